@@ -1,0 +1,44 @@
+"""Probabilistic generative classification from sufficient statistics.
+
+    p(x | C_k) = h(x)·exp(λ_kᵀ u(x) − A(λ_k))
+
+Fitting adds up u(x) per class; predicting is one linear map of u(x) and a softmax. So a data set is
+worth exactly its sufficient statistics, which add, subtract, travel and can be solved for any model.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from suffice.classifier import BayesClassifier
+    from suffice.datasets import load_penguins
+    from suffice.statistics import Statistics
+    from suffice.summarize import summarize
+
+__version__ = "0.1.0"
+__all__ = ["BayesClassifier", "Statistics", "families", "load_penguins", "summarize", "testing"]
+
+_HOMES = {
+    "BayesClassifier": "suffice.classifier",
+    "Statistics": "suffice.statistics",
+    "load_penguins": "suffice.datasets",
+    "summarize": "suffice.summarize",
+}
+_ROOMS = ("families", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name at its first use."""
+    if name in _ROOMS:
+        return import_module(f"suffice.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'suffice' has no attribute {name!r}; it has {', '.join(__all__)}.")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,336 @@
+"""BayesClassifier: a product of exponential families over any table."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from suffice.engines.container import Container
+from suffice.engines.table import Table, is_frame, read_labels, read_table
+from suffice.explanation import Explanation
+from suffice.factors import Regularized
+from suffice.families.elementary import Array
+from suffice.infer import Families
+from suffice.priors import Priors
+from suffice.schema import Schema
+from suffice.scores import Scores, log_softmax, log_sum, softmax
+from suffice.solution import Solution
+from suffice.statistics import Accumulator, Statistics
+from suffice.summarize import LabelledRows
+
+
+@dataclass
+class Learnt:
+    """What a model has learnt: its sums, and the parameters once they are asked for."""
+
+    accumulator: Accumulator
+    container: Container | None = None
+    solution: Solution | None = None
+
+
+class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A generative classifier: p(x | C_k) is a product of families, one per column.
+
+    It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
+    sufficient statistics, so it may happen in any batches, be merged and be undone.
+
+    Parameters
+    ----------
+    families : "infer", Family, dict or Schema, default="infer"
+        The family of each column. A dict names columns (or positions, or tuples of them) and leaves the
+        rest to inference; one family is for all columns; None as a value leaves a column out.
+    priors : None, "uniform", array-like or dict, default=None
+        Class priors: the class frequencies, equal, or as given (in the order of `classes_`, or by label).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    priors_ : ndarray of shape (k,)
+    schema_ : Schema
+        The family of each column with the reason; prints as a table.
+    statistics_ : Statistics
+        The sums that the model is made of.
+    parameters_ : dict
+        The parameters people know (mean, variance, probability, …) by column.
+    log_likelihood_, aic_, bic_ : float
+        Of the fitted data, from the statistics alone.
+    n_parameters_ : int
+        Free parameters.
+    regularized_ : list
+        Parameters that had no maximum likelihood, and what was done instead.
+
+    Examples
+    --------
+    >>> import numpy as np, suffice
+    >>> X = np.array([[1.0, 5.0], [1.2, np.nan], [3.0, 9.0], [3.1, 8.0]])
+    >>> model = suffice.BayesClassifier().fit(X, ["a", "a", "b", "b"])
+    >>> model.predict([[1.1, np.nan], [np.nan, 8.5]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(self, families: Families = "infer", priors: Priors = None) -> None:
+        self.families = families
+        self.priors = priors
+
+    # --- fitting: every way ends in sums ---------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True))
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Add rows. Any batches give the same model as one `fit`; `classes` is accepted and not needed."""
+        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
+
+    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Take rows away again, exactly to rounding, as if they had never been fitted."""
+        check_is_fitted(self)
+        rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
+        gone = Accumulator.empty(self._learnt.accumulator.schema)
+        rows.add_to(gone)
+        return self._replace(self.statistics_, gone.statistics(), -1, "forget rows that were never fitted")
+
+    def merge(self, other: BayesClassifier | Statistics) -> Self:
+        """Add another model's (or statistics') rows to this one."""
+        check_is_fitted(self)
+        added = other.statistics_ if isinstance(other, BayesClassifier) else other
+        if not isinstance(added, Statistics):
+            raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
+        return self._replace(self.statistics_, added, 1, "merge")
+
+    def __add__(self, other: BayesClassifier) -> Self:
+        if not isinstance(other, BayesClassifier):
+            return NotImplemented
+        return copy(self).merge(other)
+
+    def fit_statistics(self, statistics: Statistics) -> Self:
+        """Fit from statistics, without a row."""
+        accumulator = Accumulator.of(statistics)
+        problem = accumulator.problem()
+        if problem is not None:
+            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
+        schema = statistics.schema
+        self.n_features_in_ = len(schema)
+        if schema.named and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._learnt = Learnt(accumulator)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool) -> None:
+        table = self._read(X, reset=afresh)
+        rows = LabelledRows(table, self._labels(y), sample_weight)
+        if afresh:
+            learnt = Learnt(Accumulator.empty(rows.schema(self.families)), table.container)
+        else:
+            learnt = self._learnt
+            schema = rows.decided(learnt.accumulator.schema)
+            if schema is not learnt.accumulator.schema:
+                learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
+                learnt.accumulator.decide(schema)
+        rows.add_to(learnt.accumulator)
+        learnt.solution = None
+        self._learnt = learnt
+
+    def _atomically(self, change: Any) -> Self:
+        """Run a change; where it fails, the model is as it was."""
+        before = dict(self.__dict__)
+        try:
+            change()
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+        """Combine statistics, refuse what no data could give, and only then change the model."""
+        accumulator = Accumulator.of(mine)
+        accumulator.add(theirs, sign)
+        problem = accumulator.problem()
+        if problem is not None:
+            raise ValueError(f"cannot {deed}: {problem} would be left.")
+        self._learnt = Learnt(accumulator, self._learnt.container)
+        return self
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        """X as a table, its column names and number checked against the fitted ones."""
+        if is_frame(X):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+            table = read_table(X)
+        else:
+            checked = validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse=("csr", "csc"),
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=1 if reset else 0,
+            )
+            table = read_table(checked)
+        if reset and table.n_rows == 0:
+            raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
+        return table
+
+    def _labels(self, y: Any) -> NDArray[Any]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        labels = read_labels(y)
+        if labels.dtype.kind == "f":
+            check_classification_targets(labels)
+        return labels
+
+    # --- scoring ---------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        scores = self._scores(X, base=False).comparable()
+        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors p(C_k | x)."""
+        return softmax(self._scores(X, base=False).comparable())
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log posteriors."""
+        return log_softmax(self._scores(X, base=False).comparable())
+
+    def predict_joint_log_proba(self, X: Any) -> Array:
+        """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), nothing dropped."""
+        return self._scores(X, base=True).joint()
+
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class for two classes (1-D), joint scores otherwise."""
+        if len(self.solve().classes) == 2:
+            scores = self._scores(X, base=False).comparable()
+            return scores[:, 1] - scores[:, 0]
+        return self.predict_joint_log_proba(X)
+
+    def score_samples(self, X: Any) -> Array:
+        """Log p(x), all classes together."""
+        return log_sum(self.predict_joint_log_proba(X))
+
+    def explain(self, X: Any) -> Explanation:
+        """Contributions of every cell to every class's joint score."""
+        solution = self.solve()
+        table = self._read(X, reset=False)
+        return Explanation(
+            contributions=solution.contributions(table),
+            prior=solution.log_priors,
+            total=solution.scores(table, base=True).joint(),
+            columns=solution.schema.names,
+            classes=solution.classes,
+            values=tuple(table.values(j) for j in range(table.n_columns)),
+            container=table.container,
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw rows (X, y) from the model, X in the container it was fitted on."""
+        solution = self.solve()
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
+        columns = solution.sample(codes, rng)
+        container = self._learnt.container
+        rows = np.column_stack(columns) if container is None else container.build(columns)
+        return rows, solution.classes[codes]
+
+    def with_priors(self, priors: Priors) -> Self:
+        """A new model with other priors; nothing is refitted."""
+        check_is_fitted(self)
+        model = copy(self).merge(self.statistics_.zero())
+        model.set_params(priors=priors)
+        model.solve()
+        return model
+
+    def _scores(self, X: Any, *, base: bool) -> Scores:
+        solution = self.solve()
+        return solution.scores(self._read(X, reset=False), base=base)
+
+    # --- what was learnt -------------------------------------------------------------------------
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "_learnt")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def solve(self) -> Solution:
+        """Solve for the parameters, which happens by itself at first use after a change."""
+        if not self._is_fitted():
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                "arguments before using this estimator."
+            )
+        if self._learnt.solution is None:
+            self._learnt.solution = Solution(self._learnt.accumulator, self.priors)
+        return self._learnt.solution
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order."""
+        return self.solve().classes
+
+    @property
+    def priors_(self) -> Array:
+        """π_k in the order of `classes_`."""
+        return self.solve().priors
+
+    @property
+    def statistics_(self) -> Statistics:
+        """A copy of the sums."""
+        check_is_fitted(self)
+        return self._learnt.accumulator.statistics()
+
+    @property
+    def schema_(self) -> Schema:
+        """The family of each column, and why."""
+        return self.solve().schema
+
+    @property
+    def parameters_(self) -> dict[Any, dict[str, Any]]:
+        """The parameters people know, by column."""
+        return self.solve().parameters()
+
+    @property
+    def regularized_(self) -> list[Regularized]:
+        """Parameters that had no maximum likelihood, and what was done instead."""
+        return self.solve().regularized
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Log p(X, y) of the fitted rows."""
+        return self.solve().log_likelihood
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
+        return self.solve().n_parameters
+
+    @property
+    def aic_(self) -> float:
+        """Akaike's information criterion, 2p − 2·log likelihood."""
+        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood_
+
+    @property
+    def bic_(self) -> float:
+        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
+        return float(self.n_parameters_ * np.log(self.solve().weight.sum()) - 2.0 * self.log_likelihood_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,1 @@
+"""Rows in, sums out: how tables of every kind are read."""

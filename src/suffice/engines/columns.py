@@ -1,0 +1,293 @@
+"""One column of a table: its kind, its cells as numbers and its cells as levels."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import fractions
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import count
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
+
+_NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
+_NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The distinct values of a column, in order of appearance, and which of them each row holds."""
+
+    codes: NDArray[np.intp]
+    """One code per row, -1 where the cell is missing."""
+    values: list[Any]
+    """Plain Python scalars; whole numbers are int, moments, durations and clocks are seconds."""
+
+
+@dataclass(frozen=True)
+class ArrayColumn:
+    """A column that is a one-dimensional ndarray."""
+
+    values: NDArray[Any]
+    kind: Kind
+    cell_type: type | None = None
+    """What the cells were, where they were Python objects of one kind."""
+
+    def numbers(self) -> NDArray[np.floating[Any]]:
+        """Give the cells as floats; moments count from 1970 UTC, all times are in seconds."""
+        # Microseconds first: containers differ in unit and must agree to the last bit.
+        if self.values.dtype.kind == "M":
+            since_1970 = self.values.astype("datetime64[us]") - np.datetime64(0, "us")
+            return np.asarray(since_1970 / np.timedelta64(1, "s"))
+        if self.values.dtype.kind == "m":
+            return np.asarray(self.values.astype("timedelta64[us]") / np.timedelta64(1, "s"))
+        return as_floats(self.values)
+
+    def levels(self) -> Levels:
+        """Count sortable numbers by sorting, everything else by hashing."""
+        if self.values.dtype.kind in "fiubMm":
+            numbers = self.values if self.values.dtype.kind in "iub" else self.numbers()
+            distinct, codes = np.unique(numbers, return_inverse=True)
+            return make_levels(codes, distinct.tolist())
+        index: defaultdict[Any, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(index.__getitem__, self.values.tolist()), np.intp, len(self.values))
+        return make_levels(codes, list(index))
+
+
+@dataclass(frozen=True)
+class FrameColumn:
+    """A column of a pandas, Polars or pyarrow table, as a narwhals Series."""
+
+    series: Any
+    kind: Kind
+    cell_type = None
+
+    def numbers(self) -> NDArray[np.floating[Any]]:
+        """Give the cells as floats, by way of NumPy."""
+        if self.kind == "boolean":  # NumPy would get objects where a cell is missing
+            import narwhals.stable.v2 as nw
+
+            return as_floats(self.series.cast(nw.Float64).to_numpy())
+        return array_column(self.series.to_numpy(), "").numbers()
+
+    def levels(self) -> Levels:
+        """Let the container encode text, booleans and integers (exact beyond 2⁵³); NumPy does the rest."""
+        if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
+            return array_column(self.series.to_numpy(), "").levels()
+        if self.series.implementation.is_pandas_like():
+            codes, distinct = self.series.to_native().factorize()
+            return make_levels(codes, distinct.tolist())
+        return arrow_levels(self.series.to_arrow())
+
+
+Column = ArrayColumn | FrameColumn
+
+
+def array_column(values: NDArray[Any], label: str) -> Column:
+    """Read one column of an ndarray."""
+    match values.dtype.kind:
+        case "b":
+            return ArrayColumn(values, "boolean")
+        case "i" | "u" | "f":
+            return ArrayColumn(values, "number")
+        case "M":
+            return ArrayColumn(values, "moment")
+        case "m":
+            return ArrayColumn(values, "duration")
+        case "U" | "S" | "T":
+            return ArrayColumn(values, "level")
+        case "O":
+            return object_column(values, label)
+        case "c":
+            raise ValueError(complex_refusal(label))
+        case _:
+            raise TypeError(
+                f"{label} has the dtype {values.dtype}, which is neither numbers nor text; split it."
+            )
+
+
+def object_column(values: NDArray[Any], label: str) -> Column:
+    """Read one column of Python objects by the types that occur in it."""
+    types = set(map(type, values))
+    for cls in types:
+        if issubclass(cls, _NESTED):
+            raise TypeError(
+                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
+                "spread nested values over several columns."
+            )
+        if issubclass(cls, (complex, np.complexfloating)):
+            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
+    kinds = {known for cls in types if (known := kind_of_type(cls)) is not None}
+    if len(kinds) == 2 and "number" in kinds and all(map(_is_missing_or_not_number, values)):
+        kinds.discard("number")
+    kind: Kind = "number" if not kinds else kinds.pop() if len(kinds) == 1 else "level"
+    if kind == "level":
+        return ArrayColumn(values, kind)
+    cell_type = next((type(value) for value in values if not is_missing(value)), None)
+    if types - {int, float, bool, NoneType}:
+        values = np.array([None if is_missing(value) else value for value in values], dtype=object)
+    if kind == "moment":
+        values = np.array(list(map(_utc, values)), dtype="datetime64[us]")
+    elif kind == "duration":
+        values = values.astype("timedelta64[us]")
+    elif kind == "clock":
+        values = np.array(list(map(_seconds_since_midnight, values)), dtype=np.float64)
+    return ArrayColumn(values, kind, cell_type)
+
+
+def frame_column(native: Any, label: str) -> Column:
+    """Read one column of a pandas, Polars or pyarrow table."""
+    import narwhals.stable.v2 as nw
+
+    series = nw.from_native(native, series_only=True)
+    dtype = series.dtype
+    if dtype.is_nested():
+        raise TypeError(f"{label} has the nested dtype {dtype}; spread its values over several columns.")
+    if dtype in (nw.Int128, nw.UInt128):
+        series = series.cast(nw.Float64)
+    kind = kind_of_dtype(dtype)
+    # narwhals guesses from the first cells of pandas objects; all of them are looked at here.
+    if kind is None or (series.implementation.is_pandas_like() and native.dtype == "O"):
+        return array_column(series.to_numpy(), label)
+    return FrameColumn(series, kind)
+
+
+def kind_of_type(cls: type) -> Kind | None:
+    """Say which kind of cell a Python type makes; None for the markers of a missing cell."""
+    if cls.__name__ in ("NoneType", "NAType", "NaTType"):
+        return None
+    if issubclass(cls, (bool, np.bool)):
+        return "boolean"
+    if issubclass(cls, (dt.timedelta, np.timedelta64)):  # before numbers: NumPy's is an integer
+        return "duration"
+    if issubclass(cls, _NUMBERS):
+        return "number"
+    if issubclass(cls, (dt.date, np.datetime64)):
+        return "moment"
+    if issubclass(cls, dt.time):
+        return "clock"
+    return "level"
+
+
+def kind_of_dtype(dtype: Any) -> Kind | None:
+    """Say which kind of column a narwhals dtype makes; None when only the cells can tell."""
+    import narwhals.stable.v2 as nw
+
+    if dtype.is_numeric():
+        return "number"
+    kinds: dict[Any, Kind] = {
+        nw.Boolean: "boolean",
+        nw.String: "level",
+        nw.Categorical: "level",
+        nw.Enum: "level",
+        nw.Binary: "level",
+        nw.Datetime: "moment",
+        nw.Date: "moment",
+        nw.Duration: "duration",
+        nw.Time: "clock",
+    }
+    return next((kind for known, kind in kinds.items() if dtype == known), None)
+
+
+def arrow_levels(values: Any) -> Levels:
+    """Give the levels of a pyarrow array by dictionary encoding."""
+    import pyarrow as pa
+
+    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return make_levels(codes, encoded.dictionary.to_numpy(zero_copy_only=False).tolist())
+
+
+def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
+    """Make values plain, join those that became equal, and drop the missing and the unused."""
+    # Distinct strings, perhaps a million, are plain already.
+    if not set(map(type, values)) <= {str} or len(set(values)) < len(values):
+        index: defaultdict[Any, int] = defaultdict(count().__next__)
+        new_codes = [-1 if is_missing(value) else index[plain(value)] for value in values]
+        codes, values = np.array([*new_codes, -1], np.intp)[codes], list(index)
+    # Backwards, since the last assignment to a repeated index stays; the last place collects the missing.
+    first_row = np.full(len(values) + 1, len(codes), np.intp)
+    first_row[codes[::-1]] = np.arange(len(codes))[::-1]
+    order = np.argsort(first_row[:-1], kind="stable")
+    order = order[: np.count_nonzero(first_row[:-1] < len(codes))]
+    rank = np.full(len(values) + 1, -1, np.intp)
+    rank[order] = np.arange(len(order))
+    return Levels(rank[codes], [values[position] for position in order.tolist()])
+
+
+def plain(value: Any) -> Any:
+    """Give the Python scalar that a value of any library stands for, the same for 1, 1.0 and np.int64(1)."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, (bool, np.bool)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, _NUMBERS):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell is None, NaN, NaT or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
+
+
+def as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
+    """Give numbers, booleans or objects of these as float64 (float32 stays), NaN for None."""
+    if values.dtype in (np.float32, np.float64):
+        return values
+    return values.astype(np.float64)
+
+
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Turn anything array-like into an ndarray, in which numbers stay numbers and gaps stay gaps."""
+    if isinstance(values, np.ma.MaskedArray):
+        array = np.array(values.data, dtype=np.float64 if values.dtype.kind in "fiu" else object)
+        array[np.ma.getmaskarray(values)] = None  # NaN in a float array
+        return array
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+            array = np.asarray(values, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"{name} is not rectangular; give every row the same number of cells.") from error
+    return array
+
+
+def complex_refusal(label: str) -> str:
+    """Word the refusal of complex numbers."""
+    return (
+        f"Complex data not supported: {label} holds complex numbers; "
+        "pass their real and imaginary parts as two columns."
+    )
+
+
+def _is_missing_or_not_number(value: Any) -> bool:
+    """Tell whether a cell does not speak for a column of numbers."""
+    return is_missing(value) or kind_of_type(type(value)) != "number"
+
+
+def _utc(value: Any) -> Any:
+    """Give an aware datetime as the naive one of UTC, which is what NumPy can hold."""
+    if isinstance(value, dt.datetime) and value.tzinfo is not None:
+        return value.astimezone(dt.UTC).replace(tzinfo=None)
+    return value
+
+
+def _seconds_since_midnight(value: dt.time | None) -> float:
+    """Give a time of day as a number."""
+    if value is None:
+        return np.nan
+    return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6

@@ -1,0 +1,19 @@
+"""Kinds of factors: how the statistics of a family are summed, solved and scored."""
+
+from __future__ import annotations
+
+from suffice.factors.base import Block, Regularized, Solved, Totals
+from suffice.factors.columns import ColumnTotals
+from suffice.factors.counts import CountTotals
+from suffice.factors.histogram import HistogramTotals
+from suffice.factors.levels import LevelTotals
+
+KINDS: dict[str, type[Totals]] = {
+    "columns": ColumnTotals,
+    "levels": LevelTotals,
+    "histogram": HistogramTotals,
+    "counts": CountTotals,
+}
+"""A family names its kind in `Family.factor`."""
+
+__all__ = ["KINDS", "Block", "Regularized", "Solved", "Totals"]

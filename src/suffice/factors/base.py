@@ -1,0 +1,155 @@
+"""A factor: one family on some columns. Its sums (`Totals`) and its solved parameters (`Solved`).
+
+Nothing above this room knows which kind of factor it holds. A kind of sums is one file here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families import Family
+from suffice.families.elementary import Array
+from suffice.scores import Scores
+
+Block = Any
+"""A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
+Codes = NDArray[np.intp]
+Counts = NDArray[np.int64]
+
+
+class Totals(ABC):
+    """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
+
+    reads: ClassVar[Literal["numbers", "levels"]]
+    family: Family
+
+    @classmethod
+    @abstractmethod
+    def empty(cls, family: Family, n_columns: int) -> Self:
+        """The zero: no classes, no rows."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """How many columns the factor has."""
+
+    @abstractmethod
+    def refuse(self, block: Block, labels: list[str]) -> None:
+        """Raise for a value outside the family's support, naming the column, the value and the cure."""
+
+    @abstractmethod
+    def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
+        """Add a batch of rows, all of positive weight, whose classes are known."""
+
+    @abstractmethod
+    def add(self, other: Self, sign: int) -> None:
+        """Add (or subtract) sums over the same classes and columns."""
+
+    @abstractmethod
+    def scale(self, factor: float) -> None:
+        """Multiply every sum; row support stays."""
+
+    @abstractmethod
+    def take_classes(self, index: Codes) -> Self:
+        """A copy with these classes; −1 stands for a class without rows."""
+
+    @abstractmethod
+    def take_columns(self, index: Codes) -> Self:
+        """A copy with these columns; −1 stands for a column without rows."""
+
+    @abstractmethod
+    def vanishes(self) -> NDArray[np.bool_]:
+        """For each class, whether all its sums are exactly zero."""
+
+    @abstractmethod
+    def matches(self, other: Self, rtol: float) -> bool:
+        """Whether the sums agree, modulo origin, unit and order of levels."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays, by name; what the sums weigh."""
+
+    @abstractmethod
+    def problem(self, labels: list[str], size: float) -> str | None:
+        """Why no data of this total weight could give these sums, or None."""
+
+    @abstractmethod
+    def solve(self, labels: list[str]) -> Solved:
+        """The parameters: maximum likelihood after smoothing."""
+
+
+@dataclass(frozen=True)
+class Regularized:
+    """A parameter that had no maximum likelihood, and what was done instead."""
+
+    column: str
+    class_index: int
+    reason: str
+
+
+class Solved(ABC):
+    """Parameters of one factor for every class."""
+
+    family: Family
+    n_parameters: int
+    log_likelihood: float
+    regularized: list[Regularized]
+
+    @abstractmethod
+    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes."""
+
+    @abstractmethod
+    def contributions(self, block: Block, labels: list[str]) -> Array:
+        """Log p of each cell: (n, d, k), 0 where missing."""
+
+    @abstractmethod
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """One value per row for each column, drawn from the row's class."""
+
+    @abstractmethod
+    def conventional(self) -> list[dict[str, Any]]:
+        """The parameters people know, for each column: name → (k, …) array."""
+
+
+def first_offence(bad: NDArray[np.bool_]) -> tuple[int, int]:
+    """Row and column of the first True cell, in column order."""
+    column = int(np.argmax(bad.any(axis=0)))
+    return int(np.argmax(bad[:, column])), column
+
+
+def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
+    """`take` in which −1 gives zeros."""
+    taken = np.take(array, np.maximum(index, 0), axis=axis) if array.shape[axis] else None
+    if taken is None:
+        shape = list(array.shape)
+        shape[axis] = len(index)
+        return np.zeros(shape, dtype=array.dtype)
+    absent = index < 0
+    if absent.any():
+        taken[(slice(None),) * axis + (absent,)] = 0
+    return taken
+
+
+def impossible(weight: Array, support: Counts, size: float) -> NDArray[np.bool_]:
+    """Where a weight and its number of rows contradict each other, rounding aside."""
+    none_left = (support == 0) & (np.abs(weight) > 1e-9 * size)
+    return np.asarray((support < 0) | ((support > 0) & (weight <= 0)) | none_left)
+
+
+def within(a: Array, b: Array, rtol: float, size: float) -> bool:
+    """Whether sums agree: exactly for rtol = 0, else relative to themselves and to the largest weight."""
+    return bool(np.all(np.abs(a - b) <= rtol * (np.abs(a) + np.abs(b) + size)))
+
+
+def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
+    """Log α/(N + α(L + 1)) for what was never seen, and the log share left for the rest."""
+    total = weight + alpha * (n_levels + 1)
+    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
+    with np.errstate(divide="ignore"):
+        return np.log(unseen), np.log1p(-unseen)

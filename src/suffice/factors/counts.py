@@ -1,0 +1,222 @@
+"""A block of count columns that are one Multinomial: sums of counts per class and column."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from suffice.factors.base import Codes, Counts, Solved, Totals, first_offence, gather, impossible, within
+from suffice.factors.sparse_columns import column_of_entry, dense, membership
+from suffice.families import Family
+from suffice.families.elementary import Array
+from suffice.scores import IMPOSSIBLE, Scores
+
+
+class CountTotals(Totals):
+    """Σ w·x per class and column, with the rows that hold each column, and the rows of each class.
+
+    A row with a gap anywhere in the block is missing as a whole.
+    """
+
+    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+
+    def __init__(
+        self, family: Family, total: Array, support: Counts, weight: Array, rows: Counts, base: Array
+    ) -> None:
+        self.family = family
+        self.total = total
+        self.support = support
+        self.weight = weight
+        self.rows = rows
+        self.base = base
+
+    @classmethod
+    def empty(cls, family: Family, n_columns: int) -> Self:
+        none = np.zeros(0)
+        no_rows = np.zeros(0, dtype=np.int64)
+        return cls(
+            family,
+            np.zeros((0, n_columns)),
+            np.zeros((0, n_columns), dtype=np.int64),
+            none,
+            no_rows,
+            none.copy(),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.total.shape[1])
+
+    def refuse(self, block: Any, labels: list[str]) -> None:
+        bad = _entries(block) < 0
+        if bad.any():
+            if sparse.issparse(block):
+                entry = int(np.argmax(bad))
+                column, value = column_of_entry(block, entry), block.data[entry]
+            else:
+                row, column = first_offence(bad)
+                value = block[row, column]
+            raise ValueError(
+                f"{labels[column]}: the value {value} is outside {self.family.name}, which takes "
+                f"{self.family.support_name}; mend or remove it, or choose another family with families=."
+            )
+
+    def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
+        whole = ~_rows_with_gaps(block)
+        if not whole.all():
+            block, classes = block[whole], classes[whole]
+            weights = None if weights is None else weights[whole]
+        n_classes = len(self.rows)
+        counts = np.bincount(classes, minlength=n_classes)
+        self.rows += counts
+        self.weight += counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+        members = membership(classes, weights, n_classes)
+        self.total += dense(members @ block)
+        self.support += dense(membership(classes, None, n_classes) @ (block > 0)).astype(np.int64)
+        self.base += members @ log_base_of_rows(block)
+
+    def add(self, other: Self, sign: int) -> None:
+        for mine, theirs in zip(self.arrays().values(), other.arrays().values(), strict=True):
+            np.add(mine, sign * theirs, out=mine)
+
+    def scale(self, factor: float) -> None:
+        self.total *= factor
+        self.weight *= factor
+        self.base *= factor
+
+    def take_classes(self, index: Codes) -> Self:
+        return type(self)(self.family, *(gather(array, index, 0) for array in self.arrays().values()))
+
+    def take_columns(self, index: Codes) -> Self:
+        """A joint block is decided as a whole, so its columns never change."""
+        if not np.array_equal(index, np.arange(self.n_columns)):
+            raise ValueError(f"the columns of one {self.family.name} block belong together.")
+        return self.take_classes(np.arange(len(self.rows)))
+
+    def vanishes(self) -> NDArray[np.bool_]:
+        held = self.total.any(axis=1) | self.support.any(axis=1) | (self.rows != 0) | (self.base != 0)
+        return np.asarray(~held)
+
+    def matches(self, other: Self, rtol: float) -> bool:
+        if self.total.shape != other.total.shape:
+            return False
+        size = np.abs(self.total).max(initial=0.0)
+        theirs = other.arrays()
+        return all(
+            within(mine, theirs[name], 0.0 if mine.dtype.kind == "i" else rtol, size)
+            for name, mine in self.arrays().items()
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        names = ("total", "support", "weight", "rows", "base")
+        return {name: getattr(self, name) for name in names}
+
+    def problem(self, labels: list[str], size: float) -> str | None:
+        bad = impossible(self.total, self.support, max(size, float(np.abs(self.total).max(initial=0.0))))
+        if bad.any():
+            return f"{labels[first_offence(bad)[1]]} has a count below zero in some class"
+        return None
+
+    def solve(self, labels: list[str]) -> SolvedCounts:
+        return SolvedCounts(self)
+
+
+class SolvedCounts(Solved):
+    """Log θ of every class and column."""
+
+    def __init__(self, totals: CountTotals) -> None:
+        self.family = totals.family
+        total = np.where(totals.support > 0, totals.total, 0.0)
+        draws = total.sum(axis=1)
+        mean = np.divide(total.T, draws, out=np.zeros_like(total.T), where=draws > 0)
+        self.probability = self.family.smooth(mean, draws, mean).T
+        zero = self.probability <= 0
+        self.zero = zero if zero.any() else None
+        # What is left of a vanishing θ as alpha → 0⁺ is 1/N.
+        floor = np.broadcast_to(1.0 / np.maximum(draws, 1.0)[:, np.newaxis], zero.shape)
+        self.log_p = np.log(np.where(zero, floor, self.probability))
+        self.mean_length = np.divide(draws, totals.weight, out=np.zeros_like(draws), where=totals.weight > 0)
+        self.regularized = []
+        self.n_parameters = len(draws) * max(totals.n_columns - 1, 0)
+        self.log_likelihood = float(np.sum(total * self.log_p) + totals.base.sum())
+
+    def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
+        """Counts with gaps as zeros, and the rows that are whole."""
+        entries = _entries(block)
+        negative = entries < 0
+        if negative.any() and self.family.unseen == "error":
+            raise ValueError(
+                f"{labels[0]}: a count is {entries[negative].flat[0]}; {self.family.name} takes "
+                f"{self.family.support_name}; unseen='ignore' would treat the block as missing."
+            )
+        whole = ~_rows_with_gaps(block)
+        if negative.any():
+            whole &= ~np.asarray((block < 0).sum(axis=1) > 0).reshape(-1)
+        if whole.all():
+            return block, whole
+        if sparse.issparse(block):
+            kept = sparse.diags_array(whole.astype(np.float64)).tocsr()
+            block = block.copy()
+            block.data = np.nan_to_num(block.data)
+            return kept @ block, whole
+        return np.where(whole[:, np.newaxis], block, 0.0), whole
+
+    def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
+        block, whole = self._prepared(block, labels)
+        scores.finite += block @ self.log_p.T
+        if self.zero is not None:
+            impossible = IMPOSSIBLE * dense((block > 0).astype(np.float64) @ self.zero.T.astype(np.float64))
+            for k in range(len(self.zero)):
+                scores.add_order(slice(None), k, impossible[:, k])
+        if base:
+            scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
+
+    def contributions(self, block: Any, labels: list[str]) -> Array:
+        """Each column's x·log θ, with log n! shared out in proportion to the counts."""
+        block, _ = self._prepared(block, labels)
+        x = block.toarray() if sparse.issparse(block) else np.asarray(block, dtype=np.float64)
+        length = x.sum(axis=1, keepdims=True)
+        log_factorial = special.gammaln(length + 1.0)
+        share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
+        base = share * log_factorial - special.gammaln(x + 1.0)
+        cells = x[:, :, np.newaxis] * self.log_p.T + base[:, :, np.newaxis]
+        if self.zero is not None:
+            cells = np.where((x > 0)[:, :, np.newaxis] & self.zero.T, -np.inf, cells)
+        return np.asarray(cells)
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """Rows of Poisson length about the class's mean length."""
+        lengths = rng.poisson(self.mean_length[classes])
+        return list(rng.multinomial(lengths, self.probability[classes]).T.astype(np.float64))
+
+    def conventional(self) -> list[dict[str, Any]]:
+        return [{"probability": column} for column in self.probability.T]
+
+
+def log_base_of_rows(block: Any) -> Array:
+    """Log n!/Πx_j! of each row."""
+    length = np.asarray(block.sum(axis=1), dtype=np.float64).reshape(-1)
+    if sparse.issparse(block):
+        terms = block.astype(np.float64)
+        terms.data = special.gammaln(terms.data + 1.0)
+        parts = np.asarray(terms.sum(axis=1)).reshape(-1)
+    else:
+        parts = special.gammaln(np.asarray(block, dtype=np.float64) + 1.0).sum(axis=1)
+    return np.asarray(special.gammaln(length + 1.0) - parts)
+
+
+def _entries(block: Any) -> NDArray[Any]:
+    return np.asarray(block.data if sparse.issparse(block) else block)
+
+
+def _rows_with_gaps(block: Any) -> NDArray[np.bool_]:
+    if not sparse.issparse(block):
+        return np.asarray(np.isnan(block).any(axis=1))
+    gaps = np.zeros(block.shape[0], dtype=np.bool_)
+    missing = np.isnan(block.data)
+    if missing.any():
+        gaps[block.tocoo().row[missing]] = True
+    return gaps

@@ -1,0 +1,129 @@
+"""Sums and scores of sparse columns without making them dense.
+
+Only u(x) that vanish at 0 can be summed over stored entries alone: x and x², about the origin 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.factors.base import Codes
+from suffice.families.elementary import Array
+from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
+
+if TYPE_CHECKING:
+    from suffice.factors.solved_columns import SolvedColumns
+
+
+def membership(classes: Codes, weights: Array | None, n_classes: int) -> Any:
+    """The (classes × rows) matrix with each row's weight at its class."""
+    n_rows = len(classes)
+    data = np.ones(n_rows) if weights is None else weights
+    return sparse.csr_array((data, (classes, np.arange(n_rows))), shape=(n_classes, n_rows))
+
+
+def with_data(block: Any, data: NDArray[Any]) -> Any:
+    """A sparse array with the same pattern and other entries."""
+    pattern = sparse.csr_array if block.format == "csr" else sparse.csc_array
+    return pattern((data, block.indices, block.indptr), shape=block.shape)
+
+
+def dense(product: Any) -> Array:
+    """The small dense result of a product with a sparse array."""
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def column_of_entry(block: Any, entry: int) -> int:
+    """The column of a stored entry."""
+    return int(block.tocoo().col[entry])
+
+
+def largest_entries(block: Any) -> Array:
+    """The largest |x| of each column."""
+    sizes = with_data(block, np.nan_to_num(np.abs(block.data.astype(np.float64))))
+    return dense(sizes.max(axis=0)).reshape(-1)
+
+
+def class_sums(block: Any, powers: tuple[int, ...], scale: Array, members: Any) -> tuple[Array, Array | None]:
+    """Σ w·(x·scale)^p for each power: (powers, classes, columns); and Σ w over missing entries."""
+    entries = block.astype(np.float64)
+    missing = np.isnan(entries.data)
+    scaled = (with_data(entries, np.where(missing, 0.0, entries.data)) @ sparse.diags_array(scale)).tocsr()
+    sums = np.stack([dense(members @ with_data(scaled, scaled.data**p)) for p in powers])
+    gaps = dense(members @ with_data(entries, missing.astype(np.float64))) if missing.any() else None
+    return sums, gaps
+
+
+def add_sparse_scores(
+    solved: SolvedColumns, block: Any, labels: list[str], scores: Scores, *, base: bool
+) -> None:
+    """Log p(x | C_k) from the stored entries: what they add to a row of zeros.
+
+    λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because a sparse column has its origin there.
+    """
+    family = solved.family
+    entries = block.astype(np.float64)
+    outside = ~(family.support(entries.data) | np.isnan(entries.data))
+    if outside.any():
+        if family.unseen != "ignore":
+            at = int(np.argmax(outside))
+            label = labels[column_of_entry(entries, at)]
+            raise ValueError(
+                f"{label}: the value {entries.data[at]} is outside {family.name}, "
+                f"which takes {family.support_name}; in sparse columns unseen must be 'ignore'."
+            )
+        entries = with_data(entries, np.where(outside, np.nan, entries.data))
+    missing = np.isnan(entries.data)
+    x = with_data(entries, np.where(missing, 0.0, entries.data))
+    scale = np.ldexp(1.0, -solved.exponent)
+    centre = solved.origin * scale
+    linear = solved.natural[0]
+    at_zero = solved.constant - linear * centre
+    if "x2" in family.functions:
+        quadratic = solved.natural[1]
+        at_zero = at_zero + quadratic * centre**2
+        linear = linear - 2.0 * quadratic * centre
+        scores.finite += dense(with_data(x, x.data**2) @ (quadratic * scale**2).T)
+    scores.finite += dense(x @ (linear * scale).T) + at_zero.sum(axis=1)
+    gaps = with_data(entries, missing.astype(np.float64)) if missing.any() else None
+    if gaps is not None:
+        scores.finite -= dense(gaps @ at_zero.T)
+    if solved.point.any():
+        _add_orders(solved, x, gaps, scores)
+    if base and family.base_measure_degree is not None:
+        log_base = with_data(x, family.log_base_measure(x.data)) @ solved.active.astype(np.float64)
+        scores.finite += log_base[:, np.newaxis]
+
+
+def _add_orders(solved: SolvedColumns, x: Any, gaps: Any, scores: Scores) -> None:
+    """Orders and finite parts of the cells on and off point masses."""
+    coordinates = x.tocoo()
+    stored = coordinates.data != 0
+    rows, columns, values = coordinates.row[stored], coordinates.col[stored], coordinates.data[stored]
+    on_point = 0.0 if solved.family.discrete else CERTAIN
+    for k in range(scores.finite.shape[1]):
+        point, location = solved.point[k], solved.location[k]
+        with np.errstate(divide="ignore"):
+            finite_off = -np.log(solved.weight[k])
+
+        def parts(hit: NDArray[np.bool_], at: Any, off: Array = finite_off) -> tuple[Array, Array]:
+            return np.where(hit, on_point, IMPOSSIBLE), np.where(hit, 0.0, off[at])
+
+        zero_order, zero_finite = parts(location == 0.0, slice(None))
+        zero_order, zero_finite = np.where(point, zero_order, 0.0), np.where(point, zero_finite, 0.0)
+        order = np.full(x.shape[0], zero_order.sum())
+        finite = np.full(x.shape[0], zero_finite.sum())
+        if gaps is not None:
+            order -= gaps @ zero_order
+            finite -= gaps @ zero_finite
+        matters = point[columns]
+        here, r = columns[matters], rows[matters]
+        entry_order, entry_finite = parts(values[matters] == location[here], here)
+        order += np.bincount(r, entry_order - zero_order[here], minlength=x.shape[0])
+        finite += np.bincount(r, entry_finite - zero_finite[here], minlength=x.shape[0])
+        scores.add_order(slice(None), k, order)
+        scores.finite[:, k] += finite

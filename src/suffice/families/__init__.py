@@ -1,0 +1,64 @@
+"""Exponential families: the mathematics of one distribution each.
+
+`FAMILIES` is the registry: a family added here is known by name everywhere.
+"""
+
+from __future__ import annotations
+
+from suffice.families.base import DispersedFamily, Family
+from suffice.families.bernoulli import Bernoulli
+from suffice.families.beta import Beta
+from suffice.families.binomial import Binomial
+from suffice.families.categorical import Categorical
+from suffice.families.exponential import Exponential
+from suffice.families.gamma import Gamma
+from suffice.families.geometric import Geometric
+from suffice.families.histogram import Histogram
+from suffice.families.inverse_gaussian import InverseGaussian
+from suffice.families.multinomial import Multinomial
+from suffice.families.negative_binomial import NegativeBinomial
+from suffice.families.normal import LogNormal, Normal
+from suffice.families.poisson import Poisson
+from suffice.families.von_mises import VonMises
+
+FAMILIES: dict[str, type[Family]] = {
+    family.__name__: family
+    for family in (
+        Normal,
+        LogNormal,
+        Gamma,
+        Exponential,
+        InverseGaussian,
+        Beta,
+        VonMises,
+        Bernoulli,
+        Categorical,
+        Poisson,
+        Geometric,
+        NegativeBinomial,
+        Binomial,
+        Multinomial,
+        Histogram,
+    )
+}
+
+__all__ = [
+    "FAMILIES",
+    "Bernoulli",
+    "Beta",
+    "Binomial",
+    "Categorical",
+    "DispersedFamily",
+    "Exponential",
+    "Family",
+    "Gamma",
+    "Geometric",
+    "Histogram",
+    "InverseGaussian",
+    "LogNormal",
+    "Multinomial",
+    "NegativeBinomial",
+    "Normal",
+    "Poisson",
+    "VonMises",
+]

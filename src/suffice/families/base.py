@@ -1,0 +1,248 @@
+"""The exponential family: p(x | λ) = h(x)·exp(λᵀu(x) − A(λ)).
+
+A family is a few primitives on arrays; densities, divergences and entropies are derived here, once.
+Natural and mean parameters carry their statistics on the leading axis and anything (classes ×
+columns) behind it, so a thousand columns are one array operation.
+
+u(x) is taken about an origin c (see `elementary`), so A takes the origin too. With c near the data
+nothing cancels: a Gamma with mean 10⁶ and standard deviation 1 has all its digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.elementary import Array, FunctionName, evaluate
+
+Unseen = Literal["ignore", "smooth", "error"]
+UNSEEN: tuple[Unseen, ...] = ("ignore", "smooth", "error")
+NO_UNIT = np.zeros((), dtype=np.int32)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A distribution of one column, in exponential-family form.
+
+    Parameters
+    ----------
+    alpha : float
+        Smoothing, in pseudo-observations; applied when solving, never stored in statistics.
+    unseen : {"ignore", "smooth", "error"}
+        What a value outside the support means at predict: a missing cell, an event of small
+        probability, or an error.
+    """
+
+    alpha: float = field(default=1.0, kw_only=True)
+    unseen: Unseen = field(default="ignore", kw_only=True)
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ()
+    """u(x), from the elementary functions."""
+    transform: ClassVar[Literal["identity", "log"]] = "identity"
+    """The elementary functions act on x, or on log x."""
+    default_origin: ClassVar[float] = 0.0
+    """The origin of the textbook form."""
+    centred: ClassVar[bool] = False
+    """Whether statistics are taken about an observed value (else about `default_origin`)."""
+    unit: ClassVar[Literal["none", "spread", "size"]] = "none"
+    """What the power-of-two unit of a column follows: nothing, |x − c| or |x|."""
+    base_measure_degree: ClassVar[float | None] = None
+    """None where h ≡ 1; else the p of h(s·x) = s⁻ᵖ·h(x), 0 for counts."""
+    discrete: ClassVar[bool] = False
+    factor: ClassVar[str] = "columns"
+    """Which kind of sums hold this family's statistics (a key of `suffice.factors.KINDS`)."""
+    joint: ClassVar[bool] = False
+    """Whether the columns given together are one distribution, observed or missing as a whole."""
+    support_name: ClassVar[str] = "finite numbers"
+    point_masses: ClassVar[bool] = False
+    """Whether the family's closure holds point masses (Poisson of mean 0): they are kept as limits,
+    other boundary solves are regularised."""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha >= 0):
+            raise ValueError(f"{self.name}: alpha must be a finite number ≥ 0, got {self.alpha!r}.")
+        if self.unseen not in UNSEEN:
+            raise ValueError(f"{self.name}: unseen must be one of {UNSEEN}, got {self.unseen!r}.")
+
+    @property
+    def name(self) -> str:
+        """The family's name in schemas and files."""
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        changed = [
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
+            if getattr(self, f.name) != f.default
+        ]
+        return f"{self.name}({', '.join(changed)})"
+
+    # --- the primitives of a family -------------------------------------------------------------
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        """Where x lies in the support."""
+        return np.isfinite(x)
+
+    def log_base_measure(self, x: Array) -> Array:
+        """Log h(x)."""
+        return np.zeros_like(x)
+
+    def log_normalizer(self, natural: Array, origin: Array) -> Array:
+        """A(λ) for u(x) about the origin."""
+        raise NotImplementedError
+
+    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
+        """E[u(x)] = ∇A(λ)."""
+        raise NotImplementedError
+
+    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
+        """The λ whose E[u(x)] is `mean`: maximum likelihood."""
+        raise NotImplementedError
+
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        """The parameters people know, by name."""
+        raise NotImplementedError
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        """One draw for each entry of the parameters."""
+        raise NotImplementedError
+
+    # --- what solving from statistics needs -----------------------------------------------------
+
+    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+        """Where `mean` lies on the boundary of the mean space, so that no λ has it."""
+        return np.zeros(mean.shape[1:], dtype=np.bool_)
+
+    def origin_from_mean(self, mean: Array, origin: Array) -> Array:
+        """Where to centre the scores of a class whose statistics about `origin` have this mean."""
+        return np.asarray(origin + mean[0])
+
+    def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
+        """Add alpha pseudo-observations with the column's pooled mean statistic."""
+        total = weight + self.alpha
+        share = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+        return share * mean + (1.0 - share) * pooled
+
+    # --- derived once ---------------------------------------------------------------------------
+
+    @property
+    def unit_power(self) -> float:
+        """The power of the unit 2ᵉ in p(x) = (2ᵉ)^power · h(x)·exp(λᵀu − A), λ and A in units."""
+        return -1.0 if self.transform == "log" else (self.base_measure_degree or 0.0) - 1.0
+
+    @property
+    def n_statistics(self) -> int:
+        """The dimension of u(x) and of λ."""
+        return len(self.functions)
+
+    def transformed(self, x: Array) -> Array:
+        """What the elementary functions act on."""
+        return np.log(x, dtype=np.float64) if self.transform == "log" else x
+
+    def statistics(
+        self, x: Array, origin: Array | float | None = None, exponent: NDArray[np.int32] = NO_UNIT
+    ) -> Array:
+        """u(x) about the origin, statistics on the leading axis."""
+        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        values = self.transformed(np.asarray(x, dtype=np.float64))
+        return np.stack([evaluate(name, values, centre, exponent) for name in self.functions])
+
+    def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
+        """Log p(x | λ), −inf outside the support."""
+        x = np.asarray(x, dtype=np.float64)
+        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        inside = self.support(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = self.statistics(x, centre)
+            # One axis of statistics in front, and x broadcast against what is behind it.
+            natural = natural.reshape(len(natural), *(1,) * (u.ndim - natural.ndim), *natural.shape[1:])
+            density = (
+                self.log_base_measure(x) + np.sum(natural * u, axis=0) - self.log_normalizer(natural, centre)
+            )
+        return np.where(inside, density, -np.inf)
+
+    def kl(self, p: Array, q: Array, origin: Array | float | None = None) -> Array:
+        """Kullback–Leibler divergence KL(p ‖ q) between two members, by their natural parameters."""
+        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        gap = self.log_normalizer(q, centre) - self.log_normalizer(p, centre)
+        return np.asarray(gap - np.sum((q - p) * self.mean_from_natural(p, centre), axis=0))
+
+    def entropy(self, natural: Array, origin: Array | float | None = None) -> Array:
+        """−E[log p(x)], in nats."""
+        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        expected = np.sum(natural * self.mean_from_natural(natural, centre), axis=0)
+        base = self.mean_log_base_measure(natural, centre)
+        return np.asarray(self.log_normalizer(natural, centre) - expected - base)
+
+    def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
+        """E[log h(x)]: zero where h ≡ 1, a sum over the support for counts."""
+        shape = np.shape(natural)[1:]
+        if self.base_measure_degree is None:
+            return np.zeros(shape)
+        if not self.discrete:
+            raise NotImplementedError
+        low, high = self.likely_counts(natural, origin)
+        width = int(np.max(high - low, initial=0.0)) + 2
+        x = np.floor(low) + np.arange(width, dtype=np.float64).reshape((-1,) + (1,) * len(shape))
+        x = np.where(self.support(x), x, 0.0)
+        # A count that stands for one outside the window or the support must not count twice.
+        new = np.concatenate([np.ones_like(x[:1], dtype=np.bool_), x[1:] > x[:-1]])
+        p = np.where(new, np.exp(self.log_density(x, natural[:, np.newaxis], origin)), 0.0)
+        # Of large counts log p has lost digits. λᵀ(u − E[u]) has mean 0 and makes the summand nearly flat.
+        centred = self.statistics(x, origin) - self.mean_from_natural(natural, origin)[:, np.newaxis]
+        flat = self.log_base_measure(x) + np.sum(natural[:, np.newaxis] * centred, axis=0)
+        return np.asarray(np.sum(p * flat, axis=0) / np.sum(p, axis=0))
+
+    def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
+        """Counts below and above which the probability is negligible, for sums over the support."""
+        mean = self.mean_from_natural(natural, origin)[0]
+        return np.zeros_like(mean), mean + 60.0 * np.sqrt(mean * (1.0 + mean)) + 100.0
+
+    def settings(self) -> dict[str, Any]:
+        """The constructor's arguments, for files and for comparing schemas."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+@dataclass(frozen=True, repr=False)
+class DispersedFamily(Family):
+    """A family with a location and a dispersion, which the classes may share.
+
+    Parameters
+    ----------
+    dispersion : {"free", "shared"}
+        Whether each class has its own dispersion, or all classes one.
+    """
+
+    dispersion: Literal["free", "shared"] = "free"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dispersion not in ("free", "shared"):
+            raise ValueError(
+                f"{self.name}: dispersion must be 'free' or 'shared', got {self.dispersion!r}; "
+                f"alpha and unseen are keywords: {self.name}(alpha=...)."
+            )
+
+    def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
+        """The statistic whose average over all rows is the shared dispersion."""
+        raise NotImplementedError
+
+    def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:
+        """The mean statistics with the same location and another dispersion."""
+        raise NotImplementedError
+
+    def smoothed_weight(self, weight: Array) -> Array:
+        """How much a class counts in the shared dispersion."""
+        return weight + self.alpha
+
+    def shared(self, mean: Array, weight: Array, origin: Array) -> Array:
+        """Mean statistics of all classes (leading class axis) with their average dispersion."""
+        counts = self.smoothed_weight(weight)
+        total = counts.sum(axis=0)
+        average = np.sum(counts * self.dispersion_from_mean(mean, origin), axis=0)
+        average = np.divide(average, total, out=np.zeros_like(total), where=total > 0)
+        return self.mean_with_dispersion(mean, origin, np.broadcast_to(average, weight.shape))

@@ -1,0 +1,57 @@
+"""Bernoulli."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from suffice.families.base import Family
+from suffice.families.elementary import Array, FunctionName
+
+
+@dataclass(frozen=True, repr=False)
+class Bernoulli(Family):
+    """p(x) = μˣ(1 − μ)¹⁻ˣ: u = x, λ = log(μ/(1 − μ)), A = log(1 + e^λ).
+
+    Parameters
+    ----------
+    alpha : float
+        Pseudo-observations of each outcome: (n₁ + α)/(n + 2α), Laplace's +1/+2 by default.
+    """
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
+    discrete: ClassVar[bool] = True
+    point_masses: ClassVar[bool] = True
+    support_name: ClassVar[str] = "0 or 1"
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return np.asarray((x == 0) | (x == 1))
+
+    def log_normalizer(self, natural: Array, origin: Array) -> Array:
+        return np.asarray(np.logaddexp(0.0, natural[0]))
+
+    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
+        return np.asarray(special.expit(natural))
+
+    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
+        return np.asarray(special.logit(mean))
+
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        return {"probability": np.asarray(special.expit(natural[0]))}
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        probability = special.expit(natural[0])
+        return np.asarray((rng.random(np.shape(probability)) < probability).astype(np.float64))
+
+    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+        return np.asarray((mean[0] <= 0.0) | (mean[0] >= 1.0))
+
+    def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
+        """Add alpha pseudo-observations of each outcome."""
+        total = weight + 2.0 * self.alpha
+        counts = weight * mean + self.alpha
+        return np.divide(counts, total, out=np.full_like(counts, 0.5), where=total > 0)

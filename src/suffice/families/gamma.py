@@ -1,0 +1,91 @@
+"""Gamma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.base import DispersedFamily
+from suffice.families.elementary import Array, FunctionName
+from suffice.families.special import (
+    log_minus_digamma,
+    newton_in_log,
+    one_minus_trigamma,
+    stirling_remainder,
+    x_minus_log1p,
+)
+
+_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, repr=False)
+class Gamma(DispersedFamily):
+    """p(x) = βᵃ xᵃ⁻¹ e^−βx / Γ(a): u = (x − c, log(x/c)), λ = (−β, a), h = 1/x.
+
+    With `dispersion="shared"` all classes have one shape a, and each its own mean a/β.
+    """
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ("x", "log")
+    default_origin: ClassVar[float] = 1.0
+    centred: ClassVar[bool] = True
+    unit: ClassVar[Literal["none", "spread", "size"]] = "size"
+    base_measure_degree: ClassVar[float | None] = 1.0
+    support_name: ClassVar[str] = "positive numbers"
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return (x > 0) & np.isfinite(x)
+
+    def log_base_measure(self, x: Array) -> Array:
+        return -np.log(x)
+
+    def log_normalizer(self, natural: Array, origin: Array) -> Array:
+        """Log Γ(a) − a·log(βc) + βc, written so that large shapes do not cancel."""
+        negative_rate, shape = natural
+        ratio = -negative_rate * origin / shape
+        near = x_minus_log1p(np.maximum(ratio, 0.5) - 1.0)
+        away_from_mean = np.where(ratio > 0.5, near, ratio - 1.0 - np.log(ratio))
+        at_mean = stirling_remainder(shape) - 0.5 * np.log(shape / (2.0 * np.pi))
+        return np.asarray(shape * away_from_mean + at_mean)
+
+    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
+        negative_rate, shape = natural
+        mean_log = -log_minus_digamma(shape) - np.log(-negative_rate * origin / shape)
+        return np.stack([-shape / negative_rate - origin, mean_log])
+
+    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
+        """Solve log a − ψ(a) = log E[x] − E[log x]; then β = a / E[x]."""
+        gap = self.dispersion_from_mean(mean, origin)
+        root = np.sqrt(np.square(gap - 3.0) + 24.0 * gap)
+        start = np.where(gap < 3.0, (3.0 - gap + root) / (12.0 * gap), 2.0 / (np.abs(gap - 3.0) + root))
+
+        def residual_and_slope(shape: Array) -> tuple[Array, Array]:
+            value = log_minus_digamma(shape)
+            return np.log(value / gap), one_minus_trigamma(shape) / value
+
+        shape = newton_in_log(start, residual_and_slope, self.name)
+        return np.stack([-shape / (origin + mean[0]), shape])
+
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        return {"shape": natural[1], "rate": -natural[0]}
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        """Draws below the smallest positive number are given as that number."""
+        return np.asarray(np.maximum(rng.gamma(natural[1], -1.0 / natural[0]), np.finfo(np.float64).tiny))
+
+    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+        size = np.maximum(np.abs(mean[0]) / np.minimum(origin, origin + mean[0]), np.abs(mean[1]))
+        return np.asarray(self.dispersion_from_mean(mean, origin) <= np.maximum(_ROUNDING * size, 1e-28))
+
+    def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
+        """E[−log x]."""
+        return np.asarray(-(self.mean_from_natural(natural, origin)[1] + np.log(origin)))
+
+    def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
+        """Log E[x] − E[log x]."""
+        return np.asarray(np.log1p(mean[0] / origin) - mean[1])
+
+    def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:
+        return np.stack([mean[0], np.log1p(mean[0] / origin) - dispersion])

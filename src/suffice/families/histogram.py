@@ -1,0 +1,48 @@
+"""Histogram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.categorical import Categorical
+from suffice.families.elementary import Array
+
+MOST_BINS = 1024
+
+
+@dataclass(frozen=True, repr=False)
+class Histogram(Categorical):
+    """p(x) = p_b / 2ᵉ in bin b: a Categorical over bins of equal width on a dyadic grid.
+
+    Bin edges are multiples of 2ᵉ, so the bins of two data sets merge exactly. The width is chosen when
+    solving: the smallest power of two that spans the data with at most `bins` bins.
+
+    Parameters
+    ----------
+    bins : int
+        The most bins there may be; the number used lies between half of it and all of it.
+    alpha : float
+        Pseudo-observations of each bin.
+    unseen : {"ignore", "smooth", "error"}
+        What a value outside all bins means at predict.
+    """
+
+    bins: int = 32
+
+    discrete: ClassVar[bool] = False
+    factor: ClassVar[str] = "histogram"
+    support_name: ClassVar[str] = "numbers within the range seen in training"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 2 <= self.bins <= MOST_BINS or self.bins != int(self.bins):
+            raise ValueError(
+                f"Histogram: bins must be a whole number from 2 to {MOST_BINS}, got {self.bins!r}."
+            )
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return np.isfinite(x)

@@ -1,0 +1,81 @@
+"""Multinomial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from suffice.families.base import Family
+from suffice.families.elementary import Array, FunctionName
+
+
+@dataclass(frozen=True, repr=False)
+class Multinomial(Family):
+    """p(x) = n!/Πx_j! · Πθ_jˣʲ over d columns: u = x, λ_j = log θ_j, A = n·log Σ e^λ, n = Σx_j.
+
+    The columns on the leading axis are one block of counts: a row is n draws from one categorical
+    distribution, so λ and E[u] are per draw, and A is per draw too.
+
+    Parameters
+    ----------
+    alpha : float
+        Pseudo-counts of each column: (N_j + α)/(N + αd).
+    unseen : {"ignore", "error"}
+        What a negative count means at predict: the whole block is missing, or an error.
+    """
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
+    base_measure_degree: ClassVar[float | None] = 0.0
+    discrete: ClassVar[bool] = True
+    point_masses: ClassVar[bool] = True
+    joint: ClassVar[bool] = True
+    factor: ClassVar[str] = "counts"
+    support_name: ClassVar[str] = "numbers ≥ 0"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unseen == "smooth":
+            raise ValueError("Multinomial: unseen must be 'ignore' or 'error'; its columns are all known.")
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return (x >= 0) & np.isfinite(x)
+
+    def log_base_measure(self, x: Array) -> Array:
+        """Log n!/Πx_j!, columns on the leading axis."""
+        return np.asarray(special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0))
+
+    def log_normalizer(self, natural: Array, origin: Array) -> Array:
+        return np.asarray(special.logsumexp(natural, axis=0))
+
+    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
+        return np.asarray(special.softmax(natural, axis=0))
+
+    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(mean)
+
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        return {"probability": self.mean_from_natural(natural, origin)}
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        """One draw: a single count of 1 on the leading axis."""
+        probability = np.moveaxis(self.mean_from_natural(natural, origin), 0, -1)
+        return np.moveaxis(rng.multinomial(1, probability), -1, 0).astype(np.float64)
+
+    def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
+        """Log p of whole rows of counts, columns on the leading axis."""
+        x = np.asarray(x, dtype=np.float64)
+        log_p = natural - self.log_normalizer(natural, np.zeros(()))
+        return np.asarray(self.log_base_measure(x) + special.xlogy(x, np.exp(log_p)).sum(axis=0))
+
+    def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
+        """Add alpha pseudo-counts of each column."""
+        total = weight + self.alpha * mean.shape[0]
+        counts = weight * mean + self.alpha
+        return np.asarray(
+            np.divide(counts, total, out=np.full_like(counts, 1.0 / max(len(mean), 1)), where=total > 0)
+        )

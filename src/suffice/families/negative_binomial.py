@@ -1,0 +1,73 @@
+"""Negative binomial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.base import Family
+from suffice.families.elementary import Array, FunctionName
+from suffice.families.special import log1mexp, log_multichoose
+
+
+@dataclass(frozen=True, repr=False)
+class NegativeBinomial(Family):
+    """p(x) = Γ(x + r)/(Γ(r)·x!)·(1 − π)ˣ πʳ: u = x, λ = log(1 − π), A = −r·log(1 − e^λ).
+
+    x counts the failures before the r-th success; its variance is μ + μ²/r.
+
+    Parameters
+    ----------
+    r : float
+        The number of successes, known and not fitted; any number > 0.
+    """
+
+    r: float = 1.0
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
+    base_measure_degree: ClassVar[float | None] = 0.0
+    discrete: ClassVar[bool] = True
+    point_masses: ClassVar[bool] = True
+    support_name: ClassVar[str] = "whole numbers ≥ 0"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.r, Real) and np.isfinite(self.r) and self.r > 0):
+            raise ValueError(f"{self.name}: r must be a finite number > 0, got {self.r!r}.")
+        object.__setattr__(self, "r", float(self.r))
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return np.asarray((x >= 0) & (x == np.floor(x)) & np.isfinite(x))
+
+    def log_base_measure(self, x: Array) -> Array:
+        return log_multichoose(np.asarray(self.r), x)
+
+    def log_normalizer(self, natural: Array, origin: Array) -> Array:
+        return -self.r * log1mexp(natural[0])
+
+    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
+        return -self.r * np.exp(natural) / np.expm1(natural)
+
+    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
+        return -np.log1p(self.r / mean)
+
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        return {"mean": self.mean_from_natural(natural, origin)[0], "probability": -np.expm1(natural[0])}
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        """Poisson counts of Gamma means: also for r that is not whole."""
+        return np.asarray(
+            rng.poisson(rng.gamma(self.r, self.mean_from_natural(natural, origin)[0] / self.r)) + 0.0
+        )
+
+    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+        return np.asarray(mean[0] <= 0.0)
+
+    def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
+        mean = self.mean_from_natural(natural, origin)[0]
+        deviation = np.sqrt(mean * (1.0 + mean / self.r))
+        return np.maximum(mean - 40.0 * deviation, 0.0), mean + 40.0 * deviation - 80.0 / natural[0] + 40.0

@@ -1,0 +1,1 @@
+"""Sums and scores over rows: the only loops that touch every cell."""

@@ -1,0 +1,90 @@
+"""The kernels in NumPy: the readable reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.elementary import Array, Exponents, FunctionName, evaluate
+
+Codes = NDArray[np.intp]
+
+
+def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | slice]]:
+    """Each class that occurs, with its rows in their order."""
+    if n_classes == 1:
+        if len(classes):
+            yield 0, slice(None)
+        return
+    order = np.argsort(classes, kind="stable")
+    ends = np.cumsum(np.bincount(classes, minlength=n_classes))
+    start = 0
+    for k, end in enumerate(ends.tolist()):
+        if end > start:
+            yield k, order[start:end]
+        start = end
+
+
+def column_sums(
+    functions: tuple[FunctionName, ...],
+    values: Array,
+    weights: Array | None,
+    origin: Array,
+    exponent: Exponents,
+    observed: NDArray[np.bool_] | None,
+) -> Array:
+    """Σ w·u(x) about the origin over the rows of one class: (m, d). Cells not observed add nothing."""
+    totals = np.empty((len(functions), values.shape[1]))
+    for row, u in enumerate(_evaluated(functions, values, origin, exponent)):
+        if observed is not None:
+            u[~observed] = 0.0
+        totals[row] = u.sum(axis=0) if weights is None else weights @ u
+    return totals
+
+
+def column_scores(
+    functions: tuple[FunctionName, ...],
+    values: Array,
+    natural: Array,
+    constant: Array,
+    origin: Array,
+    exponent: Exponents,
+) -> Array:
+    """λᵀu(x) + constant of one class, cell by cell: (n, d); NaN where the cell is missing."""
+    scores = np.broadcast_to(constant, values.shape).copy()
+    for row, u in enumerate(_evaluated(functions, values, origin, exponent)):
+        np.multiply(u, natural[row], out=u)
+        scores += u
+    return scores
+
+
+def _evaluated(
+    functions: tuple[FunctionName, ...], values: Array, origin: Array, exponent: Exponents
+) -> Iterator[Array]:
+    """Each function of the values in turn, in an array of its own; x² from x."""
+    if functions == ("x", "x2"):
+        x = evaluate("x", values, origin, exponent)
+        square = np.square(x)
+        yield x
+        yield square
+    else:
+        for name in functions:
+            yield evaluate(name, values, origin, exponent)
+
+
+def level_counts(codes: Codes, classes: Codes, weights: Array | None, out: NDArray[Any]) -> None:
+    """Add each row's weight to out[class, level]; a code of −1 adds nothing."""
+    seen = codes >= 0
+    if not seen.all():
+        codes, classes = codes[seen], classes[seen]
+        weights = None if weights is None else weights[seen]
+    n_classes, n_levels = out.shape
+    if len(codes) < out.size:
+        np.add.at(out, (classes, codes), 1 if weights is None else weights)
+    else:
+        cells = classes * n_levels + codes
+        counts = np.bincount(cells, weights, minlength=out.size).reshape(n_classes, n_levels)
+        np.add(out, counts, out=out, casting="unsafe")

@@ -1,0 +1,135 @@
+"""Which column has which family, and why."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.factors import KINDS
+from suffice.families import Family
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table: its family (None where it is left out) and the reason.
+
+    Columns of one joint block, such as a Multinomial, carry the same `block` number.
+    """
+
+    name: Hashable
+    family: Family | None
+    reason: str
+    undecided: bool = False
+    block: int | None = None
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A family on some columns, by position."""
+
+    family: Family
+    columns: NDArray[np.intp]
+
+    @property
+    def reads(self) -> str:
+        """Whether the factor reads numbers or levels."""
+        return KINDS[self.family.factor].reads
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a model in their order. Prints as a table.
+
+    Pass it on as `families=` to give another model the same columns.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """Columns of equal family together, in the order of their first column."""
+        groups: dict[tuple[Family, int | None], list[int]] = {}
+        for position, column in enumerate(self.columns):
+            if column.family is not None:
+                groups.setdefault((column.family, column.block), []).append(position)
+        return tuple(
+            Factor(family, np.array(positions, dtype=np.intp)) for (family, _), positions in groups.items()
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """How messages name each column."""
+        return tuple(
+            f"column {column.name!r}" if self.named else f"column {position}"
+            for position, column in enumerate(self.columns)
+        )
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """The columns' names (positions for arrays)."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether some column still waits for its first value."""
+        return any(column.undecided for column in self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __getitem__(self, name: Hashable) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def difference(self, other: Schema) -> str | None:
+        """The first column in which the two differ, in words; an undecided column fits any family."""
+        if self.names != other.names:
+            odd = [
+                repr(n) for n in (*self.names, *other.names) if n not in self.names or n not in other.names
+            ]
+            detail = f"{', '.join(odd[:5])} in only one of them" if odd else "the same names in another order"
+            return f"the columns differ: {detail}"
+        for label, mine, theirs in zip(self.labels, self.columns, other.columns, strict=True):
+            if mine.undecided or theirs.undecided:
+                continue
+            if (mine.family, mine.block) != (theirs.family, theirs.block):
+                one, another = (column.family or "left out" for column in (mine, theirs))
+                return f"{label} is {one} in one and {another} in the other"
+        return None
+
+    def combined(self, other: Schema) -> Schema:
+        """Decide the undecided columns by the other schema."""
+        pairs = zip(self.columns, other.columns, strict=True)
+        return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        def family(column: Column) -> str:
+            return "undecided" if column.undecided else repr(column.family) if column.family else "left out"
+
+        return [(str(column.name), family(column), column.reason) for column in self.columns]
+
+    def __repr__(self) -> str:
+        rows = [("column", "family", "why"), *self._rows()]
+        shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
+        widths = [max(len(row[i]) for row in shown) for i in range(2)]
+        lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in shown]
+        rule = f"{'─' * widths[0]}  {'─' * widths[1]}  {'─' * max(len(row[2]) for row in shown)}"
+        return "\n".join([lines[0], rule, *lines[1:]])
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"

@@ -1,0 +1,72 @@
+"""Joint scores a_k(x) = log p(x | C_k) + log p(C_k), and what is read off them.
+
+With alpha = 0 a score may be infinite: a level never seen in the class, a value off a class that was
+constant. Each such cell counts in `order`, the power of alpha with which the density vanishes as
+alpha → 0⁺, and leaves a finite part; the posterior is the limit: lowest order first, then the finite
+parts. Nothing is NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.families.elementary import Array
+
+IMPOSSIBLE = 1.0
+"""The order of a cell whose probability vanishes."""
+CERTAIN = -(2.0**-20)
+"""The order of a cell on a point of infinite density: it decides among classes equally possible."""
+
+
+@dataclass
+class Scores:
+    """Finite parts (n, k) and, where some cell needs them, orders (n, k)."""
+
+    finite: Array
+    order: Array | None = None
+
+    def add_order(self, rows: slice, k: int, order: Array) -> None:
+        """Add to the orders of some rows in class k."""
+        if self.order is None:
+            self.order = np.zeros_like(self.finite)
+        self.order[rows, k] += order
+
+    def joint(self) -> Array:
+        """a_k(x), ±inf where the order says so."""
+        if self.order is None:
+            return self.finite
+        joint = np.where(self.order > 0, -np.inf, self.finite)
+        return np.where(self.order < 0, np.inf, joint)
+
+    def comparable(self) -> Array:
+        """Scores whose softmax is the posterior: only classes of the lowest order stay finite."""
+        if self.order is None:
+            return self.finite
+        lowest = self.order.min(axis=1, keepdims=True)
+        return np.where(self.order == lowest, self.finite, -np.inf)
+
+
+def log_softmax(scores: Array) -> Array:
+    """Log posteriors; every row has at least one finite score."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return np.asarray(shifted)
+
+
+def softmax(scores: Array) -> Array:
+    """Posteriors."""
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    return np.asarray(p)
+
+
+def log_sum(scores: Array) -> Array:
+    """log Σ_k exp a_k(x) = log p(x), also for infinite scores."""
+    highest = scores.max(axis=1)
+    finite = np.isfinite(highest)
+    shifted = scores - np.where(finite, highest, 0.0)[:, np.newaxis]
+    with np.errstate(over="ignore", divide="ignore"):
+        total = np.log(np.exp(shifted).sum(axis=1)) + np.where(finite, highest, 0.0)
+    return np.asarray(np.where(finite, total, highest))

@@ -1,0 +1,92 @@
+"""A solved model: parameters of every factor and the class priors. It scores rows and never sums them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.engines.table import Table
+from suffice.factors import Regularized
+from suffice.factors.base import Codes
+from suffice.families.elementary import Array
+from suffice.priors import Priors, are_estimated, class_priors
+from suffice.scores import Scores
+from suffice.statistics import Accumulator
+from suffice.summarize import read_blocks
+
+
+class Solution:
+    """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
+
+    def __init__(self, accumulator: Accumulator, priors: Priors) -> None:
+        problem = accumulator.problem()
+        if problem is not None:
+            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
+        statistics = accumulator.present()
+        if len(statistics.classes) == 0:
+            raise ValueError("these statistics hold no rows, so there is nothing to solve.")
+        self.schema = statistics.schema
+        self.classes = statistics.classes
+        self.priors = class_priors(priors, statistics.classes, statistics.weight)
+        self.factor_labels = [[self.schema.labels[j] for j in f.columns] for f in self.schema.factors]
+        self.factors = [
+            totals.solve(labels) for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
+        ]
+        self.weight = statistics.weight
+        estimated = len(self.classes) - 1 if are_estimated(priors) else 0
+        self.n_parameters = estimated + sum(factor.n_parameters for factor in self.factors)
+
+    @property
+    def log_priors(self) -> Array:
+        """Log π_k, −inf for a class ruled out."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.priors)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log p of the summarized rows and labels, from the statistics alone."""
+        present = self.weight > 0
+        joint = float(self.weight[present] @ self.log_priors[present])
+        return joint + sum(factor.log_likelihood for factor in self.factors)
+
+    @property
+    def regularized(self) -> list[Regularized]:
+        """Parameters that had no maximum likelihood, and what was done."""
+        return [entry for factor in self.factors for entry in factor.regularized]
+
+    def scores(self, table: Table, *, base: bool) -> Scores:
+        """Joint scores of every row; `base=False` where only posteriors are wanted."""
+        scores = Scores(np.tile(self.log_priors, (table.n_rows, 1)))
+        for factor, labels, block in zip(
+            self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
+        ):
+            factor.add_scores(block, labels, scores, base=base)
+        return scores
+
+    def contributions(self, table: Table) -> Array:
+        """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
+        result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
+        blocks = read_blocks(table, self.schema)
+        for at, factor, labels, block in zip(
+            self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
+        ):
+            result[:, at.columns] = factor.contributions(block, labels)
+        return result
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        """One row of each class in `codes`, column by column; columns left out are missing."""
+        columns: list[NDArray[Any]] = [np.full(len(codes), np.nan) for _ in self.schema]
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
+                columns[j] = values
+        return columns
+
+    def parameters(self) -> dict[Any, dict[str, Any]]:
+        """The parameters people know, by column."""
+        named = {}
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):
+                named[self.schema.names[j]] = values
+        return named

@@ -1,0 +1,152 @@
+"""Summarize: rows → Statistics, the only step of fitting that touches data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.engines.table import Table, is_frame, read_labels, read_table
+from suffice.factors import Block
+from suffice.factors.base import Codes
+from suffice.families.elementary import Array
+from suffice.infer import Families, choose_schema, decide_more
+from suffice.schema import Schema
+from suffice.statistics import Accumulator, Statistics
+
+
+def summarize(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    families: Families = "infer",
+    sample_weight: ArrayLike | None = None,
+) -> Statistics:
+    """Sum the sufficient statistics of a table, class by class.
+
+    Parameters
+    ----------
+    X : array, sparse array or DataFrame
+        The rows. Missing cells (NaN, None, null) are welcome.
+    y : array-like, optional
+        The class of each row.
+    target : str, optional
+        The column of X that holds the class, in place of `y`.
+    families : "infer", Family, dict or Schema
+        The family of each column; inferred where nothing is said.
+    sample_weight : array-like, optional
+        A weight ≥ 0 for each row; weight k is the row k times.
+
+    Returns
+    -------
+    Statistics
+
+    Examples
+    --------
+    >>> import suffice
+    >>> a = suffice.summarize([[1.0], [2.0], [9.0]], ["low", "low", "high"])
+    >>> b = suffice.summarize([[3.0]], ["low"])
+    >>> a + b - b == a
+    True
+    """
+    if (y is None) == (target is None):
+        raise ValueError("pass either y or target=, the name of the column that holds the classes.")
+    if target is not None:
+        X, y = _split_target(X, target)
+    table = read_table(X)
+    rows = LabelledRows(table, read_labels(y), sample_weight)
+    accumulator = Accumulator.empty(rows.schema(families))
+    rows.add_to(accumulator)
+    return accumulator.statistics()
+
+
+class LabelledRows:
+    """A table with its labels and weights, checked, and rows of weight zero removed."""
+
+    def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
+        if len(y) != table.n_rows:
+            raise ValueError(f"X has {table.n_rows} rows and y has {len(y)} labels; they must be as many.")
+        self.table = table
+        self.weights = None if sample_weight is None else checked_weights(sample_weight, table.n_rows)
+        self.kept: NDArray[np.bool_] | None = None
+        if self.weights is not None and not (self.weights > 0).all():
+            self.kept = self.weights > 0
+            y, self.weights = y[self.kept], self.weights[self.kept]
+        self.labels, self.codes = _label_codes(y)
+
+    def schema(self, families: Families) -> Schema:
+        """A schema for these rows."""
+        return choose_schema(self._kept_table(), self.codes, len(self.labels), self.weights, families)
+
+    def decided(self, schema: Schema) -> Schema:
+        """The schema with its undecided columns decided, where these rows can."""
+        return decide_more(schema, self._kept_table(), self.codes, len(self.labels), self.weights)
+
+    def add_to(self, accumulator: Accumulator) -> None:
+        """Add these rows to sums; refuse before changing anything."""
+        blocks = read_blocks(self._kept_table(), accumulator.schema)
+        accumulator.refuse(blocks)
+        accumulator.update(blocks, self.labels, self.codes, self.weights)
+
+    def _kept_table(self) -> Table:
+        if self.kept is not None:
+            self.table, self.kept = self.table.take(self.kept), None
+        return self.table
+
+
+def read_blocks(table: Table, schema: Schema) -> list[Block]:
+    """The cells of each factor of a schema, in the form it reads."""
+    blocks: list[Block] = []
+    for factor in schema.factors:
+        columns = factor.columns
+        everything = len(columns) == table.n_columns
+        if factor.reads == "levels":
+            blocks.append([table.levels(j) for j in columns.tolist()])
+        elif table.sparse is not None:
+            blocks.append(table.sparse if everything else table.sparse[:, columns])
+        else:
+            blocks.append(table.numbers(slice(None) if everything else columns.tolist()))
+    return blocks
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Weights as floats: one per row, finite, not negative, not all zero."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows.")
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight is {weights[row]} at row {row}; weights must be finite and not negative "
+            "(to take rows away again, use forget)."
+        )
+    if n_rows and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+    return weights
+
+
+def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Distinct labels in order, and the number of each row's label."""
+    try:
+        labels, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise TypeError(f"the labels mix types that do not compare: {', '.join(kinds)}; use one.") from None
+    return labels, codes.reshape(-1)
+
+
+def _split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """The other columns and the target column of a frame."""
+    if not is_frame(X):
+        raise ValueError("target= names a column, so X must be a DataFrame; for arrays pass y.")
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if target not in frame.columns:
+        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    return frame.drop(target).to_native(), frame[target].to_native()
