@@ -14,17 +14,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
+    from suffice.models import GaussianDiscriminant
+    from suffice.rows import summarize
     from suffice.statistics import Statistics
-    from suffice.summarize import summarize
 
 __version__ = "0.1.0"
-__all__ = ["BayesClassifier", "Statistics", "families", "load_penguins", "summarize", "testing"]
+__all__ = [
+    "BayesClassifier",
+    "GaussianDiscriminant",
+    "Statistics",
+    "families",
+    "load_penguins",
+    "summarize",
+    "testing",
+]
 
 _HOMES = {
     "BayesClassifier": "suffice.classifier",
+    "GaussianDiscriminant": "suffice.models",
     "Statistics": "suffice.statistics",
     "load_penguins": "suffice.datasets",
-    "summarize": "suffice.summarize",
+    "summarize": "suffice.rows",
 }
 _ROOMS = ("families", "testing")
 

@@ -14,18 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from suffice.engines.columns import as_array
 from suffice.engines.container import Container
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
-from suffice.infer import Families
-from suffice.priors import Priors
+from suffice.infer import Families, schema_of_statistics
+from suffice.priors import Priors, class_priors
+from suffice.rows import LabelledRows
 from suffice.schema import Schema
 from suffice.scores import Scores, log_softmax, log_sum, softmax
 from suffice.solution import Solution
 from suffice.statistics import Accumulator, Statistics
-from suffice.summarize import LabelledRows
 
 
 @dataclass
@@ -81,6 +82,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.families = families
         self.priors = priors
 
+    def chosen_families(self) -> Families:
+        """What decides the family of each column."""
+        return self.families
+
     # --- fitting: every way ends in sums ---------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -115,12 +120,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return copy(self).merge(other)
 
     def fit_statistics(self, statistics: Statistics) -> Self:
-        """Fit from statistics, without a row."""
-        accumulator = Accumulator.of(statistics)
-        problem = accumulator.problem()
-        if problem is not None:
-            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
-        schema = statistics.schema
+        """Fit from statistics, without a row; `families` may name other settings of solving (alpha)."""
+        schema = schema_of_statistics(statistics.schema, self.chosen_families())
+        accumulator = Accumulator.of(statistics.with_schema(schema))
+        Solution(accumulator, self.priors)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
@@ -133,7 +136,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if afresh:
-            learnt = Learnt(Accumulator.empty(rows.schema(self.families)), table.container)
+            learnt = Learnt(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
         else:
             learnt = self._learnt
             schema = rows.decided(learnt.accumulator.schema)
@@ -142,7 +145,18 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
         learnt.solution = None
+        if afresh:
+            class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         self._learnt = learnt
+
+    def __copy__(self) -> Self:
+        """A model that learns on its own."""
+        model = type(self).__new__(type(self))
+        model.__dict__ = dict(self.__dict__)
+        if self._is_fitted():
+            learnt = Learnt(Accumulator.of(self.statistics_), self._learnt.container, self._learnt.solution)
+            model.__dict__["_learnt"] = learnt
+        return model
 
     def _atomically(self, change: Any) -> Self:
         """Run a change; where it fails, the model is as it was."""
@@ -160,16 +174,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         accumulator.add(theirs, sign)
         problem = accumulator.problem()
         if problem is not None:
-            raise ValueError(f"cannot {deed}: {problem} would be left.")
+            raise ValueError(f"cannot {deed}: {problem}.")
         self._learnt = Learnt(accumulator, self._learnt.container)
         return self
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         """X as a table, its column names and number checked against the fitted ones."""
         if is_frame(X):
-            validate_data(self, X, skip_check_array=True, reset=reset)
             table = read_table(X)
+            if not reset:
+                self._check_names(table)
+            validate_data(self, X, skip_check_array=True, reset=reset)
         else:
+            X = as_array(X, "X") if isinstance(X, list) else X
             checked = validate_data(
                 self,
                 X,
@@ -183,6 +200,28 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset and table.n_rows == 0:
             raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
         return table
+
+    def _check_names(self, table: Table) -> None:
+        """Name the columns that are missing, extra or out of order."""
+        schema = self._learnt.accumulator.schema
+        if not schema.named or table.names == schema.names:
+            return
+        extra = [name for name in table.names if name not in schema.names]
+        missing = [name for name in schema.names if name not in table.names]
+        message = "The feature names should match those that were passed during fit.\n"
+        if extra:
+            message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n"
+            message += "".join(f"- {name}\n" for name in missing[:5])
+        if not extra and not missing:
+            pairs = zip(table.names, schema.names, strict=True)
+            given, wanted = next(pair for pair in pairs if pair[0] != pair[1])
+            message += (
+                "Feature names must be in the same order as they were in fit.\n"
+                f"- {given} stands where {wanted} was\n"
+            )
+        raise ValueError(message)
 
     def _labels(self, y: Any) -> NDArray[Any]:
         if y is None:
@@ -216,7 +255,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(self.solve().classes) == 2:
             scores = self._scores(X, base=False).comparable()
             return scores[:, 1] - scores[:, 0]
-        return self.predict_joint_log_proba(X)
+        return self._scores(X, base=True).comparable()
 
     def score_samples(self, X: Any) -> Array:
         """Log p(x), all classes together."""

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
 
+MOST_LINES = 20
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -67,6 +69,12 @@ class Explanation:
             (str(c), _shown(v[row]), g) for c, v, g in zip(self.columns, self.values, gains, strict=True)
         ]
         entries.sort(key=lambda entry: -abs(entry[2]))
+        if len(entries) > MOST_LINES:
+            rest = sum(entry[2] for entry in entries[MOST_LINES - 1 :])
+            entries = [
+                *entries[: MOST_LINES - 1],
+                (f"{len(entries) - MOST_LINES + 1} others", "", float(rest)),
+            ]
         entries.append(("(prior)", "", prior))
         entries.append(("log odds", "", float(self.total[row, order[0]] - self.total[row, order[1]])))
         widths = [max(len(entry[i]) for entry in entries) for i in range(2)]

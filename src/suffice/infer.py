@@ -45,7 +45,7 @@ def choose_schema(
     """The schema of a table: what `families` says, and inference for the rest."""
     if isinstance(families, Schema):
         return _reused(families, table)
-    given = _given(families, table)
+    given = _given(families, table.names)
     if not given and not table.named:
         whole = _plain_array(table)
         if whole is not None:
@@ -76,6 +76,17 @@ def decide_more(
     return Schema(tuple(columns), schema.named)
 
 
+def schema_of_statistics(schema: Schema, families: Families) -> Schema:
+    """The schema of statistics with the settings of solving that `families` names."""
+    if isinstance(families, str) and families == "infer":
+        return schema
+    if isinstance(families, Schema):
+        chosen = {j: column.family for j, column in enumerate(families) if column.family is not None}
+        return schema.with_families(chosen)
+    given = _given(families, schema.names)
+    return schema.with_families({j: family for j, (family, _) in given.items() if family is not None})
+
+
 def family_from(spec: FamilySpec | type[Family]) -> Family | None:
     """A family from an instance, a class, a name such as "poisson", or None to leave the column out."""
     if spec is None or isinstance(spec, Family):
@@ -93,7 +104,7 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
 
 
 def _given(
-    families: FamilySpec | Mapping[Any, FamilySpec], table: Table
+    families: FamilySpec | Mapping[Any, FamilySpec], names: tuple[Hashable, ...]
 ) -> dict[int, tuple[Family | None, int | None]]:
     """What the user chose, by position: (family, block number)."""
     if isinstance(families, str) and families == "infer":
@@ -101,27 +112,28 @@ def _given(
     if not isinstance(families, Mapping):
         if families is None:
             raise ValueError("families must be 'infer', a family, a dict or a schema, got None.")
-        families = {tuple(range(table.n_columns)): families}
+        families = {tuple(range(len(names))): families}
+    places = {name: position for position, name in enumerate(names)}
     chosen: dict[int, tuple[Family | None, int | None]] = {}
     for number, (key, spec) in enumerate(families.items()):
         family = family_from(spec)
-        keys = key if isinstance(key, tuple) and key not in table.names else (key,)
+        keys = key if isinstance(key, tuple) and key not in places else (key,)
         block = number if family is not None and family.joint else None
         for one in keys:
-            position = _position(one, table)
+            position = _position(one, places)
             if position in chosen:
-                raise ValueError(f"families= names {table.label(position)} twice.")
+                raise ValueError(f"families= names column {names[position]!r} twice.")
             chosen[position] = (family, block)
     return chosen
 
 
-def _position(key: Hashable, table: Table) -> int:
+def _position(key: Hashable, places: dict[Hashable, int]) -> int:
     """A column's position from its name, or from a position."""
-    if key in table.names:
-        return int(table.names.index(key))
-    if isinstance(key, int) and -table.n_columns <= key < table.n_columns:
-        return int(key % table.n_columns)
-    raise ValueError(f"families= names {key!r}, but the columns are {list(table.names[:20])}.")
+    if key in places:
+        return places[key]
+    if isinstance(key, int) and -len(places) <= key < len(places):
+        return key % len(places)
+    raise ValueError(f"families= names {key!r}, but the columns are {list(places)[:20]}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:
@@ -141,7 +153,7 @@ def _plain_array(table: Table) -> Schema | None:
     block = None
     if table.sparse is not None:
         data = table.sparse.data
-        if ((data >= 0) & (data == np.floor(data))).all():
+        if (np.isnan(data) | ((data >= 0) & (data == np.floor(data)))).all():
             family, reason, block = Multinomial(), "sparse counts", 0
         else:
             family, reason = Normal(), "sparse numbers"
@@ -177,7 +189,7 @@ class _Observed:
             return Column(name, Bernoulli(), "true or false")
         if kind in ("moment", "duration", "clock"):
             return Column(name, Normal(), f"a {kind}, in seconds")
-        if not self.table.named:
+        if self.table.array is not None or self.table.sparse is not None:
             return Column(name, Normal(), "numbers in an array")
         if (present == np.floor(present)).all():
             return self._whole_numbers(name, values, present)
@@ -220,8 +232,12 @@ class _Observed:
         kind = KINDS[family.factor]
         totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
         block: Any = values[:, np.newaxis] if kind.reads == "numbers" else [_levels_of(values)]
-        totals.update(block, self.classes, self.weights)
-        solved = totals.solve(["column"])
+        try:
+            totals.refuse(block, ["column"])
+            totals.update(block, self.classes, self.weights)
+            solved = totals.solve(["column"], np.arange(self.n_classes))
+        except ValueError:
+            return float("inf")
         size = len(values) if self.weights is None else self.weights.sum()
         return float(solved.n_parameters * np.log(size) - 2.0 * solved.log_likelihood)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,11 @@ class Column:
     reason: str
     undecided: bool = False
     block: int | None = None
+
+    @property
+    def summed(self) -> object:
+        """What the column's sums depend on; settings of solving aside."""
+        return (None if self.family is None else self.family.summed, self.block)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,7 @@ class Schema:
         for label, mine, theirs in zip(self.labels, self.columns, other.columns, strict=True):
             if mine.undecided or theirs.undecided:
                 continue
-            if (mine.family, mine.block) != (theirs.family, theirs.block):
+            if mine.summed != theirs.summed:
                 one, another = (column.family or "left out" for column in (mine, theirs))
                 return f"{label} is {one} in one and {another} in the other"
         return None
@@ -112,6 +117,19 @@ class Schema:
         """Decide the undecided columns by the other schema."""
         pairs = zip(self.columns, other.columns, strict=True)
         return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
+
+    def with_families(self, chosen: Mapping[int, Family]) -> Schema:
+        """The same columns with other settings of solving; their sums must be the same."""
+        columns = list(self.columns)
+        for position, family in chosen.items():
+            old = columns[position]
+            if old.family is None or old.family.summed != family.summed:
+                raise ValueError(
+                    f"{self.labels[position]} was summed as {old.family or 'left out'}, "
+                    f"and {family} needs other sums."
+                )
+            columns[position] = replace(old, family=family, reason="chosen by families=")
+        return Schema(tuple(columns), self.named)
 
     def _rows(self) -> list[tuple[str, str, str]]:
         def family(column: Column) -> str:

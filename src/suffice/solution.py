@@ -12,9 +12,9 @@ from suffice.factors import Regularized
 from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
+from suffice.rows import read_blocks
 from suffice.scores import Scores
 from suffice.statistics import Accumulator
-from suffice.summarize import read_blocks
 
 
 class Solution:
@@ -32,7 +32,8 @@ class Solution:
         self.priors = class_priors(priors, statistics.classes, statistics.weight)
         self.factor_labels = [[self.schema.labels[j] for j in f.columns] for f in self.schema.factors]
         self.factors = [
-            totals.solve(labels) for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
+            totals.solve(labels, self.classes)
+            for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
         ]
         self.weight = statistics.weight
         estimated = len(self.classes) - 1 if are_estimated(priors) else 0
@@ -73,7 +74,9 @@ class Solution:
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
             result[:, at.columns] = factor.contributions(block, labels)
-        return result
+        # Beside an impossible cell, a cell of infinite density counts for nothing.
+        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
+        return np.where(ruled_out & np.isposinf(result), 0.0, result)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """One row of each class in `codes`, column by column; columns left out are missing."""

@@ -31,6 +31,7 @@ class Accumulator:
         self.weight = weight
         self.support = support
         self.totals = totals
+        self._places = {label: k for k, label in enumerate(classes.tolist())}
 
     @classmethod
     def empty(cls, schema: Schema) -> Self:
@@ -67,8 +68,7 @@ class Accumulator:
 
     def make_room(self, labels: NDArray[Any]) -> Codes:
         """Where each label stands, after adding the new ones."""
-        known = {label: k for k, label in enumerate(self.classes.tolist())}
-        fresh = [i for i, label in enumerate(labels.tolist()) if label not in known]
+        fresh = [i for i, label in enumerate(labels.tolist()) if label not in self._places]
         if fresh:
             added = labels[fresh]
             if _mixes_text(self.classes, added):
@@ -81,8 +81,8 @@ class Accumulator:
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)
             self.totals = [totals.take_classes(index) for totals in self.totals]
-            known = {label: k for k, label in enumerate(self.classes.tolist())}
-        return np.array([known[label] for label in labels.tolist()], dtype=np.intp)
+            self._places = {label: k for k, label in enumerate(self.classes.tolist())}
+        return np.array([self._places[label] for label in labels.tolist()], dtype=np.intp)
 
     def add(self, other: Statistics, sign: int) -> None:
         """Add or subtract statistics of the same columns."""
@@ -113,11 +113,11 @@ class Accumulator:
         if bad.any():
             at = int(np.argmax(bad))
             return (
-                f"class {self.classes.tolist()[at]!r} has {int(self.support[at])} rows "
+                f"class {self.classes.tolist()[at]!r} would have {int(self.support[at])} rows "
                 f"of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
-            problem = totals.problem(self._labels(factor.columns), size)
+            problem = totals.problem(self._labels(factor.columns), size, self.support)
             if problem is not None:
                 return problem
         return None
@@ -267,7 +267,9 @@ class Statistics:
                 moved.append(totals.rebased(target))
             else:
                 moved.append(totals)
-        return Statistics(self.schema, self.classes, self.weight, self.support, tuple(moved))
+        return Accumulator.of(
+            Statistics(self.schema, self.classes, self.weight, self.support, tuple(moved))
+        ).statistics()
 
     def __repr__(self) -> str:
         size = self.nbytes
@@ -298,24 +300,16 @@ def _mixes_text(some: NDArray[Any], others: NDArray[Any]) -> bool:
 def _totals_by_schema(
     totals: list[Totals] | tuple[Totals, ...], old: Schema, new: Schema, n_classes: int
 ) -> list[Totals]:
-    """Sums rearranged for a schema with more columns decided; those have no rows yet."""
-    everyone = np.full(n_classes, -1)
-    places = {
-        int(j): (held, place)
-        for factor, held in zip(old.factors, totals, strict=True)
-        for place, j in enumerate(factor.columns)
-    }
-    arranged: list[Totals] = []
+    """Sums rearranged for a schema with more columns decided, or other settings of solving."""
+    arranged = []
     for factor in new.factors:
-        source = next((places[int(j)][0] for j in factor.columns if int(j) in places), None)
-        if source is None:
-            kind = KINDS[factor.family.factor]
-            arranged.append(kind.empty(factor.family, len(factor.columns)).take_classes(everyone))
-        else:
-            index = np.array([places[int(j)][1] if int(j) in places else -1 for j in factor.columns])
-            arranged.append(
-                source
-                if (index == np.arange(source.n_columns)).all() and len(index) == source.n_columns
-                else source.take_columns(index)
-            )
+        empty = KINDS[factor.family.factor].empty(factor.family, len(factor.columns))
+        sums = empty.take_classes(np.full(n_classes, -1))
+        for source, held in zip(old.factors, totals, strict=True):
+            places = {int(j): place for place, j in enumerate(source.columns)}
+            index = np.array([places.get(int(j), -1) for j in factor.columns], dtype=np.intp)
+            if (index >= 0).any():
+                part = held.with_family(factor.family).take_columns(index)
+                sums.add(part, 1)
+        arranged.append(sums)
     return arranged

@@ -7,12 +7,14 @@ from suffice.factors.columns import ColumnTotals
 from suffice.factors.counts import CountTotals
 from suffice.factors.histogram import HistogramTotals
 from suffice.factors.levels import LevelTotals
+from suffice.factors.scatter import ScatterTotals
 
 KINDS: dict[str, type[Totals]] = {
     "columns": ColumnTotals,
     "levels": LevelTotals,
     "histogram": HistogramTotals,
     "counts": CountTotals,
+    "scatter": ScatterTotals,
 }
 """A family names its kind in `Family.factor`."""
 

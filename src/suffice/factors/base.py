@@ -6,6 +6,7 @@ Nothing above this room knows which kind of factor it holds. A kind of sums is o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -62,6 +63,12 @@ class Totals(ABC):
     def take_columns(self, index: Codes) -> Self:
         """A copy with these columns; −1 stands for a column without rows."""
 
+    def with_family(self, family: Family) -> Self:
+        """The same sums for a family that differs in settings of solving only."""
+        other = copy(self)
+        other.family = family
+        return other
+
     @abstractmethod
     def vanishes(self) -> NDArray[np.bool_]:
         """For each class, whether all its sums are exactly zero."""
@@ -75,12 +82,12 @@ class Totals(ABC):
         """All arrays, by name; what the sums weigh."""
 
     @abstractmethod
-    def problem(self, labels: list[str], size: float) -> str | None:
-        """Why no data of this total weight could give these sums, or None."""
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
+        """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
 
     @abstractmethod
-    def solve(self, labels: list[str]) -> Solved:
-        """The parameters: maximum likelihood after smoothing."""
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> Solved:
+        """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ class Regularized:
     """A parameter that had no maximum likelihood, and what was done instead."""
 
     column: str
-    class_index: int
+    label: Any
     reason: str
 
 

@@ -26,6 +26,7 @@ from suffice.families import Family
 from suffice.families.elementary import (
     DEGREE,
     NO_SPREAD,
+    SMALLEST_UNIT,
     Array,
     Exponents,
     exponent_of,
@@ -33,6 +34,11 @@ from suffice.families.elementary import (
     rescale,
 )
 from suffice.kernels import reference as kernels
+
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+LARGEST = 2.0**960
+SQUARABLE = 2.0**480
+WIDEST = 2.0**-480
 
 
 class ColumnTotals(Totals):
@@ -63,7 +69,7 @@ class ColumnTotals(Totals):
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
-        start = 0 if family.unit == "none" else NO_SPREAD
+        start = NO_SPREAD if family.scaled or family.centred else 0
         return cls(
             family,
             total=np.zeros((family.n_statistics, 0, n_columns)),
@@ -71,7 +77,7 @@ class ColumnTotals(Totals):
             support=np.zeros((0, 1), dtype=np.int64),
             origin=np.zeros((0, n_columns)),
             exponent=np.full(n_columns, start, dtype=np.int32),
-            base=np.zeros((0, n_columns if family.base_measure_degree is not None else 0)),
+            base=np.zeros((0, n_columns if family.has_base_measure else 0)),
         )
 
     @property
@@ -86,6 +92,32 @@ class ColumnTotals(Totals):
         if bad.any():
             row, column = first_offence(bad)
             raise ValueError(self._outside(labels[column], block[row, column], f"row {row}"))
+        self._refuse_overflow(block, labels)
+
+    def _refuse_overflow(self, block: Array, labels: list[str]) -> None:
+        """Raise where the sums would leave the floats."""
+        if not {"x", "x2"} & set(self.family.functions) or not block.size:
+            return
+        if self.family.scaled:
+            highest = np.fmax(np.fmax.reduce(block, axis=0), self.origin.max(axis=0, initial=0.0))
+            lowest = np.fmin(np.fmin.reduce(block, axis=0), self.origin.min(axis=0, initial=0.0))
+            with np.errstate(over="ignore", invalid="ignore"):
+                large = np.isinf(highest - lowest)
+        else:
+            size = np.abs(block).astype(np.float64)
+            highest = np.fmax.reduce(size, axis=0)
+            large = highest > (SQUARABLE if "x2" in self.family.functions else LARGEST)
+            if self.family.centred:
+                held = np.where(self.has_origin(), self.origin, np.nan)
+                highest = np.fmax(highest, np.fmax.reduce(held, axis=0, initial=np.nan))
+                lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(held, axis=0, initial=np.nan))
+                large |= (lowest < 1.0 / LARGEST) | (lowest < highest * WIDEST)
+        if large.any():
+            raise ValueError(
+                f"{labels[int(np.argmax(large))]}: its values are too large, too small or too far apart "
+                f"for {self.family.name} in floats; measure it in another unit, or choose LogNormal() or "
+                "Histogram()."
+            )
 
     def _refuse_sparse(self, block: Block, labels: list[str]) -> None:
         if not set(self.family.functions) <= {"x", "x2"} or not self.family.support(np.zeros(1)).all():
@@ -109,8 +141,7 @@ class ColumnTotals(Totals):
         if sparse.issparse(block):
             self.add(self._of_sparse(block, classes, weights), 1)
             return
-        raw = np.asarray(block)
-        values = self.family.transformed(raw)
+        values = np.asarray(block)
         observed = ~np.isnan(values)
         gaps = None if observed.all() else observed
         if gaps is not None:
@@ -124,8 +155,9 @@ class ColumnTotals(Totals):
             )
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0])
         ]
-        self._place_origins(blocks)
-        if self.family.unit != "none":
+        if self.family.centred:
+            self._place_origins(blocks)
+        if self.family.scaled or self.family.centred:
             self._grow_unit(blocks)
         for k, part, seen, w in blocks:
             if seen is None:
@@ -135,10 +167,10 @@ class ColumnTotals(Totals):
                 self.support[k] += seen.sum(axis=0)
                 self.weight[k] += seen.sum(axis=0) if w is None else w @ seen
             self.total[:, k] += kernels.column_sums(
-                self.family.functions, part, w, self.origin[k], self.exponent, seen
+                self.family.functions, part, w, self.origin[k], self.unit, seen
             )
-        if self.family.base_measure_degree is not None:
-            base = self.family.log_base_measure(np.asarray(raw, dtype=np.float64))
+        if self.family.has_base_measure:
+            base = self.family.log_base_measure(np.asarray(values, dtype=np.float64))
             base = base if gaps is None else np.where(gaps, base, 0.0)
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0]):
                 self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
@@ -147,7 +179,7 @@ class ColumnTotals(Totals):
         """Sums of sparse rows, about the origin 0."""
         n_classes = self.weight.shape[0]
         fresh = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
-        if self.family.unit != "none":
+        if self.family.scaled:
             fresh.raise_unit(exponent_of(largest_entries(block)))
         counts = np.bincount(classes, minlength=n_classes)
         fresh.support += counts[:, np.newaxis]
@@ -156,15 +188,14 @@ class ColumnTotals(Totals):
         ]
         powers = tuple(DEGREE[name] for name in self.family.functions)
         members = membership(classes, weights, n_classes)
-        fresh.total, gaps = class_sums(block, powers, np.ldexp(1.0, -fresh.exponent), members)
+        fresh.total, gaps = class_sums(block, powers, np.ldexp(1.0, -fresh.unit), members)
         if gaps is not None:
             fresh.expand_presence()
-            rows, _ = class_sums(
-                np.isnan(block), (1,), np.ones(self.n_columns), membership(classes, None, n_classes)
-            )
+            missing = with_data(block, np.isnan(block.data).astype(np.float64))
+            rows, _ = class_sums(missing, (1,), np.ones(self.n_columns), membership(classes, None, n_classes))
             fresh.weight -= gaps
             fresh.support -= rows[0].astype(np.int64)
-        if self.family.base_measure_degree is not None:
+        if self.family.has_base_measure:
             data = np.nan_to_num(block.data.astype(np.float64))
             fresh.base = dense(members @ with_data(block, self.family.log_base_measure(data)))
         return fresh
@@ -177,34 +208,50 @@ class ColumnTotals(Totals):
 
     def _place_origins(self, blocks: list[Any]) -> None:
         """Give each class and column without rows the first value observed there."""
-        has_origin = self.has_origin()
         for k, part, seen, _ in blocks:
-            if self.family.centred:
-                fresh = ~has_origin[k]
-                if not fresh.any():
-                    continue
-                if seen is None:
-                    self.origin[k] = np.where(fresh, part[0], self.origin[k])
-                else:
-                    first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
-                    self.origin[k] = np.where(fresh & seen.any(axis=0), first, self.origin[k])
+            fresh = ~self.has_origin(k)
+            if not fresh.any():
+                continue
+            if seen is None:
+                self.origin[k] = np.where(fresh, part[0], self.origin[k])
+            else:
+                first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
+                self.origin[k] = np.where(fresh & seen.any(axis=0), first, self.origin[k])
 
     def _grow_unit(self, blocks: list[Any]) -> None:
         """Raise the unit of each column to cover the batch."""
         size = np.zeros(self.n_columns)
         for k, part, _, _ in blocks:
-            away = np.abs(part - self.origin[k]) if self.family.unit == "spread" else np.abs(part)
-            np.fmax(size, np.fmax.reduce(away, axis=0), out=size)
-        if not np.isfinite(size).all():
-            raise ValueError(f"values of a {self.family.name} column differ by more than the largest float.")
+            np.fmax(size, np.fmax.reduce(self._reach(part, self.origin[k]), axis=0), out=size)
         self.raise_unit(exponent_of(size))
 
+    def _reach(self, values: Array, origin: Array) -> Array:
+        """How far values lie from the origin: |x − c|, or relative to c where the sums have no unit."""
+        away = np.abs(values - origin)
+        if self.family.scaled or self.family.default_origin == 0.0:
+            return away
+        with np.errstate(over="ignore"):
+            return np.minimum(away / origin, 2.0**30)
+
     def raise_unit(self, exponent: Exponents) -> None:
-        """Measure in units of at least 2^exponent: exact."""
+        """Measure in units of at least 2^exponent: exact. The exponent remembers how much was summed."""
         raised = np.maximum(self.exponent, exponent)
         if (raised != self.exponent).any():
-            self.total = rescale(self.family.functions, self.total, raised - self.exponent)
-            self.exponent = raised
+            before, self.exponent = self.unit, raised
+            self.total = rescale(self.family.functions, self.total, self.unit - before)
+
+    @property
+    def unit(self) -> Exponents:
+        """The exponents of the units that x and x² are summed in."""
+        return (
+            np.maximum(self.exponent, SMALLEST_UNIT) if self.family.scaled else np.zeros_like(self.exponent)
+        )
+
+    @property
+    def noise(self) -> Array:
+        """What rounding may have left of a dispersion that is zero, given how much was summed."""
+        size = 2 * (self.exponent - self.unit) if self.family.scaled else np.minimum(self.exponent, 30)
+        return ROUNDING * np.ldexp(1.0, size)
 
     def add(self, other: Self, sign: int) -> None:
         if self.weight.shape[1] != other.weight.shape[1]:
@@ -212,14 +259,14 @@ class ColumnTotals(Totals):
         self.origin = np.where(self.has_origin(), self.origin, other.origin)
         other = other.rebased(self.origin)
         self.raise_unit(other.exponent)
-        self.total += sign * rescale(self.family.functions, other.total, self.exponent - other.exponent)
+        self.total += sign * rescale(self.family.functions, other.total, self.unit - other.unit)
         self.weight += sign * other.weight
         self.support += sign * other.support
         self.base += sign * other.base
 
-    def has_origin(self) -> NDArray[np.bool_]:
+    def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
         """Where something was summed, signed sums that cancel in number of rows included."""
-        return np.asarray((self.support != 0) | (self.weight != 0) | (self.total != 0).any(axis=0))
+        return np.asarray((self.support[k] != 0) | (self.weight[k] != 0) | self.total[:, k].any(axis=0))
 
     def vanishes(self) -> NDArray[np.bool_]:
         return np.asarray(~self.has_origin().any(axis=1) & ~self.base.any(axis=1))
@@ -231,13 +278,15 @@ class ColumnTotals(Totals):
         held = self.has_origin()
         target = np.where(held, origin, self.origin)
         moved = self.copy()
-        if self.family.unit == "spread":
-            moved.raise_unit(exponent_of(np.abs(target - self.origin).max(axis=0, initial=0.0)))
         safe = np.where(held, moved.origin, self.family.default_origin)
         safe_target = np.where(held, target, self.family.default_origin)
+        away = np.where(held, self._reach(safe_target, np.where(safe == 0, 1.0, safe)), 0.0)
+        if self.family.scaled:
+            away = np.abs(safe_target - safe)
+        moved.raise_unit(exponent_of(away.max(axis=0, initial=0.0)))
         weight = np.broadcast_to(moved.weight, safe.shape)
         functions = self.family.functions
-        moved.total = rebase(functions, moved.total, weight, safe, safe_target, moved.exponent)
+        moved.total = rebase(functions, moved.total, weight, safe, safe_target, moved.unit)
         moved.origin = origin.copy()
         return moved
 
@@ -273,9 +322,8 @@ class ColumnTotals(Totals):
         wide = self.copy()
         wide.expand_presence()
         exponent = gather(self.exponent, index, 0)
-        start = 0 if self.family.unit == "none" else NO_SPREAD
-        exponent[index < 0] = start
-        base = wide.base if self.family.base_measure_degree is None else gather(wide.base, index, 1)
+        exponent[index < 0] = NO_SPREAD if self.family.scaled or self.family.centred else 0
+        base = gather(wide.base, index, 1) if self.family.has_base_measure else wide.base
         return type(self)(
             self.family,
             gather(wide.total, index, 2),
@@ -305,12 +353,19 @@ class ColumnTotals(Totals):
         names = ("total", "weight", "support", "origin", "exponent", "base")
         return {name: getattr(self, name) for name in names}
 
-    def problem(self, labels: list[str], size: float) -> str | None:
-        bad = impossible(self.weight, self.support, size)
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
+        bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])
         if bad.any():
             _, column = first_offence(bad)
-            return f"{labels[column]} has fewer rows than none in some class"
+            return f"{labels[column]} would have fewer rows than none, or more than all, in some class"
+        present = np.broadcast_to(self.support > 0, self.origin.shape)
+        weight = np.where(present, self.weight, 1.0)
+        origin = np.where(present, self.origin, self.family.default_origin)
+        with np.errstate(all="ignore"):
+            outside = self.family.outside(self.total / weight, origin, 1e-9 + self.noise) & present
+        if outside.any():
+            return f"{labels[first_offence(outside)[1]]} would have sums that no values give in some class"
         return None
 
-    def solve(self, labels: list[str]) -> SolvedColumns:
-        return solve_columns(self, labels)
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
+        return solve_columns(self, labels, classes)

@@ -53,14 +53,9 @@ class CountTotals(Totals):
     def refuse(self, block: Any, labels: list[str]) -> None:
         bad = _entries(block) < 0
         if bad.any():
-            if sparse.issparse(block):
-                entry = int(np.argmax(bad))
-                column, value = column_of_entry(block, entry), block.data[entry]
-            else:
-                row, column = first_offence(bad)
-                value = block[row, column]
+            label, value = labels[_first_column(block, bad)], _entries(block)[bad].flat[0]
             raise ValueError(
-                f"{labels[column]}: the value {value} is outside {self.family.name}, which takes "
+                f"{label}: the value {value} is outside {self.family.name}, which takes "
                 f"{self.family.support_name}; mend or remove it, or choose another family with families=."
             )
 
@@ -114,13 +109,13 @@ class CountTotals(Totals):
         names = ("total", "support", "weight", "rows", "base")
         return {name: getattr(self, name) for name in names}
 
-    def problem(self, labels: list[str], size: float) -> str | None:
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.total, self.support, max(size, float(np.abs(self.total).max(initial=0.0))))
         if bad.any():
-            return f"{labels[first_offence(bad)[1]]} has a count below zero in some class"
+            return f"{labels[first_offence(bad)[1]]} would have a count below zero in some class"
         return None
 
-    def solve(self, labels: list[str]) -> SolvedCounts:
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedCounts:
         return SolvedCounts(self)
 
 
@@ -136,7 +131,7 @@ class SolvedCounts(Solved):
         zero = self.probability <= 0
         self.zero = zero if zero.any() else None
         # What is left of a vanishing θ as alpha → 0⁺ is 1/N.
-        floor = np.broadcast_to(1.0 / np.maximum(draws, 1.0)[:, np.newaxis], zero.shape)
+        floor = np.broadcast_to(1.0 / np.where(draws > 0, draws, 1.0)[:, np.newaxis], zero.shape)
         self.log_p = np.log(np.where(zero, floor, self.probability))
         self.mean_length = np.divide(draws, totals.weight, out=np.zeros_like(draws), where=totals.weight > 0)
         self.regularized = []
@@ -149,8 +144,9 @@ class SolvedCounts(Solved):
         negative = entries < 0
         if negative.any() and self.family.unseen == "error":
             raise ValueError(
-                f"{labels[0]}: a count is {entries[negative].flat[0]}; {self.family.name} takes "
-                f"{self.family.support_name}; unseen='ignore' would treat the block as missing."
+                f"{labels[_first_column(block, negative)]}: a count is {entries[negative].flat[0]}; "
+                f"{self.family.name} takes {self.family.support_name}; unseen='ignore' would treat the block "
+                "as missing."
             )
         whole = ~_rows_with_gaps(block)
         if negative.any():
@@ -168,7 +164,7 @@ class SolvedCounts(Solved):
         block, whole = self._prepared(block, labels)
         scores.finite += block @ self.log_p.T
         if self.zero is not None:
-            impossible = IMPOSSIBLE * dense((block > 0).astype(np.float64) @ self.zero.T.astype(np.float64))
+            impossible = IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64))
             for k in range(len(self.zero)):
                 scores.add_order(slice(None), k, impossible[:, k])
         if base:
@@ -206,6 +202,13 @@ def log_base_of_rows(block: Any) -> Array:
     else:
         parts = special.gammaln(np.asarray(block, dtype=np.float64) + 1.0).sum(axis=1)
     return np.asarray(special.gammaln(length + 1.0) - parts)
+
+
+def _first_column(block: Any, bad: NDArray[np.bool_]) -> int:
+    """The column of the first bad entry, in row order."""
+    if sparse.issparse(block):
+        return column_of_entry(block, int(np.argmax(bad)))
+    return int(np.argwhere(bad)[0][1])
 
 
 def _entries(block: Any) -> NDArray[Any]:

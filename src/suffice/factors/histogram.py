@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.factors.base import Codes, Totals
+from suffice.factors.base import Codes, Counts, Totals
 from suffice.factors.levels import LevelCounts, LevelTable, SolvedLevels, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
 from suffice.families.elementary import Array
@@ -143,13 +143,13 @@ class HistogramTotals(Totals):
             named[f"support.{j}"] = column.counts.support
         return named
 
-    def problem(self, labels: list[str], size: float) -> str | None:
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if column.counts.problem(size):
-                return f"{label} has fewer rows than none in some bin"
+                return f"{label} would have fewer rows than none in some bin"
         return None
 
-    def solve(self, labels: list[str]) -> SolvedHistogram:
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedHistogram:
         return SolvedHistogram(self)
 
 
@@ -184,10 +184,13 @@ class SolvedHistogram(SolvedLevels):
         for j, (table, exponent) in enumerate(zip(self.tables, self.exponents, strict=True)):
             values = np.asarray(block[:, j], dtype=np.float64)
             n_bins = len(table.levels)
+            if n_bins == 0:
+                rows.append(np.where(np.isnan(values), 1, 0))
+                continue
             missing = np.isnan(values)
-            first = table.levels[0] if n_bins else 0
             # Kept in floats: a value far outside has no 64-bit bin number.
-            places = np.floor(np.ldexp(np.where(missing, 0.0, values), -exponent)) - first
+            with np.errstate(over="ignore"):
+                places = np.floor(np.ldexp(np.where(missing, 0.0, values), -exponent)) - table.levels[0]
             outside = ~missing & ~((places >= 0) & (places < n_bins))
             if outside.any() and self.family.unseen == "error":
                 row = int(np.argmax(outside))

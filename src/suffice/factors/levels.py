@@ -91,7 +91,11 @@ class LevelTotals(Totals):
         return len(self.columns)
 
     def refuse(self, block: list[LevelBlock], labels: list[str]) -> None:
-        """Every level is welcome."""
+        """Every level is welcome but infinity, which is no category."""
+        for label, batch in zip(labels, block, strict=True):
+            bad = [value for value in batch.values if isinstance(value, float) and np.isinf(value)]
+            if bad:
+                raise ValueError(f"{label} holds the infinity {bad[0]}; replace it by NaN, which is missing.")
 
     def update(self, block: list[LevelBlock], classes: Codes, weights: Array | None) -> None:
         for column, batch in zip(self.columns, block, strict=True):
@@ -135,14 +139,16 @@ class LevelTotals(Totals):
             named[f"support.{j}"] = column.support
         return named
 
-    def problem(self, labels: list[str], size: float) -> str | None:
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
+            if (column.support.sum(axis=1) > rows).any():
+                return f"{label} would have more rows than the class"
             bad = column.problem(size)
             if bad:
-                return f"{label} has fewer rows than none at {bad[0]!r} in some class"
+                return f"{label} would have fewer rows than none at {bad[0]!r} in some class"
         return None
 
-    def solve(self, labels: list[str]) -> SolvedLevels:
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedLevels:
         return SolvedLevels(self.family, [LevelTable(self.family, column) for column in self.columns])
 
 

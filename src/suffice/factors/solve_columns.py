@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,38 +21,47 @@ REGULARIZATION = 1e-3
 """Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
 
 
-def solve_columns(totals: ColumnTotals, labels: list[str]) -> SolvedColumns:
+def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
     """Maximum likelihood of every class and column, after smoothing and tying."""
     family = totals.family
     about = _centred(totals)
-    origin = _in_units(family, about.centre, about.exponent)
+    origin = about.centre
     mean = family.smooth(_ratio(about.total, about.weight), about.weight, about.pooled)
     tied = False
     if isinstance(family, DispersedFamily) and family.dispersion == "shared":
         tied = True
         mean = family.shared(mean, about.weight, origin)
 
+    if not np.isfinite(mean).all():
+        raise ValueError(_beyond_floats(family, labels[int(np.argmax(~np.isfinite(mean).all(axis=(0, 1))))]))
     at_boundary = family.boundary(mean, origin)
-    constant_column = about.constant & at_boundary.all(axis=0)
+    constant_column = about.constant & (family.centred | at_boundary.all(axis=0)) | about.empty
     at_boundary &= ~constant_column
     solved = SolvedColumns(family, *about.weight.shape)
     if not family.point_masses and at_boundary.any():
         share = REGULARIZATION / (about.weight + REGULARIZATION)
         mean = np.where(at_boundary, (1.0 - share) * mean + share * about.pooled, mean)
-        solved.regularized = [_regularized(family, labels[j], int(k)) for k, j in np.argwhere(at_boundary)]
+        solved.regularized = [
+            _regularized(family, labels[j], classes[k].item()) for k, j in np.argwhere(at_boundary)
+        ]
         at_boundary = np.zeros_like(at_boundary)
 
     valid = ~(at_boundary | constant_column)
     natural = family.natural_from_mean(mean[:, valid], origin[valid])
+    if not np.isfinite(natural).all():
+        bad = np.zeros_like(valid)
+        bad[valid] = ~np.isfinite(natural).all(axis=0)
+        raise ValueError(_beyond_floats(family, labels[int(np.argmax(bad.any(axis=0)))]))
     solved.natural[:, valid] = natural
-    log_unit = np.broadcast_to(about.exponent * LOG_TWO, valid.shape)[valid]
-    solved.constant[valid] = family.unit_power * log_unit - family.log_normalizer(natural, origin[valid])
-    solved.origin, solved.exponent, solved.weight = about.centre, about.exponent, about.weight
+    log_unit = np.broadcast_to(about.unit * LOG_TWO, valid.shape)[valid]
+    solved.constant[valid] = -log_unit - family.log_normalizer(natural, origin[valid])
+    solved.origin, solved.exponent, solved.weight = about.centre, about.unit, about.weight
     solved.point, solved.active = at_boundary, ~constant_column
-    with np.errstate(over="ignore"):
-        solved.location = about.centre + np.ldexp(mean[0], DEGREE[family.functions[0]] * about.exponent)
+    solved.location = _centre(family, mean, about.centre, about.unit)
+    if at_boundary.any():
+        solved.vanishing = _vanishing(family, about, at_boundary)
 
-    n_classes, n_active = len(about.weight), int(solved.active.sum())
+    n_classes, n_active = len(about.weight), int((solved.active & ~about.constant).sum())
     others = n_classes * (family.n_statistics - 1)
     solved.n_parameters = n_active * (others + 1 if tied else others + n_classes)
     solved.log_likelihood = _log_likelihood(solved, about.total, totals.base)
@@ -66,11 +75,13 @@ class _Centred:
     total: Array
     weight: Array
     centre: Array
-    exponent: Exponents
+    unit: Exponents
     pooled: Array
     """Mean statistics of the whole column, about the centre of each class."""
     constant: NDArray[np.bool_]
-    """Columns that do not vary at all, or have no rows."""
+    """Columns that vary by no more than what rounding may have left of rows taken away."""
+    empty: NDArray[np.bool_]
+    """Columns without rows."""
 
 
 def _centred(totals: ColumnTotals) -> _Centred:
@@ -79,32 +90,62 @@ def _centred(totals: ColumnTotals) -> _Centred:
     first = totals.origin[np.argmax(present, axis=0), np.arange(totals.n_columns)]
     reference = np.where(present.any(axis=0), first, family.default_origin)
     origin = np.where(present, totals.origin, reference)
-    if family.unit == "spread":
+    if family.scaled:
         totals = totals.copy()
         totals.raise_unit(exponent_of(np.abs(origin - reference).max(axis=0, initial=0.0)))
-    exponent = totals.exponent
+    unit = totals.unit
     weight = np.where(present, totals.weight, 0.0)
     total = np.where(present, totals.total, 0.0)
 
     everything = weight.sum(axis=0)
     target = np.broadcast_to(reference, origin.shape)
-    pooled = _ratio(rebase(functions, total, weight, origin, target, exponent).sum(axis=1), everything)
-    middle = _centre(family, pooled, reference, exponent)
-    pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, exponent)
-    constant = family.boundary(pooled, _in_units(family, middle, exponent)) | (everything <= 0)
+    pooled = _ratio(rebase(functions, total, weight, origin, target, unit).sum(axis=1), everything)
+    middle = _centre(family, pooled, reference, unit) if family.centred else reference
+    pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, unit)
+    empty = everything <= 0
+    constant = family.boundary(pooled, middle, totals.noise)
 
-    centre = np.where(present, _centre(family, _ratio(total, weight), origin, exponent), middle)
-    total = rebase(functions, total, weight, origin, centre, exponent)
+    own = _centre(family, _ratio(total, weight), origin, unit) if family.centred else origin
+    centre = np.where(present, own, middle)
+    total = rebase(functions, total, weight, origin, centre, unit)
     spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
     target = np.broadcast_to(middle, centre.shape)
-    pooled = rebase(functions, spread, np.ones_like(weight), target, centre, exponent)
-    return _Centred(total, weight, centre, exponent, pooled, constant)
+    pooled = rebase(functions, spread, np.ones_like(weight), target, centre, unit)
+    return _Centred(total, weight, centre, unit, pooled, constant, empty)
 
 
-def _regularized(family: Family, label: str, k: int) -> Regularized:
+def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Array:
+    """What a value off a point mass leaves beside alpha^order, per unit of order: its log.
+
+    For counts the density of x vanishes as alpha^|x − point|: λ = ±(log alpha + κ), and this is κ, read
+    off a solve with a tiny alpha. A continuous class that was constant leaves 1/W.
+    """
+    kappa = np.zeros_like(about.weight)
+    kappa[point] = -np.log(np.where(about.weight > 0, about.weight, 1.0)[point])
+    if family.discrete:
+        tiny = 2.0**-300
+        mean, pooled = _ratio(about.total, about.weight), about.pooled
+        low, high = family.mean_bounds()
+        if np.isfinite(high):
+            # Seen from the other end, a point mass at the upper bound is one at the lower.
+            upper = mean > low
+            mean, pooled = np.where(upper, high - mean, mean), np.where(upper, high - pooled, pooled)
+        smoothed = replace(family, alpha=tiny).smooth(mean, about.weight, pooled)
+        kappa[point] = family.natural_from_mean(smoothed[:, point], about.centre[point])[0] - np.log(tiny)
+    return kappa
+
+
+def _beyond_floats(family: Family, column: str) -> str:
+    return (
+        f"{column}: its values are too large, too small or too far apart for {family.name} in floats; "
+        "measure it in another unit, or choose LogNormal() or Histogram()."
+    )
+
+
+def _regularized(family: Family, column: str, label: Any) -> Regularized:
     return Regularized(
+        column,
         label,
-        k,
         f"all its values are equal, and {family.name} has no maximum likelihood there: "
         f"{REGULARIZATION} pseudo-observations of the whole column were added",
     )
@@ -128,15 +169,8 @@ def _ratio(total: Array, weight: Array) -> Array:
     return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
 
 
-def _in_units(family: Family, origin: Array, exponent: Exponents) -> Array:
-    """An origin as the family's formulas take it: they need its size only where the unit follows it."""
-    return np.ldexp(origin, -exponent) if family.unit == "size" else origin
-
-
 def _centre(family: Family, mean: Array, origin: Array, exponent: Exponents) -> Array:
-    """Where to centre scores: the family's choice, in the units of the data."""
-    if not family.centred:
-        return origin
+    """Where values with this mean lie: the family's choice, in the units of the data."""
     with np.errstate(over="ignore"):
         raw = [
             np.ldexp(row, DEGREE[name] * exponent) for name, row in zip(family.functions, mean, strict=True)

@@ -15,7 +15,7 @@ from scipy import sparse
 from suffice.factors.base import Block, Codes, Solved, first_offence, unseen_log_shares
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
-from suffice.families.elementary import Array, rescale
+from suffice.families.elementary import Array
 from suffice.kernels import reference as kernels
 from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
 
@@ -26,14 +26,14 @@ REGULARIZATION = 1e-3
 
 CELLS_AT_ONCE = 1 << 15
 Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
-"""Values after the transform, cells outside the support, and log h(x), where they are needed."""
+"""Values, cells outside the support, and log h(x), where they are needed."""
 
 
 class SolvedColumns(Solved):
     """λ of every class and column about `origin`, with the constants that complete the log density.
 
-    `point` marks cells of parameter space where the distribution is a single value (`location`);
-    `active` the columns that vary at all.
+    `point` marks classes and columns whose distribution is a single value, `location`; other values
+    there leave `vanishing` for each power of alpha. `active` marks the columns that vary at all.
     """
 
     def __init__(self, family: Family, n_classes: int, n_columns: int) -> None:
@@ -45,6 +45,7 @@ class SolvedColumns(Solved):
         self.weight = np.zeros((n_classes, n_columns))
         self.point = np.zeros((n_classes, n_columns), dtype=np.bool_)
         self.location = np.zeros((n_classes, n_columns))
+        self.vanishing = np.zeros((n_classes, n_columns))
         self.active = np.ones(n_columns, dtype=np.bool_)
         self.regularized = []
         self.n_parameters = 0
@@ -86,7 +87,7 @@ class SolvedColumns(Solved):
         return result
 
     def _prepared(self, block: Array, labels: list[str], *, base: bool) -> Prepared:
-        """Active columns after the transform, cells outside the support, and log h(x)."""
+        """Active columns, cells outside the support, and log h(x)."""
         raw = block if self.active.all() else block[:, self.active]
         outside: NDArray[np.bool_] | None = ~(self.family.support(raw) | np.isnan(raw))
         if outside is not None and outside.any():
@@ -98,13 +99,26 @@ class SolvedColumns(Solved):
                     "unseen='ignore' would treat it as missing."
                 )
             raw = np.where(outside, np.nan, raw)
+        largest, smallest = self._float_range()
+        if (np.abs(raw) > largest).any():
+            raw = np.clip(raw, -largest, largest)
+        if "reciprocal" in self.family.functions:
+            raw = np.maximum(raw, smallest)
         if self.family.unseen != "smooth":
             outside = None
         log_base = None
-        if base and self.family.base_measure_degree is not None:
+        if base and self.family.has_base_measure:
             measured = self.family.log_base_measure(np.asarray(raw, dtype=np.float64))
             log_base = np.where(np.isnan(raw), 0.0, measured)
-        return self.family.transformed(raw), outside, log_base
+        return raw, outside, log_base
+
+    def _float_range(self) -> tuple[Array, Array]:
+        """Sizes beyond which scores would overflow. So far from all classes it is the same who wins."""
+        spread = self.exponent[self.active].astype(np.float64)
+        if self.family.default_origin > 0:
+            spread = spread + np.log2(self.origin[:, self.active].max(axis=0))
+        largest = np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
+        return largest, np.exp2(np.maximum(spread - 400.0, -1022.0))
 
     def _cells(self, values: Array, outside: NDArray[np.bool_] | None, k: int) -> tuple[Array, Array | None]:
         """Log p of each cell in class k without log h, and orders where some cell has one."""
@@ -120,12 +134,9 @@ class SolvedColumns(Solved):
         order = None
         point = self.point[k, on]
         if point.any():
-            hit = values == self.location[k, on]
-            with np.errstate(divide="ignore"):
-                missed = np.where(hit, 0.0, -np.log(self.weight[k, on]))
-            cells = np.where(point, missed, cells)
-            on_point = 0.0 if self.family.discrete else CERTAIN
-            order = np.where(point, np.where(hit, on_point, IMPOSSIBLE), 0.0)
+            off, finite = self.off_point(values, self.location[k, on], self.vanishing[k, on])
+            cells = np.where(point, finite, cells)
+            order = np.where(point, off, 0.0)
         missing = np.isnan(values)
         if outside is not None:
             log_unseen, log_rest = unseen_log_shares(self.weight[k, on], self.family.alpha, 1)
@@ -139,52 +150,60 @@ class SolvedColumns(Solved):
             order = None if order is None else np.where(missing, 0.0, order)
         return cells, order
 
+    def off_point(self, values: Array, location: Array, vanishing: Array) -> tuple[Array, Array]:
+        """Orders and finite parts of values where the distribution is a point mass."""
+        if self.family.discrete:
+            order = np.abs(values - location)
+            return order, order * vanishing
+        hit = values == location
+        return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
+
     def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
         """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""
         return self.family.functions == ("x",) and outside is None and not self.point.any()
 
     def _linear_scores(self, values: Array) -> Array:
         on = self.active
-        natural = self.natural[0][:, on] * np.ldexp(1.0, -self.exponent[on])
+        natural = self.natural[0][:, on]
+        values = values * np.ldexp(1.0, -self.exponent[on]) if self.family.scaled else values
         constant = self.constant[:, on]
         missing = np.isnan(values)
         if missing.any():
             return np.asarray(np.where(missing, 0.0, values) @ natural.T + (~missing) @ constant.T)
         return np.asarray(values @ natural.T + constant.sum(axis=1))
 
-    def natural_in_raw_units(self) -> Array:
-        """λ for u(x) in the units of the data."""
-        return rescale(self.family.functions, self.natural, self.exponent)
-
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         degenerate = self.point | ~self.active
-        natural = self._defined(self.natural_in_raw_units(), degenerate)
-        with np.errstate(over="ignore"):
-            drawn = self.family.sample(natural[:, classes], self.origin[classes], rng)
-        fixed = np.exp(self.location) if self.family.transform == "log" else self.location
-        rows = np.where(degenerate[classes], fixed[classes], drawn)
-        return list(rows.T)
-
-    def _defined(self, natural: Array, degenerate: NDArray[np.bool_]) -> Array:
-        """λ with some valid member in place of the cells that have none."""
-        if not degenerate.any():
-            return natural
-        valid = ~degenerate
-        stand_in = natural[:, valid][:, :1] if valid.any() else -np.ones((len(natural), 1))
-        return np.where(degenerate, stand_in[:, :, np.newaxis], natural)
+        if degenerate.all():
+            return list(self.location[classes].T)
+        drawn = self.family.sample(
+            self._members(degenerate)[:, classes], self._origin_in_units()[classes], rng
+        )
+        if self.family.scaled:
+            drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
+        return list(np.where(degenerate[classes], self.location[classes], drawn).T)
 
     def conventional(self) -> list[dict[str, Any]]:
         degenerate = self.point | ~self.active
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            natural = self._defined(self.natural_in_raw_units(), degenerate)
-            named = self.family.conventional(natural, self.origin)
-        columns = []
-        for j in range(self.constant.shape[1]):
-            parameters: dict[str, Any] = {name: value[:, j] for name, value in named.items()}
-            if degenerate[:, j].any():
-                parameters = {
-                    name: np.where(degenerate[:, j], np.nan, value) for name, value in parameters.items()
-                }
-                parameters["always"] = np.where(degenerate[:, j], self.location[:, j], np.nan)
-            columns.append(parameters)
-        return columns
+        named = self.family.conventional(self._members(degenerate), self._origin_in_units())
+        degrees = self.family.conventional_degree
+        with np.errstate(over="ignore"):
+            named = {name: np.ldexp(v, degrees.get(name, 0) * self.exponent) for name, v in named.items()}
+        if self.family.scaled and "mean" in named:
+            named["mean"] = self.origin + named["mean"]
+        if degenerate.any():
+            named = {name: np.where(degenerate, np.nan, value) for name, value in named.items()}
+            named["always"] = np.where(degenerate, self.location, np.nan)
+        return [{name: value[:, j] for name, value in named.items()} for j in range(self.constant.shape[1])]
+
+    def _origin_in_units(self) -> Array:
+        """The origin as λ knows it: scaled sums are about 0 in their own units."""
+        return np.zeros_like(self.origin) if self.family.scaled else self.origin
+
+    def _members(self, degenerate: NDArray[np.bool_]) -> Array:
+        """λ, with some valid member in place of those that are single values."""
+        if not degenerate.any():
+            return self.natural
+        valid = ~degenerate
+        stand_in = self.natural[:, valid][:, :1] if valid.any() else np.full((len(self.natural), 1), np.nan)
+        return np.where(degenerate, stand_in[:, :, np.newaxis], self.natural)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from suffice.factors.base import Codes
 from suffice.families.elementary import Array
-from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
+from suffice.scores import Scores
 
 if TYPE_CHECKING:
     from suffice.factors.solved_columns import SolvedColumns
@@ -79,22 +79,24 @@ def add_sparse_scores(
         entries = with_data(entries, np.where(outside, np.nan, entries.data))
     missing = np.isnan(entries.data)
     x = with_data(entries, np.where(missing, 0.0, entries.data))
-    scale = np.ldexp(1.0, -solved.exponent)
+    scale = np.where(solved.active, np.ldexp(1.0, -solved.exponent), 0.0)
     centre = solved.origin * scale
+    in_units = (x @ sparse.diags_array(scale)).tocsr()
     linear = solved.natural[0]
     at_zero = solved.constant - linear * centre
     if "x2" in family.functions:
         quadratic = solved.natural[1]
         at_zero = at_zero + quadratic * centre**2
         linear = linear - 2.0 * quadratic * centre
-        scores.finite += dense(with_data(x, x.data**2) @ (quadratic * scale**2).T)
-    scores.finite += dense(x @ (linear * scale).T) + at_zero.sum(axis=1)
+        squares = with_data(in_units, in_units.data**2)
+        scores.finite += dense(squares @ quadratic.T)
+    scores.finite += dense(in_units @ linear.T) + at_zero.sum(axis=1)
     gaps = with_data(entries, missing.astype(np.float64)) if missing.any() else None
     if gaps is not None:
         scores.finite -= dense(gaps @ at_zero.T)
     if solved.point.any():
         _add_orders(solved, x, gaps, scores)
-    if base and family.base_measure_degree is not None:
+    if base and family.has_base_measure:
         log_base = with_data(x, family.log_base_measure(x.data)) @ solved.active.astype(np.float64)
         scores.finite += log_base[:, np.newaxis]
 
@@ -104,16 +106,9 @@ def _add_orders(solved: SolvedColumns, x: Any, gaps: Any, scores: Scores) -> Non
     coordinates = x.tocoo()
     stored = coordinates.data != 0
     rows, columns, values = coordinates.row[stored], coordinates.col[stored], coordinates.data[stored]
-    on_point = 0.0 if solved.family.discrete else CERTAIN
     for k in range(scores.finite.shape[1]):
-        point, location = solved.point[k], solved.location[k]
-        with np.errstate(divide="ignore"):
-            finite_off = -np.log(solved.weight[k])
-
-        def parts(hit: NDArray[np.bool_], at: Any, off: Array = finite_off) -> tuple[Array, Array]:
-            return np.where(hit, on_point, IMPOSSIBLE), np.where(hit, 0.0, off[at])
-
-        zero_order, zero_finite = parts(location == 0.0, slice(None))
+        point, location, vanishing = solved.point[k], solved.location[k], solved.vanishing[k]
+        zero_order, zero_finite = solved.off_point(np.zeros_like(location), location, vanishing)
         zero_order, zero_finite = np.where(point, zero_order, 0.0), np.where(point, zero_finite, 0.0)
         order = np.full(x.shape[0], zero_order.sum())
         finite = np.full(x.shape[0], zero_finite.sum())
@@ -122,7 +117,7 @@ def _add_orders(solved: SolvedColumns, x: Any, gaps: Any, scores: Scores) -> Non
             finite -= gaps @ zero_finite
         matters = point[columns]
         here, r = columns[matters], rows[matters]
-        entry_order, entry_finite = parts(values[matters] == location[here], here)
+        entry_order, entry_finite = solved.off_point(values[matters], location[here], vanishing[here])
         order += np.bincount(r, entry_order - zero_order[here], minlength=x.shape[0])
         finite += np.bincount(r, entry_finite - zero_finite[here], minlength=x.shape[0])
         scores.add_order(slice(None), k, order)

@@ -16,6 +16,7 @@ from suffice.families.geometric import Geometric
 from suffice.families.histogram import Histogram
 from suffice.families.inverse_gaussian import InverseGaussian
 from suffice.families.multinomial import Multinomial
+from suffice.families.multivariate_normal import MultivariateNormal
 from suffice.families.negative_binomial import NegativeBinomial
 from suffice.families.normal import LogNormal, Normal
 from suffice.families.poisson import Poisson
@@ -37,6 +38,7 @@ FAMILIES: dict[str, type[Family]] = {
         Geometric,
         NegativeBinomial,
         Binomial,
+        MultivariateNormal,
         Multinomial,
         Histogram,
     )
@@ -57,6 +59,7 @@ __all__ = [
     "InverseGaussian",
     "LogNormal",
     "Multinomial",
+    "MultivariateNormal",
     "NegativeBinomial",
     "Normal",
     "Poisson",

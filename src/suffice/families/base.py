@@ -42,19 +42,21 @@ class Family:
 
     functions: ClassVar[tuple[FunctionName, ...]] = ()
     """u(x), from the elementary functions."""
-    transform: ClassVar[Literal["identity", "log"]] = "identity"
-    """The elementary functions act on x, or on log x."""
     default_origin: ClassVar[float] = 0.0
     """The origin of the textbook form."""
     centred: ClassVar[bool] = False
     """Whether statistics are taken about an observed value (else about `default_origin`)."""
-    unit: ClassVar[Literal["none", "spread", "size"]] = "none"
-    """What the power-of-two unit of a column follows: nothing, |x − c| or |x|."""
-    base_measure_degree: ClassVar[float | None] = None
-    """None where h ≡ 1; else the p of h(s·x) = s⁻ᵖ·h(x), 0 for counts."""
+    scaled: ClassVar[bool] = False
+    """Whether x and x² are summed in a power-of-two unit that follows |x − c|, so that (1e200)² fits."""
+    has_base_measure: ClassVar[bool] = False
+    """Whether h(x) differs from 1."""
     discrete: ClassVar[bool] = False
     factor: ClassVar[str] = "columns"
     """Which kind of sums hold this family's statistics (a key of `suffice.factors.KINDS`)."""
+    solve_settings: ClassVar[frozenset[str]] = frozenset({"alpha", "unseen", "dispersion", "ddof"})
+    """Arguments that matter when solving, not when summing."""
+    conventional_degree: ClassVar[dict[str, int]] = {}
+    """How each conventional parameter of a scaled family grows with the unit (0 where not named)."""
     joint: ClassVar[bool] = False
     """Whether the columns given together are one distribution, observed or missing as a whole."""
     support_name: ClassVar[str] = "finite numbers"
@@ -113,9 +115,19 @@ class Family:
 
     # --- what solving from statistics needs -----------------------------------------------------
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        """Where `mean` lies on the boundary of the mean space, so that no λ has it."""
-        return np.zeros(mean.shape[1:], dtype=np.bool_)
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
+        """Where `mean` lies within `noise` of the boundary of the mean space, so that no λ has it."""
+        low, high = self.mean_bounds()
+        return np.asarray((mean[0] <= low) | (mean[0] >= high))
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        """Where `mean` lies outside the mean space by more than `noise`: no data could give it."""
+        low, high = self.mean_bounds()
+        return np.asarray((mean[0] < low - noise) | (mean[0] > high + noise))
+
+    def mean_bounds(self) -> tuple[float, float]:
+        """Between what the mean of the first statistic lies."""
+        return -np.inf, np.inf
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
         """Where to centre the scores of a class whose statistics about `origin` have this mean."""
@@ -124,31 +136,23 @@ class Family:
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
         """Add alpha pseudo-observations with the column's pooled mean statistic."""
         total = weight + self.alpha
-        share = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
-        return share * mean + (1.0 - share) * pooled
+        own = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
+        added = np.divide(self.alpha, total, out=np.ones_like(total), where=total > 0)
+        return own * mean + added * pooled
 
     # --- derived once ---------------------------------------------------------------------------
-
-    @property
-    def unit_power(self) -> float:
-        """The power of the unit 2ᵉ in p(x) = (2ᵉ)^power · h(x)·exp(λᵀu − A), λ and A in units."""
-        return -1.0 if self.transform == "log" else (self.base_measure_degree or 0.0) - 1.0
 
     @property
     def n_statistics(self) -> int:
         """The dimension of u(x) and of λ."""
         return len(self.functions)
 
-    def transformed(self, x: Array) -> Array:
-        """What the elementary functions act on."""
-        return np.log(x, dtype=np.float64) if self.transform == "log" else x
-
     def statistics(
         self, x: Array, origin: Array | float | None = None, exponent: NDArray[np.int32] = NO_UNIT
     ) -> Array:
         """u(x) about the origin, statistics on the leading axis."""
         centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
-        values = self.transformed(np.asarray(x, dtype=np.float64))
+        values = np.asarray(x, dtype=np.float64)
         return np.stack([evaluate(name, values, centre, exponent) for name in self.functions])
 
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
@@ -181,7 +185,7 @@ class Family:
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
         """E[log h(x)]: zero where h ≡ 1, a sum over the support for counts."""
         shape = np.shape(natural)[1:]
-        if self.base_measure_degree is None:
+        if not self.has_base_measure:
             return np.zeros(shape)
         if not self.discrete:
             raise NotImplementedError
@@ -203,8 +207,14 @@ class Family:
         return np.zeros_like(mean), mean + 60.0 * np.sqrt(mean * (1.0 + mean)) + 100.0
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments, for files and for comparing schemas."""
+        """The constructor's arguments, by name."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def summed(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
+        """What the sums depend on: statistics of families that agree in this add, and serve either."""
+        kept = [(name, value) for name, value in self.settings().items() if name not in self.solve_settings]
+        return self.name, tuple(kept)
 
 
 @dataclass(frozen=True, repr=False)

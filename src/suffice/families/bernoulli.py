@@ -47,8 +47,8 @@ class Bernoulli(Family):
         probability = special.expit(natural[0])
         return np.asarray((rng.random(np.shape(probability)) < probability).astype(np.float64))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray((mean[0] <= 0.0) | (mean[0] >= 1.0))
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, 1.0)
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
         """Add alpha pseudo-observations of each outcome."""

@@ -31,7 +31,7 @@ class Beta(Family):
     functions: ClassVar[tuple[FunctionName, ...]] = ("log", "log1m")
     default_origin: ClassVar[float] = 0.5
     centred: ClassVar[bool] = True
-    base_measure_degree: ClassVar[float | None] = 0.0
+    has_base_measure: ClassVar[bool] = True
     support_name: ClassVar[str] = "numbers between 0 and 1, both excluded"
 
     def support(self, x: Array) -> NDArray[np.bool_]:
@@ -95,11 +95,13 @@ class Beta(Family):
         """Draws that round to 0 or 1 are given as the nearest number between them."""
         return np.asarray(np.clip(rng.beta(natural[0], natural[1]), _SMALLEST, _LARGEST))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
         size = origin * np.abs(np.expm1(mean[0])) + (1.0 - origin) * np.abs(np.expm1(mean[1]))
-        return np.asarray(
-            self._gap(mean, origin) <= np.maximum(_ROUNDING * size, 1e-28 * origin * (1.0 - origin))
-        )
+        rounding = np.maximum(_ROUNDING * size, 1e-28 * origin * (1.0 - origin))
+        return np.asarray(self._gap(mean, origin) <= np.maximum(rounding, noise))
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        return np.asarray(self._gap(mean, origin) < -noise)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
         """G₁/(G₁ + G₂) of the geometric means of x and 1 − x."""

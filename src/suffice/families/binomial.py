@@ -28,7 +28,7 @@ class Binomial(Family):
     n: int
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
-    base_measure_degree: ClassVar[float | None] = 0.0
+    has_base_measure: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     point_masses: ClassVar[bool] = True
     support_name: ClassVar[str] = "whole numbers from 0 to n"
@@ -61,8 +61,8 @@ class Binomial(Family):
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         return np.asarray(rng.binomial(self.n, special.expit(natural[0])) + 0.0)
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray((mean[0] <= 0.0) | (mean[0] >= self.n))
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, float(self.n))
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

@@ -5,6 +5,7 @@
 | `x`          | (x − c)·2⁻ᵉ                         |
 | `x2`         | ((x − c)·2⁻ᵉ)²                      |
 | `log`        | log(x / c)                          |
+| `log2`       | log²(x / c)                         |
 | `log1m`      | log((1 − x) / (1 − c))              |
 | `reciprocal` | c / x − 1                           |
 | `cos`        | cos(x − c) − 1                      |
@@ -23,16 +24,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-FunctionName = Literal["x", "x2", "log", "log1m", "reciprocal", "cos", "sin"]
+FunctionName = Literal["x", "x2", "log", "log2", "log1m", "reciprocal", "cos", "sin"]
 
 Exponents = NDArray[np.int32]
-NO_SPREAD = -1000
+NO_SPREAD = -1100
 """The exponent of a column all of whose values lie on their origins."""
+SMALLEST_UNIT = -1000
+"""Units stay where 2⁻ᵉ is a float."""
 
 DEGREE: dict[FunctionName, int] = {
     "x": 1,
     "x2": 2,
     "log": 0,
+    "log2": 0,
     "log1m": 0,
     "reciprocal": 0,
     "cos": 0,
@@ -50,6 +54,13 @@ def log_ratio(x: Array, origin: Array) -> Array:
     return np.where(near, close, far)
 
 
+def log_shift(origin: Array, shift: Array) -> Array:
+    """log((c + shift) / c), for a small shift not rounded into c."""
+    near = np.abs(shift) < 0.5 * np.abs(origin)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(near, np.log1p(shift / origin), np.log(origin + shift) - np.log(origin))
+
+
 def log_complement_ratio(x: Array, origin: Array) -> Array:
     """log((1 − x) / (1 − c)); 1 − x is never rounded near c, so small proportions keep their digits."""
     near = np.abs(x - origin) < 0.5 * (1.0 - origin)
@@ -65,8 +76,11 @@ def evaluate(function: FunctionName, x: Array, origin: Array, exponent: Exponent
         return (x - origin) * np.ldexp(1.0, -exponent)
     if function == "x2":
         return np.square((x - origin) * np.ldexp(1.0, -exponent))
+    x = np.asarray(x, dtype=np.float64)
     if function == "log":
         return log_ratio(x, origin)
+    if function == "log2":
+        return np.square(log_ratio(x, origin))
     if function == "log1m":
         return log_complement_ratio(x, origin)
     if function == "reciprocal":
@@ -93,9 +107,12 @@ def rebase(
             moved[row] = old + weight * ((origin - target) * np.ldexp(1.0, -exponent))
         elif name == "x2":
             shift = (origin - target) * np.ldexp(1.0, -exponent)
-            moved[row] = old + shift * (2.0 * by_name["x"] + weight * shift)
+            moved[row] = old + shift * (2.0 * by_name.get("x", 0.0) + weight * shift)
         elif name == "log":
             moved[row] = old + weight * log_ratio(origin, target)
+        elif name == "log2":
+            shift = log_ratio(origin, target)
+            moved[row] = old + shift * (2.0 * by_name["log"] + weight * shift)
         elif name == "log1m":
             moved[row] = old + weight * log_complement_ratio(origin, target)
         elif name == "reciprocal":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ class Exponential(Family):
     """p(x) = β e^−βx: u = x, λ = −β, A = −log β."""
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
-    unit: ClassVar[Literal["none", "spread", "size"]] = "size"
+    scaled: ClassVar[bool] = True
+    conventional_degree: ClassVar[dict[str, int]] = {"rate": -1}
     point_masses: ClassVar[bool] = True
     support_name: ClassVar[str] = "numbers ≥ 0"
 
@@ -39,5 +40,5 @@ class Exponential(Family):
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         return np.asarray(rng.exponential(-1.0 / natural[0]))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray(mean[0] <= 0.0)
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, np.inf)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.families.base import DispersedFamily
-from suffice.families.elementary import Array, FunctionName
+from suffice.families.elementary import Array, FunctionName, log_shift
 from suffice.families.special import (
     log_minus_digamma,
     newton_in_log,
@@ -31,8 +31,7 @@ class Gamma(DispersedFamily):
     functions: ClassVar[tuple[FunctionName, ...]] = ("x", "log")
     default_origin: ClassVar[float] = 1.0
     centred: ClassVar[bool] = True
-    unit: ClassVar[Literal["none", "spread", "size"]] = "size"
-    base_measure_degree: ClassVar[float | None] = 1.0
+    has_base_measure: ClassVar[bool] = True
     support_name: ClassVar[str] = "positive numbers"
 
     def support(self, x: Array) -> NDArray[np.bool_]:
@@ -75,9 +74,15 @@ class Gamma(DispersedFamily):
         """Draws below the smallest positive number are given as that number."""
         return np.asarray(np.maximum(rng.gamma(natural[1], -1.0 / natural[0]), np.finfo(np.float64).tiny))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        size = np.maximum(np.abs(mean[0]) / np.minimum(origin, origin + mean[0]), np.abs(mean[1]))
-        return np.asarray(self.dispersion_from_mean(mean, origin) <= np.maximum(_ROUNDING * size, 1e-28))
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
+        size = np.maximum(np.abs(mean[0]) / (origin + mean[0]), np.abs(mean[1]))
+        rounding = np.maximum(np.maximum(_ROUNDING * size, 1e-28), noise)
+        return np.asarray(self.dispersion_from_mean(mean, origin) <= rounding)
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        inside = origin + mean[0] > 0
+        gap = self.dispersion_from_mean(np.where(inside, mean, 0.0), origin)
+        return np.asarray(~inside | (gap < -(noise + _ROUNDING * np.abs(mean[1]))))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
         """E[−log x]."""
@@ -85,7 +90,7 @@ class Gamma(DispersedFamily):
 
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
         """Log E[x] − E[log x]."""
-        return np.asarray(np.log1p(mean[0] / origin) - mean[1])
+        return np.asarray(log_shift(origin, mean[0]) - mean[1])
 
     def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:
-        return np.stack([mean[0], np.log1p(mean[0] / origin) - dispersion])
+        return np.stack([mean[0], log_shift(origin, mean[0]) - dispersion])

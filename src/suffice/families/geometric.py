@@ -43,5 +43,5 @@ class Geometric(Family):
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         return np.asarray(rng.geometric(-np.expm1(natural[0])) - 1.0)
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray(mean[0] <= 0.0)
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, np.inf)

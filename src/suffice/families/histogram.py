@@ -35,6 +35,7 @@ class Histogram(Categorical):
 
     discrete: ClassVar[bool] = False
     factor: ClassVar[str] = "histogram"
+    solve_settings: ClassVar[frozenset[str]] = Categorical.solve_settings | {"bins"}
     support_name: ClassVar[str] = "numbers within the range seen in training"
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ class InverseGaussian(DispersedFamily):
     functions: ClassVar[tuple[FunctionName, ...]] = ("x", "reciprocal")
     default_origin: ClassVar[float] = 1.0
     centred: ClassVar[bool] = True
-    unit: ClassVar[Literal["none", "spread", "size"]] = "size"
-    base_measure_degree: ClassVar[float | None] = 1.5
+    has_base_measure: ClassVar[bool] = True
     support_name: ClassVar[str] = "positive numbers"
 
     def support(self, x: Array) -> NDArray[np.bool_]:
@@ -62,9 +61,15 @@ class InverseGaussian(DispersedFamily):
         smaller = rng.random(np.shape(mean)) * (1.0 + ratio) <= ratio
         return np.where(smaller, mean / ratio, mean * ratio)
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
         size = np.maximum(np.abs(mean[0] / (origin + mean[0])), np.abs(mean[1]))
-        return np.asarray(self._excess(mean, origin) <= np.maximum(_ROUNDING * size * (1.0 + size), 1e-28))
+        rounding = np.maximum(np.maximum(_ROUNDING * size * (1.0 + size), 1e-28), noise)
+        return np.asarray(self._excess(mean, origin) <= rounding)
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        inside = origin + mean[0] > 0
+        excess = self._excess(np.where(inside, mean, 0.0), origin)
+        return np.asarray(~inside | (excess < -(noise + _ROUNDING * np.abs(mean[1]))))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
         """−3/2·E[log x], with E[log x] = log μ − e^z·E₁(z) and z = 2s/μ."""

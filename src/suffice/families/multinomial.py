@@ -29,7 +29,7 @@ class Multinomial(Family):
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
-    base_measure_degree: ClassVar[float | None] = 0.0
+    has_base_measure: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     point_masses: ClassVar[bool] = True
     joint: ClassVar[bool] = True

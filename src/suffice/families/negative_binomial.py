@@ -29,7 +29,7 @@ class NegativeBinomial(Family):
     r: float = 1.0
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
-    base_measure_degree: ClassVar[float | None] = 0.0
+    has_base_measure: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     point_masses: ClassVar[bool] = True
     support_name: ClassVar[str] = "whole numbers ≥ 0"
@@ -64,8 +64,8 @@ class NegativeBinomial(Family):
             rng.poisson(rng.gamma(self.r, self.mean_from_natural(natural, origin)[0] / self.r)) + 0.0
         )
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray(mean[0] <= 0.0)
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, np.inf)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

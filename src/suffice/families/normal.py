@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,8 @@ class Normal(DispersedFamily):
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x", "x2")
     centred: ClassVar[bool] = True
-    unit: ClassVar[Literal["none", "spread", "size"]] = "spread"
+    scaled: ClassVar[bool] = True
+    conventional_degree: ClassVar[dict[str, int]] = {"mean": 1, "variance": 2}
     point_masses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -65,8 +66,12 @@ class Normal(DispersedFamily):
         parameters = self.conventional(natural, origin)
         return rng.normal(parameters["mean"], np.sqrt(parameters["variance"]))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray(mean[1] - np.square(mean[0]) <= _ROUNDING * np.square(mean[0]))
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
+        variance = mean[1] - np.square(mean[0])
+        return np.asarray(variance <= np.maximum(_ROUNDING * np.square(mean[0]), noise))
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        return np.asarray(mean[1] - np.square(mean[0]) < -(noise + _ROUNDING * np.square(mean[0])))
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
         """Add alpha pseudo-observations at the column's total variance about the class mean."""
@@ -97,11 +102,13 @@ class Normal(DispersedFamily):
 class LogNormal(Normal):
     """Log x is Normal: p(x) = (1/x)·(2πσ²)^−½ exp(−(log x − μ)²/2σ²), u = (log x, log² x).
 
-    The parameters are Normal's, on log x.
+    The parameters are Normal's, on log x; about an origin, log x stands for log(x/c).
     """
 
-    transform: ClassVar[Literal["identity", "log"]] = "log"
-    base_measure_degree: ClassVar[float | None] = 1.0
+    functions: ClassVar[tuple[FunctionName, ...]] = ("log", "log2")
+    default_origin: ClassVar[float] = 1.0
+    scaled: ClassVar[bool] = False
+    has_base_measure: ClassVar[bool] = True
     support_name: ClassVar[str] = "positive numbers"
 
     def support(self, x: Array) -> NDArray[np.bool_]:
@@ -110,9 +117,16 @@ class LogNormal(Normal):
     def log_base_measure(self, x: Array) -> Array:
         return -np.log(x)
 
+    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
+        return super().conventional(natural, np.log(origin))
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        """Draws below the smallest positive number are given as that number."""
+        return np.maximum(np.exp(super().sample(natural, origin, rng)), np.finfo(np.float64).tiny)
+
+    def origin_from_mean(self, mean: Array, origin: Array) -> Array:
+        return np.asarray(origin * np.exp(mean[0]))
+
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
         """E[−log x] = −μ."""
         return -self.conventional(natural, origin)["mean"]
-
-    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        return np.exp(super().sample(natural, origin, rng))

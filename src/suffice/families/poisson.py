@@ -18,7 +18,7 @@ class Poisson(Family):
     """p(x) = μˣ e^−μ / x!: u = x, λ = log μ, A = μ, h = 1/x!."""
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
-    base_measure_degree: ClassVar[float | None] = 0.0
+    has_base_measure: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     point_masses: ClassVar[bool] = True
     support_name: ClassVar[str] = "whole numbers ≥ 0"
@@ -44,8 +44,8 @@ class Poisson(Family):
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         return np.asarray(rng.poisson(np.exp(natural[0])).astype(np.float64))
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
-        return np.asarray(mean[0] <= 0.0)
+    def mean_bounds(self) -> tuple[float, float]:
+        return (0.0, np.inf)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = np.exp(natural[0])

@@ -67,9 +67,13 @@ class VonMises(Family):
         direction, concentration = self.conventional(natural, origin).values()
         return rng.vonmises(direction, concentration)
 
-    def boundary(self, mean: Array, origin: Array) -> NDArray[np.bool_]:
+    def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
         size = np.abs(mean[0]) + np.square(mean[1])
-        return np.asarray(self._missing_length(mean) <= np.maximum(_ROUNDING * size, 1e-28))
+        rounding = np.maximum(np.maximum(_ROUNDING * size, 1e-28), noise)
+        return np.asarray(self._missing_length(mean) <= rounding)
+
+    def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
+        return np.asarray(self._missing_length(mean) < -noise)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
         """The mean direction."""

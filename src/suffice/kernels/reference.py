@@ -15,17 +15,27 @@ Codes = NDArray[np.intp]
 
 def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | slice]]:
     """Each class that occurs, with its rows in their order."""
+    if len(classes) == 0:
+        return
     if n_classes == 1:
-        if len(classes):
-            yield 0, slice(None)
+        yield 0, slice(None)
         return
     order = np.argsort(classes, kind="stable")
-    ends = np.cumsum(np.bincount(classes, minlength=n_classes))
-    start = 0
-    for k, end in enumerate(ends.tolist()):
-        if end > start:
-            yield k, order[start:end]
-        start = end
+    present, starts = np.unique(classes[order], return_index=True)
+    yield from zip(present.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+def row_patterns(seen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Codes]]:
+    """Each pattern of observed columns that occurs, with its rows in their order."""
+    if seen.all():
+        if len(seen):
+            yield np.ones(seen.shape[1], dtype=np.bool_), np.arange(len(seen))
+        return
+    packed = np.packbits(seen, axis=1)
+    _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    everyone = np.arange(len(seen))
+    for number, rows in class_blocks(codes.reshape(-1), len(first)):
+        yield seen[first[number]], everyone[rows]
 
 
 def column_sums(
@@ -65,10 +75,10 @@ def _evaluated(
     functions: tuple[FunctionName, ...], values: Array, origin: Array, exponent: Exponents
 ) -> Iterator[Array]:
     """Each function of the values in turn, in an array of its own; x² from x."""
-    if functions == ("x", "x2"):
-        x = evaluate("x", values, origin, exponent)
-        square = np.square(x)
-        yield x
+    if functions in (("x", "x2"), ("log", "log2")):
+        first = evaluate(functions[0], values, origin, exponent)
+        square = np.square(first)
+        yield first
         yield square
     else:
         for name in functions:

@@ -113,7 +113,10 @@ def read_blocks(table: Table, schema: Schema) -> list[Block]:
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
     """Weights as floats: one per row, finite, not negative, not all zero."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each row of X.") from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):

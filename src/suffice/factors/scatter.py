@@ -1,0 +1,363 @@
+"""A block of columns that is one Gaussian: sums of x and xxᵀ about an origin, by class and pattern of gaps.
+
+A pattern is the set of columns observed in a row. Sums are kept for each pattern that occurs, so they
+stay additive with gaps; without gaps there is one pattern. With `missing="pairwise"` one set of sums
+per class holds every pair of columns over the rows in which both are observed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, impossible, within
+from suffice.families import Family, MultivariateNormal
+from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
+from suffice.kernels import reference as kernels
+
+PATTERN_BYTES = 1 << 30
+"""The most that the sums of one block may weigh."""
+ROWS_AT_ONCE = 4096
+
+
+@dataclass
+class Sums:
+    """Sums over the rows of one class and one pattern, in the pattern's p columns.
+
+    `weight` is () for a pattern, and (p, p) by pairs of columns; likewise `total` is (p,) or (p, p):
+    total[i, j] is Σ w·x_i over rows in which both i and j are observed. The third and fourth moments
+    Σ w·x_i²·x_j and Σ w·x_i²·x_j² are kept for Ledoit and Wolf's shrinkage only.
+    """
+
+    weight: Array
+    support: Counts
+    total: Array
+    scatter: Array
+    third: Array | None = None
+    fourth: Array | None = None
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
+    def copy(self) -> Sums:
+        """An independent copy."""
+        return Sums(**{name: value.copy() for name, value in self.arrays().items()})
+
+    def added(self, other: Sums, sign: int) -> Sums:
+        """The sum, or difference."""
+        theirs = other.arrays()
+        return Sums(**{name: value + sign * theirs[name] for name, value in self.arrays().items()})
+
+    def is_zero(self) -> bool:
+        """Whether nothing is left."""
+        return not any(np.any(value) for value in self.arrays().values())
+
+    def moved(self, shift: Array) -> Sums:
+        """Sums of x + shift instead of x: exact algebra."""
+        moved = self.copy()
+        if self.weight.ndim:
+            a, b = shift[:, np.newaxis], shift[np.newaxis]
+            moved.total = self.total + self.weight * a
+            moved.scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
+            return moved
+        moved.total = self.total + self.weight * shift
+        cross = np.outer(shift, self.total)
+        moved.scatter = self.scatter + cross + cross.T + self.weight * np.outer(shift, shift)
+        if self.third is not None and self.fourth is not None:
+            # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
+            a, b = shift[:, np.newaxis], shift[np.newaxis]
+            square = np.diag(self.scatter)[:, np.newaxis]
+            xi, xj = self.total[:, np.newaxis], self.total[np.newaxis]
+            third = (
+                self.third
+                + b * square
+                + 2 * a * self.scatter
+                + 2 * a * b * xi
+                + a**2 * (xj + b * self.weight)
+            )
+            moved.third = third
+            moved.fourth = (
+                self.fourth
+                + 2 * b * self.third
+                + b**2 * square
+                + 2 * a * self.third.T
+                + 4 * a * b * self.scatter
+                + 2 * a * b**2 * xi
+                + a**2 * (square.T + 2 * b * xj + b**2 * self.weight)
+            )
+        return moved
+
+    def restricted(self, inside: NDArray[np.bool_]) -> Sums:
+        """Only some of the columns."""
+        kept = self.copy()
+        for name, value in self.arrays().items():
+            if value.ndim == 2:
+                setattr(kept, name, value[np.ix_(inside, inside)])
+            elif value.ndim == 1:
+                setattr(kept, name, value[inside])
+        return kept
+
+    def as_pattern(self) -> Sums:
+        """Pairwise sums over complete rows as the sums of one pattern."""
+        return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter)
+
+    def rescaled(self, scale: Array) -> Sums:
+        """Sums of x·scale, by powers of two: exact."""
+        by_pair = np.outer(scale, scale)
+        scaled = self.copy()
+        scaled.total = self.total * (scale[:, np.newaxis] if self.weight.ndim else scale)
+        scaled.scatter = self.scatter * by_pair
+        if self.third is not None and self.fourth is not None:
+            scaled.third = self.third * by_pair * scale[:, np.newaxis]
+            scaled.fourth = self.fourth * by_pair**2
+        return scaled
+
+
+Key = tuple[int, bytes]
+"""A class and the columns observed, one byte each."""
+
+
+class ScatterTotals(Totals):
+    """`Sums` for each class and pattern that occurs, about one origin per class and column."""
+
+    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+
+    def __init__(
+        self, family: MultivariateNormal, cells: dict[Key, Sums], origin: Array, exponent: Exponents
+    ) -> None:
+        self.family: MultivariateNormal = family
+        self.cells = cells
+        self.origin = origin
+        self.exponent = exponent
+
+    @classmethod
+    def empty(cls, family: Family, n_columns: int) -> Self:
+        if not isinstance(family, MultivariateNormal):
+            raise TypeError(f"{family.name} is no MultivariateNormal, and only that sums a scatter.")
+        return cls(
+            family, {}, np.full((0, n_columns), np.nan), np.full(n_columns, SMALLEST_UNIT, dtype=np.int32)
+        )
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.exponent)
+
+    @property
+    def nbytes(self) -> int:
+        """What the sums weigh."""
+        return sum(array.nbytes for cell in self.cells.values() for array in cell.arrays().values())
+
+    def refuse(self, block: Block, labels: list[str]) -> None:
+        if sparse.issparse(block):
+            raise ValueError(
+                f"{labels[0]} is sparse, and a joint Gaussian fills every pair of columns; "
+                "pass a dense array, or Normal() for independent columns."
+            )
+        large = np.abs(block) > 2.0**1000
+        if large.any():
+            row, column = first_offence(large)
+            raise ValueError(
+                f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to square."
+            )
+        if self.family.missing == "em":
+            self._refuse_too_many_patterns(block)
+
+    def _refuse_too_many_patterns(self, block: Array) -> None:
+        observed = ~np.isnan(block)
+        if observed.all():
+            return
+        patterns = np.unique(np.packbits(observed, axis=1), axis=0)
+        columns = np.unpackbits(patterns, axis=1).sum(axis=1).astype(np.float64)
+        size = self.nbytes + 8.0 * float(np.sum(columns**2))
+        if size > PATTERN_BYTES:
+            raise ValueError(
+                f"the rows have {len(patterns)} different patterns of gaps, and their sums would weigh "
+                f"{size / 1e9:.1f} GB; choose missing='pairwise', which keeps one sum per pair of columns."
+            )
+
+    def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
+        values = np.asarray(block)
+        observed = ~np.isnan(values)
+        complete = bool(observed.all())
+        for k, rows in kernels.class_blocks(classes, len(self.origin)):
+            part, seen = values[rows], observed[rows]
+            self._place_origin(k, part, seen)
+            w = None if weights is None else weights[rows]
+            if complete or self.family.missing == "pairwise":
+                self._update_class(k, part, None if complete else seen, w)
+                continue
+            for pattern, members in kernels.row_patterns(seen):
+                where = np.flatnonzero(pattern)
+                if len(where):
+                    self._update_class(k, part[members], None, None if w is None else w[members], where)
+
+    def _place_origin(self, k: int, part: Array, seen: NDArray[np.bool_]) -> None:
+        """Give each column of a class without rows its first value there."""
+        fresh = np.isnan(self.origin[k]) & seen.any(axis=0)
+        if fresh.any():
+            first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
+            self.origin[k] = np.where(fresh, first, self.origin[k])
+        size = np.zeros(self.n_columns)
+        np.fmax(size, np.fmax.reduce(np.abs(part - self.origin[k]), axis=0), out=size)
+        self.raise_unit(exponent_of(size))
+
+    def _update_class(
+        self, k: int, part: Array, seen: NDArray[np.bool_] | None, w: Array | None, where: Codes | None = None
+    ) -> None:
+        """Add rows of one class, all of one pattern or (`seen`) by pairs."""
+        columns = np.arange(self.n_columns) if where is None else where
+        pattern = np.zeros(self.n_columns, dtype=np.bool_)
+        pattern[columns] = True
+        key = (k, pattern.tobytes())
+        scale = np.ldexp(1.0, -self.exponent[columns])
+        cell = self.cells.get(key) or self._no_sums(len(columns))
+        for start in range(0, len(part), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            x = (part[rows][:, columns] - self.origin[k, columns]) * scale
+            weight = None if w is None else w[rows]
+            if self.family.missing == "pairwise":
+                present = np.ones(x.shape, dtype=np.bool_) if seen is None else seen[rows]
+                cell = cell.added(_pairwise_sums(x, present, weight), 1)
+            else:
+                cell = cell.added(_sums(x, weight, moments=self.family.shrinkage == "ledoit_wolf"), 1)
+        self.cells[key] = cell
+
+    def _no_sums(self, p: int) -> Sums:
+        if self.family.missing == "pairwise":
+            return Sums(
+                np.zeros((p, p)), np.zeros((p, p), dtype=np.int64), np.zeros((p, p)), np.zeros((p, p))
+            )
+        more = {"third": np.zeros((p, p)), "fourth": np.zeros((p, p))}
+        return Sums(
+            np.zeros(()),
+            np.zeros((), dtype=np.int64),
+            np.zeros(p),
+            np.zeros((p, p)),
+            **(more if self.family.shrinkage == "ledoit_wolf" else {}),
+        )
+
+    def columns_of(self, key: Key) -> Codes:
+        """The columns observed in a pattern."""
+        return np.flatnonzero(np.frombuffer(key[1], dtype=np.bool_))
+
+    def raise_unit(self, exponent: Exponents) -> None:
+        """Measure in units of at least 2^exponent: exact."""
+        raised = np.maximum(self.exponent, exponent)
+        if (raised != self.exponent).any():
+            scale = np.ldexp(1.0, self.exponent - raised)
+            self.cells = {key: cell.rescaled(scale[self.columns_of(key)]) for key, cell in self.cells.items()}
+            self.exponent = raised
+
+    def rebased(self, origin: Array) -> Self:
+        """The same sums about other origins, (classes, columns): exact algebra."""
+        shift = np.where(np.isnan(self.origin) | np.isnan(origin), 0.0, self.origin - origin)
+        moved = type(self)(self.family, dict(self.cells), origin.copy(), self.exponent)
+        if not shift.any():
+            return moved
+        moved.raise_unit(exponent_of(np.abs(shift).max(axis=0, initial=0.0)))
+        in_units = shift * np.ldexp(1.0, -moved.exponent)
+        moved.cells = {
+            key: cell.moved(in_units[key[0], self.columns_of(key)]) for key, cell in moved.cells.items()
+        }
+        return moved
+
+    def add(self, other: Self, sign: int) -> None:
+        self.origin = np.where(np.isnan(self.origin), other.origin, self.origin)
+        theirs = other.rebased(np.where(np.isnan(other.origin), np.nan, self.origin))
+        self.raise_unit(theirs.exponent)
+        theirs.raise_unit(self.exponent)
+        cells = dict(self.cells)
+        for key, cell in theirs.cells.items():
+            mine = cells.get(key) or self._no_sums(len(self.columns_of(key)))
+            cells[key] = mine.added(cell, sign)
+        self.cells = {key: cell for key, cell in cells.items() if not cell.is_zero()}
+
+    def scale(self, factor: float) -> None:
+        for key, cell in self.cells.items():
+            scaled: dict[str, Any] = {name: array * factor for name, array in cell.arrays().items()}
+            self.cells[key] = Sums(**(scaled | {"support": cell.support}))
+
+    def take_classes(self, index: Codes) -> Self:
+        origin = np.full((len(index), self.n_columns), np.nan)
+        origin[index >= 0] = self.origin[index[index >= 0]]
+        places: dict[int, int] = {int(old): new for new, old in enumerate(index) if old >= 0}
+        cells = {(places[k], p): cell.copy() for (k, p), cell in self.cells.items() if k in places}
+        return type(self)(self.family, cells, origin, self.exponent.copy())
+
+    def take_columns(self, index: Codes) -> Self:
+        """A joint block is decided as a whole, so its columns never change."""
+        if not np.array_equal(index, np.arange(self.n_columns)):
+            raise ValueError(f"the columns of one {self.family.name} block belong together.")
+        return self.take_classes(np.arange(len(self.origin)))
+
+    def vanishes(self) -> NDArray[np.bool_]:
+        gone = np.ones(len(self.origin), dtype=np.bool_)
+        for (k, _), cell in self.cells.items():
+            gone[k] &= cell.is_zero()
+        return gone
+
+    def matches(self, other: Self, rtol: float) -> bool:
+        if self.origin.shape != other.origin.shape:
+            return False
+        mine = self.take_classes(np.arange(len(self.origin)))
+        theirs = other.rebased(np.where(np.isnan(other.origin) | np.isnan(self.origin), np.nan, self.origin))
+        mine.raise_unit(theirs.exponent)
+        theirs.raise_unit(mine.exponent)
+        size = max((float(np.abs(cell.weight).max()) for cell in mine.cells.values()), default=0.0)
+        for key in mine.cells.keys() | theirs.cells.keys():
+            nothing = self._no_sums(len(self.columns_of(key)))
+            a, b = (side.cells.get(key, nothing).arrays() for side in (mine, theirs))
+            if not all(within(a[name], b[name], 0.0 if name == "support" else rtol, size) for name in a):
+                return False
+        return True
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        named: dict[str, NDArray[Any]] = {"origin": self.origin, "exponent": self.exponent}
+        for number, cell in enumerate(self.cells.values()):
+            named |= {f"{name}.{number}": array for name, array in cell.arrays().items()}
+        return named
+
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
+        for cell in self.cells.values():
+            if impossible(np.atleast_1d(cell.weight), np.atleast_1d(cell.support), size).any():
+                return f"{labels[0]} and its block would have fewer rows than none in some class"
+        return None
+
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> Any:
+        from suffice.factors.solve_scatter import solve_scatter
+
+        return solve_scatter(self, labels, classes)
+
+
+def _sums(x: Array, w: Array | None, *, moments: bool) -> Sums:
+    """Sums over complete rows."""
+    weighted = x if w is None else x * w[:, np.newaxis]
+    sums = Sums(
+        np.asarray(float(len(x)) if w is None else w.sum()),
+        np.asarray(len(x), dtype=np.int64),
+        weighted.sum(axis=0),
+        weighted.T @ x,
+    )
+    if moments:
+        square = x**2
+        sums.third = (square if w is None else square * w[:, np.newaxis]).T @ x
+        sums.fourth = (square if w is None else square * w[:, np.newaxis]).T @ square
+    return sums
+
+
+def _pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
+    """Sums by pairs of columns over the rows in which both are observed."""
+    present = seen.astype(np.float64)
+    x = np.where(seen, x, 0.0)
+    by_row = np.ones(len(x)) if w is None else w
+    return Sums(
+        (present * by_row[:, np.newaxis]).T @ present,
+        (present.T @ present).astype(np.int64),
+        (x * by_row[:, np.newaxis]).T @ present,
+        (x * by_row[:, np.newaxis]).T @ x,
+    )

@@ -1,0 +1,335 @@
+"""From scatter sums to Gaussians: means and covariances, tied, shrunk, and never singular.
+
+All matrices live in standardised coordinates, (x − centre of the class)/scale of the column, so that
+nothing here depends on the units of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from suffice.factors.base import Codes, Regularized
+from suffice.factors.em import maximize, nearest_covariance
+from suffice.factors.scatter import ScatterTotals, Sums
+from suffice.factors.solved_scatter import SolvedScatter
+from suffice.families.elementary import Array, exponent_of
+
+SINGULAR = 1e-12
+"""A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
+
+
+@dataclass(frozen=True)
+class Standardised:
+    """The sums of every class about its own available-case mean, in units of the column's scale."""
+
+    cells: list[list[tuple[Codes, Sums]]]
+    """For each class its patterns: the columns observed, and the sums over them."""
+    weight: Array
+    """Rows' weight of each class and column, where observed."""
+    centre: Array
+    """Available-case mean of each class and column, in the units of the data."""
+    scale: Array
+    variance: Array
+    """Available-case variance of each class and column."""
+    total_variance: Array
+
+
+def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any]) -> SolvedScatter:
+    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says."""
+    family = totals.family
+    data = standardised(totals)
+    active = np.flatnonzero(data.total_variance > 0)
+    tying = Tying(family.covariance, classes, data.scale[active], family.ddof)
+    moments = _moments(totals, _columns(data, active), tying)
+    solved = SolvedScatter(family, labels, active, len(data.scale))
+    solved.mean = data.centre.copy()
+    solved.mean[:, active] += moments.mean * data.scale[active]
+    solved.scale = data.scale
+    matrices = _shrunk(moments, tying, family.shrinkage)
+    matrices, notes = _regular(
+        matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
+    )
+    solved.regularized = notes
+    solved.set_covariances(matrices, tying.group)
+    solved.n_parameters = len(classes) * len(active) + tying.n_parameters(len(active))
+    solved.log_likelihood = solved.log_likelihood_of(_columns(data, active), moments.mean)
+    return solved
+
+
+def standardised(totals: ScatterTotals) -> Standardised:
+    """Bring all sums to class means and column scales."""
+    n_classes, d = totals.origin.shape
+    held = ~np.isnan(totals.origin)
+    reference = np.where(held, totals.origin, 0.0)
+    anchor = np.where(held.any(axis=0), reference[np.argmax(held, axis=0), np.arange(d)], 0.0)
+    totals = totals.take_classes(np.arange(n_classes))
+    totals.raise_unit(exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0)))
+    unit = np.ldexp(1.0, totals.exponent)
+    weight, first, second = (np.zeros((n_classes, d)) for _ in range(3))
+    for key, cell in totals.cells.items():
+        k, columns = key[0], totals.columns_of(key)
+        pairs = cell.weight.ndim > 0
+        weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
+        first[k, columns] += np.diag(cell.total) if pairs else cell.total
+        second[k, columns] += np.diag(cell.scatter)
+    mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
+    variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
+    # Rounding leaves at most this much of a variance that is zero.
+    variance[variance <= 8.0 * np.finfo(np.float64).eps * mean**2] = 0.0
+
+    everything = weight.sum(axis=0)
+    away = np.where(weight > 0, (reference - anchor) / unit + mean, 0.0)
+    share = np.divide(weight, everything, out=np.zeros_like(weight), where=everything > 0)
+    grand = np.sum(share * away, axis=0)
+    within = np.sum(share * variance, axis=0)
+    total = within + np.sum(share * (away - grand) ** 2, axis=0)
+    scale = np.sqrt(np.where(within > 0, within, np.where(total > 0, total, 1.0)))
+
+    grand_raw = anchor + grand * unit
+    centre = np.where(weight > 0, reference + mean * unit, grand_raw)
+    shift = np.where(weight > 0, (reference - centre) / unit, 0.0)
+    cells: list[list[tuple[Codes, Sums]]] = [[] for _ in range(n_classes)]
+    for key, cell in totals.cells.items():
+        k, columns = key[0], totals.columns_of(key)
+        if np.any(cell.support > 0):
+            cells[k].append((columns, cell.moved(shift[k, columns]).rescaled(1.0 / scale[columns])))
+    return Standardised(
+        cells,
+        weight,
+        centre,
+        scale * unit,
+        np.where(weight > 0, variance, within) / scale**2,
+        total / scale**2,
+    )
+
+
+def _columns(data: Standardised, active: Codes) -> Standardised:
+    """The same without constant columns."""
+    place = np.full(len(data.scale), -1)
+    place[active] = np.arange(len(active))
+    cells = []
+    for patterns in data.cells:
+        kept = []
+        for columns, sums in patterns:
+            inside = place[columns] >= 0
+            if inside.any():
+                kept.append((place[columns][inside], sums.restricted(inside)))
+        cells.append(kept)
+    at = (slice(None), active)
+    return Standardised(
+        cells,
+        data.weight[at],
+        data.centre[at],
+        data.scale[active],
+        data.variance[at],
+        data.total_variance[active],
+    )
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means (k, d) and scatter matrices W_k·S_k (k, d, d) of the classes, with their weights."""
+
+    mean: Array
+    scatter: Array
+    weight: Array
+    total_variance: Array
+    fourth: Array | None = None
+    """Σ over rows of |z|⁴-type products: central fourth moments (k, d, d), for Ledoit and Wolf."""
+
+
+class Tying:
+    """Which classes share a covariance, and what shape it has."""
+
+    def __init__(self, covariance: Any, classes: NDArray[Any], scale: Array, ddof: float) -> None:
+        self.scale = scale
+        self.ddof = ddof
+        n_classes = len(classes)
+        if isinstance(covariance, str):
+            self.shape = covariance.removeprefix("shared_") if covariance != "shared" else "full"
+            shared = covariance.startswith("shared")
+            self.group = np.zeros(n_classes, dtype=np.intp) if shared else np.arange(n_classes)
+        else:
+            self.shape = "full"
+            self.group = _groups(covariance, classes)
+        self.n_groups = int(self.group.max(initial=-1)) + 1
+
+    def pooled(self, per_class: Array) -> Array:
+        """Sums over the classes of each group."""
+        total = np.zeros((self.n_groups, *per_class.shape[1:]))
+        np.add.at(total, self.group, per_class)
+        return total
+
+    def covariances(self, scatter: Array, weight: Array) -> Array:
+        """Σ of each group, from W_k·S_k: divided by the rows (less ddof per class), and shaped."""
+        count = self.pooled(np.maximum(weight - self.ddof, 0.0))
+        total = self.pooled(scatter)
+        some = np.where(count > 0, count, 1.0)[:, np.newaxis, np.newaxis]
+        return self.shaped(total / some)
+
+    def shaped(self, covariance: Array) -> Array:
+        """Only the diagonal, or Σ = λI in the units of the data, where that is the shape."""
+        if self.shape == "full":
+            return covariance
+        diagonal = np.diagonal(covariance, axis1=1, axis2=2)
+        if self.shape == "isotropic":
+            level = (diagonal * self.scale**2).mean(axis=1, keepdims=True)
+            diagonal = level / self.scale**2
+        return diagonal[:, :, np.newaxis] * np.eye(diagonal.shape[1])
+
+    def n_parameters(self, d: int) -> int:
+        """Free numbers in the covariances."""
+        each = {"full": d * (d + 1) // 2, "diagonal": d, "isotropic": min(d, 1)}[self.shape]
+        return self.n_groups * each
+
+
+def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> Codes:
+    """The group of each class, from groups of labels."""
+    named = [label for group in covariance for label in group]
+    known = classes.tolist()
+    missing = [label for label in known if label not in named]
+    repeated = sorted({str(label) for label in named if named.count(label) > 1})
+    unknown = [label for label in named if label not in known]
+    if missing or repeated or unknown:
+        raise ValueError(
+            f"covariance groups must name every class once: missing {missing}, repeated {repeated}, "
+            f"unknown {unknown}; the classes are {known}."
+        )
+    where = {label: g for g, group in enumerate(covariance) for label in group}
+    return np.array([where[label] for label in known], dtype=np.intp)
+
+
+def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments:
+    """Means and scatters: closed form without gaps, pairwise, or by EM."""
+    n_classes, d = data.weight.shape
+    complete = all(len(columns) == d for patterns in data.cells for columns, _ in patterns)
+    pairwise = totals.family.missing == "pairwise"
+    if not complete and not pairwise:
+        if totals.family.shrinkage == "ledoit_wolf":
+            raise ValueError(
+                "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
+                "use shrinkage='oas' or a number."
+            )
+        return maximize(data, tying)
+    mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+    weight = np.zeros(n_classes)
+    fourth = np.zeros((n_classes, d, d)) if totals.family.shrinkage == "ledoit_wolf" else None
+    for k, patterns in enumerate(data.cells):
+        for _, sums in patterns:
+            if pairwise:
+                count = np.where(sums.weight > 0, sums.weight, 1.0)
+                weight[k] = np.diag(sums.weight).max(initial=0.0)
+                mean[k] = np.diag(sums.total) / np.diag(count)
+                covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
+                scatter[k] = weight[k] * nearest_covariance(covariance)
+            else:
+                weight[k] = sums.weight
+                mean[k] = sums.total / sums.weight
+                central = sums.moved(-mean[k])
+                scatter[k] = central.scatter
+                if fourth is not None:
+                    fourth[k] = central.fourth
+    return Moments(mean, scatter, weight, data.total_variance, fourth)
+
+
+def _shrunk(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
+    """The covariance of each group after shrinkage."""
+    if isinstance(shrinkage, tuple):
+        return _friedman(moments, tying, *shrinkage)
+    matrices = tying.covariances(moments.scatter, moments.weight)
+    if shrinkage is None or tying.shape != "full":
+        return matrices
+    count = tying.pooled(moments.weight)
+    fourth = None if moments.fourth is None else tying.pooled(moments.fourth)
+    for g in range(tying.n_groups):
+        spread = np.sqrt(np.diag(matrices[g]))
+        inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        correlation = matrices[g] * np.outer(inverse, inverse)
+        share = shrinkage
+        if shrinkage == "oas":
+            share = oas_share(correlation, count[g])
+        elif fourth is not None:
+            share = ledoit_wolf_share(correlation, fourth[g] * np.outer(inverse, inverse) ** 2, count[g])
+        off_diagonal = matrices[g] - np.diag(np.diag(matrices[g]))
+        matrices[g] -= share * off_diagonal
+    return matrices
+
+
+def oas_share(correlation: Array, n: float) -> float:
+    """The oracle approximating shrinkage of a correlation matrix (Chen et al. 2010)."""
+    d = len(correlation)
+    mean_square = float(np.mean(correlation**2))
+    numerator, denominator = mean_square + 1.0, (n + 1.0) * (mean_square - 1.0 / d)
+    return 1.0 if denominator <= numerator else numerator / denominator
+
+
+def ledoit_wolf_share(correlation: Array, fourth: Array, n: float) -> float:
+    """Ledoit and Wolf's (2004) optimal shrinkage toward the identity, in standardised coordinates."""
+    off = float(np.sum(correlation**2) - np.sum(np.diag(correlation) ** 2)) + float(
+        np.sum((np.diag(correlation) - 1.0) ** 2)
+    )
+    noise = (float(np.sum(fourth)) / n - float(np.sum(correlation**2))) / n
+    return 0.0 if off <= 0 else min(max(noise, 0.0), off) / off
+
+
+def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
+    """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
+    own, count = tying.pooled(moments.scatter), tying.pooled(np.maximum(moments.weight - tying.ddof, 0.0))
+    everyone, everything = own.sum(axis=0), count.sum()
+    mixed = (1.0 - toward_shared) * own + toward_shared * everyone
+    weight = (1.0 - toward_shared) * count + toward_shared * everything
+    mixed = mixed / np.where(weight > 0, weight, 1.0)[:, np.newaxis, np.newaxis]
+    level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
+    identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
+    return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
+
+
+def _regular(
+    matrices: Array, moments: Moments, tying: Tying, label: str, classes: list[Any]
+) -> tuple[Array, list[Regularized]]:
+    """Positive definite matrices: where one has lost rank, one pseudo-observation of the pooled covariance.
+
+    Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
+    and of the total variance in columns that are constant within every class.
+    """
+    lost = [not has_full_rank(matrix) for matrix in matrices]
+    if not any(lost):
+        return matrices, []
+    everything = float(moments.weight.sum())
+    pooled = moments.scatter.sum(axis=0) / max(everything, 1.0)
+    target, reason = pooled, "the covariance shared by all classes"
+    if not has_full_rank(pooled):
+        diagonal = np.diag(pooled)
+        diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
+        target = (everything * pooled + np.diag(diagonal)) / (everything + 1.0)
+        reason += " (itself with one of the variances alone)"
+    target = tying.shaped(np.stack([target]))[0]
+    count = tying.pooled(moments.weight)
+    notes = []
+    for g in np.flatnonzero(lost):
+        matrices[g] = (count[g] * matrices[g] + target) / (count[g] + 1.0)
+        notes += [
+            Regularized(
+                label, classes[k], f"its covariance is singular: one pseudo-observation of {reason} was added"
+            )
+            for k in np.flatnonzero(tying.group == g)
+        ]
+    return matrices, notes
+
+
+def has_full_rank(matrix: Array) -> bool:
+    """Whether a covariance has full rank whatever the units: judged on its correlations."""
+    if len(matrix) == 0:
+        return True
+    diagonal = np.diag(matrix)
+    if (diagonal <= 0).any():
+        return False
+    inverse = 1.0 / np.sqrt(diagonal)
+    correlation = matrix * np.outer(inverse, inverse)
+    smallest = linalg.eigvalsh(correlation, subset_by_index=(0, 0))[0]
+    return bool(smallest > SINGULAR * len(matrix))

@@ -1,0 +1,148 @@
+"""Parameters and scores of a joint Gaussian block.
+
+Rows are centred by their class mean and scaled by column before the Cholesky factor whitens them, so
+neither offsets nor units cost digits. A row with gaps is scored on its observed columns: the marginal
+of a Gaussian is the Gaussian of the submatrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from suffice.factors.base import Block, Codes, Solved
+from suffice.families import MultivariateNormal
+from suffice.families.elementary import Array
+from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.kernels.reference import row_patterns
+from suffice.scores import Scores
+
+if TYPE_CHECKING:
+    from suffice.factors.solve_scatter import Standardised
+
+ROWS_AT_ONCE = 4096
+
+
+class Whitening:
+    """L⁻¹ with LLᵀ = Σ on some columns, in standardised coordinates, and the constant of the density."""
+
+    def __init__(self, covariance: Array, scale: Array) -> None:
+        self.root = np.linalg.cholesky(covariance)
+        log_det = 2.0 * float(np.sum(np.log(np.diag(self.root))))
+        self.constant = -0.5 * log_det - float(np.sum(np.log(scale))) - len(scale) * HALF_LOG_TWO_PI
+
+    @cached_property
+    def inverse(self) -> Array:
+        """L⁻¹."""
+        d = len(self.root)
+        return np.asarray(linalg.solve_triangular(self.root, np.eye(d), lower=True, check_finite=False))
+
+    def log_density(self, z: Array) -> Array:
+        """Log p of standardised rows about the mean."""
+        whitened = z @ self.inverse.T
+        return np.asarray(self.constant - 0.5 * np.einsum("ij,ij->i", whitened, whitened))
+
+    def cells(self, z: Array, scale: Array) -> Array:
+        """Shares of the log density by column: −½z_j(Σ⁻¹z)_j − ½log(2πσ_j²) − ½(log R)_jj."""
+        precise = (z @ self.inverse.T) @ self.inverse
+        covariance = self.root @ self.root.T
+        spread = np.sqrt(np.diag(covariance))
+        values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+        constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
+        return np.asarray(-0.5 * z * precise - constant)
+
+
+class SolvedScatter(Solved):
+    """μ_k of every class, and Σ of every group of classes, on the columns that vary."""
+
+    def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
+        self.family = family
+        self.labels = labels
+        self.active = active
+        self.mean = np.zeros((0, d))
+        self.scale = np.ones(d)
+        self.standard = np.zeros((0, len(active), len(active)))
+        self.group = np.zeros(0, dtype=np.intp)
+        self.regularized = []
+        self.n_parameters = 0
+        self.log_likelihood = 0.0
+
+    def set_covariances(self, matrices: Array, group: Codes) -> None:
+        """Σ of each group in standardised coordinates, and the group of each class."""
+        self.standard, self.group = matrices, group
+
+    @cached_property
+    def whitenings(self) -> list[Whitening]:
+        """The Cholesky factors of all groups, on all columns."""
+        return [Whitening(matrix, self.scale[self.active]) for matrix in self.standard]
+
+    def covariances(self) -> Array:
+        """Σ of each class in the units of the data, (k, d, d); constant columns have variance 0."""
+        d = len(self.scale)
+        full = np.zeros((len(self.group), d, d))
+        units = np.outer(self.scale[self.active], self.scale[self.active])
+        for k, g in enumerate(self.group):
+            full[k][np.ix_(self.active, self.active)] = self.standard[g] * units
+        return full
+
+    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        for rows, columns, whitenings in self._patterns(block):
+            scale = self.scale[columns]
+            for start in range(0, len(rows), ROWS_AT_ONCE):
+                at = rows[start : start + ROWS_AT_ONCE]
+                values = block[np.ix_(at, columns)]
+                for k, g in enumerate(self.group):
+                    z = (values - self.mean[k, columns]) / scale
+                    scores.finite[at, k] += whitenings[g].log_density(z)
+
+    def contributions(self, block: Block, labels: list[str]) -> Array:
+        result = np.zeros((*block.shape, len(self.group)))
+        for rows, columns, whitenings in self._patterns(block):
+            scale = self.scale[columns]
+            for k, g in enumerate(self.group):
+                z = (block[np.ix_(rows, columns)] - self.mean[k, columns]) / scale
+                result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
+        return result
+
+    def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
+        """Rows with the same columns observed, those columns, and Σ on them for each group."""
+        for seen, rows in row_patterns(~np.isnan(block[:, self.active])):
+            if seen.all():
+                yield rows, self.active, self.whitenings
+            elif seen.any():
+                columns = self.active[seen]
+                marginals = [matrix[np.ix_(seen, seen)] for matrix in self.standard]
+                yield rows, columns, [Whitening(matrix, self.scale[columns]) for matrix in marginals]
+
+    def log_likelihood_of(self, data: Standardised, mean: Array) -> float:
+        """Log p of the summarized rows; undefined (NaN) where only pairs of columns were summed."""
+        value = 0.0
+        for k, patterns in enumerate(data.cells):
+            for columns, sums in patterns:
+                if sums.weight.ndim and not np.all(sums.weight == sums.weight[0, 0]):
+                    return float("nan")
+                whole = sums.as_pattern() if sums.weight.ndim else sums
+                marginal = self.standard[self.group[k]][np.ix_(columns, columns)]
+                whitening = Whitening(marginal, data.scale[columns])
+                about = whole.moved(-mean[k, columns])
+                distance = np.sum((whitening.inverse @ about.scatter) * whitening.inverse)
+                value += float(whole.weight) * whitening.constant - 0.5 * float(distance)
+        return value
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        rows = self.mean[classes].copy()
+        noise = rng.standard_normal((len(classes), len(self.active)))
+        for g, whitening in enumerate(self.whitenings):
+            members = self.group[classes] == g
+            drawn = noise[members] @ whitening.root.T * self.scale[self.active]
+            rows[np.ix_(members, self.active)] += drawn
+        return list(rows.T)
+
+    def conventional(self) -> list[dict[str, Any]]:
+        spread = np.diagonal(self.covariances(), axis1=1, axis2=2)
+        return [{"mean": self.mean[:, j], "variance": spread[:, j]} for j in range(len(self.scale))]

@@ -1,0 +1,203 @@
+"""Models by the names people know: presets of BayesClassifier."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.base import TransformerMixin
+
+from suffice.boundary import Boundary
+from suffice.classifier import BayesClassifier
+from suffice.factors.solved_scatter import SolvedScatter
+from suffice.families import MultivariateNormal
+from suffice.families.elementary import Array
+from suffice.infer import Families
+from suffice.priors import Priors
+
+
+class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
+    """Gaussian discriminant analysis: the whole ladder of covariances in one class.
+
+    Parameters
+    ----------
+    covariance : str or groups of labels, default="shared"
+        "full" (QDA: each class its own Σ), "shared" (GDA, LDA: one Σ), "diagonal" (Gaussian naive Bayes),
+        "shared_diagonal" (DGDA), "isotropic" and "shared_isotropic" (Σ = λI), or groups of labels that
+        share one Σ: [["C1", "C2"], ["C3"]].
+    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
+        Shrinkage of the correlations; the pair is Friedman's regularised discriminant analysis.
+    priors : None, "uniform", array-like or dict, default=None
+        Class priors.
+    missing : {"em", "pairwise"}, default="em"
+        How gaps enter the fit; predicting marginalises them exactly either way.
+    ddof : float, default=0
+        0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared).
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (k, d)
+    covariances_ : ndarray of shape (k, d, d)
+    coef_, intercept_ : ndarray
+        w_k and w_k0 of the linear scores, where all classes share Σ.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [4.0, 4.0], [5.0, 6.0], [4.0, 6.0]]
+    >>> model = suffice.GaussianDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.boundary(1, 0).kind
+    'linear'
+    """
+
+    def __init__(
+        self,
+        covariance: Any = "shared",
+        *,
+        shrinkage: Any = None,
+        priors: Priors = None,
+        missing: Literal["em", "pairwise"] = "em",
+        ddof: float = 0.0,
+    ) -> None:
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.missing = missing
+        self.ddof = ddof
+
+    def chosen_families(self) -> Families:
+        """One joint Gaussian over all columns."""
+        return MultivariateNormal(
+            self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
+        )
+
+    def _gaussian(self) -> SolvedScatter:
+        factor = self.solve().factors[0]
+        if not isinstance(factor, SolvedScatter):
+            raise TypeError("these statistics are not of one joint Gaussian block.")
+        return factor
+
+    @property
+    def means_(self) -> Array:
+        """μ_k."""
+        return self._gaussian().mean
+
+    @property
+    def covariances_(self) -> Array:
+        """Σ_k, the same matrix for classes that share it."""
+        return self._gaussian().covariances()
+
+    # --- the equations of the notes --------------------------------------------------------------
+
+    @property
+    def coef_(self) -> Array:
+        """w_k = Σ⁻¹μ_k; for two classes the one row w = Σ⁻¹(μ₁ − μ₀)."""
+        rows = self._scaled_directions(self.means_) / self._gaussian().scale
+        return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
+
+    @property
+    def intercept_(self) -> Array:
+        """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the one number w₀."""
+        mean = self.means_
+        rows = self._scaled_directions(mean) / self._gaussian().scale
+        constant = -0.5 * np.sum(rows * mean, axis=1) + self.solve().log_priors
+        return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
+
+    def _scaled_directions(self, vectors: Array) -> Array:
+        """Σ⁻¹·v for each row v, times the column scales, where one Σ serves all classes."""
+        gaussian = self._gaussian()
+        if gaussian.group.any():
+            raise AttributeError(
+                f"coef_ and intercept_ are for one covariance shared by all classes, not "
+                f"covariance={self.covariance!r}; boundary(i, j) gives Q, w and w0 of any two classes."
+            )
+        result = np.zeros_like(vectors)
+        on = gaussian.active
+        inverse = gaussian.whitenings[0].inverse
+        result[:, on] = (vectors[:, on] / gaussian.scale[on]) @ inverse.T @ inverse
+        return result
+
+    def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:
+        """The surface on which `label` has the posterior `threshold` against `against`."""
+        if not 0.0 < threshold < 1.0:
+            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold!r}.")
+        gaussian = self._gaussian()
+        known = self.classes_.tolist()
+        for one in (label, against):
+            if one not in known:
+                raise ValueError(f"there is no class {one!r}; the classes are {known}.")
+        i, j = known.index(label), known.index(against)
+        parts = [_quadratic(gaussian, k) for k in (i, j)]
+        log_priors = self.solve().log_priors
+        same = gaussian.group[i] == gaussian.group[j]
+        quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
+        constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
+        shift = float(np.log(threshold) - np.log1p(-threshold))
+        return Boundary(label, against, quadratic, parts[0][1] - parts[1][1], float(constant) - shift)
+
+    # --- Fisher's directions ---------------------------------------------------------------------
+
+    def _directions(self) -> tuple[Array, Array]:
+        """Directions that separate the classes best, best first, and how much each explains."""
+        gaussian = self._gaussian()
+        on = gaussian.active
+        weight = self.solve().weight
+        pooled = np.einsum("k,kij->ij", weight / weight.sum(), gaussian.standard[gaussian.group])
+        root = np.linalg.cholesky(pooled)
+        grand = (weight / weight.sum()) @ self.means_
+        away = (self.means_ - grand)[:, on] / gaussian.scale[on]
+        whitened = (
+            linalg.solve_triangular(root, away.T, lower=True).T
+            * np.sqrt(weight / weight.sum())[:, np.newaxis]
+        )
+        _, strength, rows = np.linalg.svd(whitened, full_matrices=False)
+        kept = strength > 1e-10 * max(float(strength.max(initial=0.0)), 1e-300)
+        limit = min(len(weight) - 1, int(kept.sum()))
+        directions = np.zeros((len(gaussian.scale), limit))
+        back = linalg.solve_triangular(root.T, rows[:limit].T, lower=False)
+        directions[on] = back / gaussian.scale[on, np.newaxis]
+        explained = strength[:limit] ** 2
+        return directions, explained / explained.sum() if limit else explained
+
+    @property
+    def scalings_(self) -> Array:
+        """Fisher's discriminant directions, (d, at most K − 1), best first."""
+        return self._directions()[0]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of the variance between the classes along each direction."""
+        return self._directions()[1]
+
+    def transform(self, X: Any) -> Array:
+        """Rows along Fisher's discriminant directions, about the grand mean (reduced-rank LDA)."""
+        directions = self._directions()[0]
+        weight = self.solve().weight
+        grand = (weight / weight.sum()) @ self.means_
+        values = self._read(X, reset=False).numbers(slice(None))
+        if np.isnan(values).any():
+            raise ValueError("transform needs every cell: fill the gaps or drop the rows that have them.")
+        return np.asarray((values - grand) @ directions)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._directions()[0].shape[1])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """gaussiandiscriminant0, gaussiandiscriminant1, …"""
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
+
+
+def _quadratic(gaussian: SolvedScatter, k: int) -> tuple[Array, Array, float]:
+    """−½Σ⁻¹, Σ⁻¹μ and the constant of log p(x | C_k), in the units of the data."""
+    on = gaussian.active
+    whitening = gaussian.whitenings[gaussian.group[k]]
+    d = len(gaussian.scale)
+    precision = np.zeros((d, d))
+    scale = gaussian.scale[on]
+    precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / np.outer(scale, scale)
+    linear = precision @ gaussian.mean[k]
+    return -0.5 * precision, linear, whitening.constant - 0.5 * float(linear @ gaussian.mean[k])

@@ -1,0 +1,30 @@
+import pytest
+
+from suffice import demo
+
+
+@pytest.fixture
+def printed(capsys):
+    demo.main()
+    return capsys.readouterr().out
+
+
+def test_the_demonstration_shows_schema_evaluation_explanation_and_arithmetic(printed):
+    for part in (
+        "bill_length_mm     Normal()",
+        "accuracy",
+        "undefined",
+        "missing",
+        "log odds",
+        "differ by at most",
+    ):
+        assert part in printed
+
+
+def test_the_demonstration_fits_a_terminal(printed):
+    assert max(map(len, printed.splitlines())) <= 100
+
+
+def test_a_ratio_of_nothing_to_nothing_is_undefined():
+    assert demo.figure(float("nan")) == "undefined"
+    assert demo.figure(0.25) == "0.250"
