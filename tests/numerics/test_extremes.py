@@ -101,7 +101,7 @@ def test_normal_parameters(X, y, exact):
             if total == 0 or weight == 0:
                 continue
             variance = (weight * variance + total) / (weight + 1)
-            # One unit serves the whole column: a mean is known to 1e-12 of it, or to the rounding of the column.
+            # One unit serves the whole column, so a mean is known to 1e-12 or to the rounding of the column.
             room = max(5e-324, 1e-300 * float(mpmath.sqrt(total)))
             assert float(parameters["mean"][k]) == pytest.approx(float(mean), rel=1e-12, abs=room)
             if 1e-300 < variance < 1e300:
