@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.datasets import load_iris, make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.preprocessing import OrdinalEncoder
 
@@ -192,12 +193,42 @@ def mixed() -> list[Comparison]:
     return comparisons
 
 
+def discriminants() -> list[Comparison]:
+    comparisons = []
+    for n, d in ((1_000_000, 50), (100_000, 500)):
+        rng = np.random.default_rng(0)
+        y = rng.integers(10, size=n)
+        X = rng.normal(size=(n, d)) + rng.normal(size=(10, d))[y]
+        for covariance, theirs, name in (
+            ("shared", LinearDiscriminantAnalysis(), "LDA svd"),
+            ("shared", LinearDiscriminantAnalysis(solver="lsqr"), "LDA lsqr"),
+            ("full", QuadraticDiscriminantAnalysis(), "QDA"),
+        ):
+            ours = suffice.GaussianDiscriminant(covariance)
+            comparisons += fit_and_predict(f"{n:,} × {d}, {name}", ours, theirs, X, y)
+            assert np.mean(ours.predict(X[:5000]) == theirs.predict(X[:5000])) > 0.999
+    return comparisons
+
+
+def fit_and_predict(title, ours, theirs, X, y) -> list[Comparison]:
+    pairs = {
+        "fit": (lambda: ours.fit(X, y).priors_, lambda: theirs.fit(X, y)),
+        "predict_proba": (lambda: ours.predict_proba(X), lambda: theirs.predict_proba(X)),
+    }
+    return [
+        compare(f"{title}, {deed}", timed(mine, calls=1), timed(yours, calls=1), repeats=3)
+        for deed, (mine, yours) in pairs.items()
+    ]
+
+
 def main() -> int:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"suffice {suffice.__version__} against scikit-learn {sklearn.__version__} on {machine}")
     print("Medians of runs taken in turns. The ratio is ours / theirs: below 1 we are faster.\n")
     print(f"{'':<48}{'suffice':>12}{'sklearn':>12}{'ratio':>8}")
-    comparisons = [comparison for part in (iris, imports, numbers, mixed) for comparison in part()]
+    comparisons = [
+        comparison for part in (iris, imports, numbers, mixed, discriminants) for comparison in part()
+    ]
     RESULTS.parent.mkdir(exist_ok=True)
     rows = [asdict(c) | {"ratio": c.ratio} for c in comparisons]
     RESULTS.write_text(
