@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from suffice.engines.columns import as_array
+from suffice.engines.columns import as_array, complex_refusal
 from suffice.engines.container import Container
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.explanation import Explanation
@@ -90,7 +90,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
-        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True))
+        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True, check_priors=True))
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -121,6 +121,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_statistics(self, statistics: Statistics) -> Self:
         """Fit from statistics, without a row; `families` may name other settings of solving (alpha)."""
+        if not isinstance(statistics, Statistics):
+            raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
         Solution(accumulator, self.priors)
@@ -132,9 +134,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._learnt = Learnt(accumulator)
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool) -> None:
+    def _learn(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check_priors: bool = False
+    ) -> None:
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
+        if check_priors:
+            class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         if afresh:
             learnt = Learnt(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
         else:
@@ -145,8 +151,6 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
         learnt.solution = None
-        if afresh:
-            class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         self._learnt = learnt
 
     def __copy__(self) -> Self:
@@ -187,6 +191,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, X, skip_check_array=True, reset=reset)
         else:
             X = as_array(X, "X") if isinstance(X, list) else X
+            if isinstance(X, np.ma.MaskedArray):
+                X = np.ma.filled(X.astype(np.float64), np.nan)
+            if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
+                raise ValueError(complex_refusal("column 0"))
             checked = validate_data(
                 self,
                 X,
@@ -265,10 +273,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Contributions of every cell to every class's joint score."""
         solution = self.solve()
         table = self._read(X, reset=False)
+        scores = solution.scores(table, base=True)
         return Explanation(
             contributions=solution.contributions(table),
             prior=solution.log_priors,
-            total=solution.scores(table, base=True).joint(),
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
             columns=solution.schema.names,
             classes=solution.classes,
             values=tuple(table.values(j) for j in range(table.n_columns)),
@@ -278,7 +288,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows (X, y) from the model, X in the container it was fitted on."""
         solution = self.solve()
-        rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        if n_samples != int(n_samples) or n_samples < 0:
+            raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
+        rng = random_state
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
         codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
         columns = solution.sample(codes, rng)
         container = self._learnt.container

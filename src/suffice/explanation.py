@@ -27,11 +27,14 @@ class Explanation:
         Log prior of each class.
     total : ndarray of shape (n, k)
         prior + Σ contributions = `predict_joint_log_proba`.
+    posterior : ndarray of shape (n, k)
+        `predict_proba`.
     """
 
     contributions: Array
     prior: Array
     total: Array
+    posterior: Array
     columns: tuple[Hashable, ...]
     classes: NDArray[Any]
     values: tuple[NDArray[Any], ...]
@@ -40,7 +43,10 @@ class Explanation:
     def evidence(self, label: Any, against: Any) -> Array:
         """Contributions to the log odds of one class against another, (n, d)."""
         a, b = self._class_index(label), self._class_index(against)
-        return self.contributions[:, :, a] - self.contributions[:, :, b]
+        with np.errstate(invalid="ignore"):
+            gap = self.contributions[:, :, a] - self.contributions[:, :, b]
+        # Two cells that are both impossible, or both certain, say nothing about the two classes.
+        return np.where(np.isnan(gap), 0.0, gap)
 
     def to_frame(self) -> Any:
         """One line per row and column, one field per class, in the library the model was fitted with."""
@@ -55,9 +61,11 @@ class Explanation:
 
     def describe(self, row: int = 0) -> str:
         """One row in words: its posterior, and what each cell adds to the log odds of the two best."""
-        order = np.argsort(-self.total[row], kind="stable")
+        if not 0 <= row < len(self.total):
+            raise ValueError(f"there is no row {row}: {len(self.total)} were explained.")
+        posterior = self.posterior[row]
+        order = np.argsort(-posterior, kind="stable")
         best = self.classes.tolist()[order[0]]
-        posterior = np.exp(self.total[row] - np.logaddexp.reduce(self.total[row]))
         shares = ", ".join(f"{self.classes.tolist()[k]} {posterior[k]:.4g}" for k in order[:5])
         lines = [f"row {row}: {best}  (posterior: {shares})"]
         if len(order) == 1:
@@ -76,7 +84,9 @@ class Explanation:
                 (f"{len(entries) - MOST_LINES + 1} others", "", float(rest)),
             ]
         entries.append(("(prior)", "", prior))
-        entries.append(("log odds", "", float(self.total[row, order[0]] - self.total[row, order[1]])))
+        with np.errstate(invalid="ignore"):
+            odds = float(self.total[row, order[0]] - self.total[row, order[1]])
+        entries.append(("log odds", "", odds))
         widths = [max(len(entry[i]) for entry in entries) for i in range(2)]
         lines.append(f"nats for {best} against {other}:")
         lines += [

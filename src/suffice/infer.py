@@ -34,6 +34,7 @@ Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
 
 IDENTIFIER_ROWS = 50
 CATEGORY_LEVELS = 32
+FEW_VALUES = 10
 SKEWED = 1.0
 TEXT_WORDS = 4.0
 BIC_ROWS = 50_000
@@ -97,7 +98,10 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
         plain = spec.lower().replace("_", "")
         for name, family in FAMILIES.items():
             if name.lower() == plain:
-                return family()
+                try:
+                    return family()
+                except TypeError:
+                    raise ValueError(f"{name} needs a number: write {name}(…) instead of {spec!r}.") from None
     raise ValueError(
         f"{spec!r} is no family; choose one of {', '.join(FAMILIES)}, or None to leave a column out."
     )
@@ -202,7 +206,8 @@ class _Observed:
             return Column(name, Bernoulli(), "only 0 and 1")
         if len(distinct) == len(present) >= IDENTIFIER_ROWS and _is_numbering(name, distinct):
             return Column(name, None, f"an identifier: {len(distinct)} whole numbers, all different")
-        candidates: list[Family] = [Normal()]
+        # A density is no probability: beside few values that repeat, it would win by being narrow.
+        candidates: list[Family] = [] if len(distinct) <= FEW_VALUES else [Normal()]
         if low >= 0:
             candidates.append(Poisson())
         if len(distinct) <= CATEGORY_LEVELS:
@@ -233,7 +238,7 @@ class _Observed:
         totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
         block: Any = values[:, np.newaxis] if kind.reads == "numbers" else [_levels_of(values)]
         try:
-            totals.refuse(block, ["column"])
+            totals.refuse(block, ["column"], self.classes)
             totals.update(block, self.classes, self.weights)
             solved = totals.solve(["column"], np.arange(self.n_classes))
         except ValueError:

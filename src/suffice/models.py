@@ -11,10 +11,12 @@ from sklearn.base import TransformerMixin
 
 from suffice.boundary import Boundary
 from suffice.classifier import BayesClassifier
+from suffice.factors.em import regression
 from suffice.factors.solved_scatter import SolvedScatter
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.infer import Families
+from suffice.kernels.reference import row_patterns
 from suffice.priors import Priors
 
 
@@ -172,14 +174,41 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return self._directions()[1]
 
     def transform(self, X: Any) -> Array:
-        """Rows along Fisher's discriminant directions, about the grand mean (reduced-rank LDA)."""
+        """Rows along Fisher's discriminant directions, about the grand mean (reduced-rank LDA).
+
+        A missing cell stands for its expectation given the observed ones.
+        """
         directions = self._directions()[0]
         weight = self.solve().weight
         grand = (weight / weight.sum()) @ self.means_
-        values = self._read(X, reset=False).numbers(slice(None))
-        if np.isnan(values).any():
-            raise ValueError("transform needs every cell: fill the gaps or drop the rows that have them.")
+        values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
+        gaps = np.isnan(values)
+        if gaps.any():
+            values = np.where(gaps, self._expected(values), values)
         return np.asarray((values - grand) @ directions)
+
+    def _expected(self, values: Array) -> Array:
+        """E[x] of each row given its observed cells: the classes' regressions, weighed by posteriors."""
+        gaussian = self._gaussian()
+        posterior = self.predict_proba(values)
+        expected = np.zeros_like(values)
+        for k, covariance in enumerate(self.covariances_):
+            mean = gaussian.mean[k]
+            guess = np.broadcast_to(mean, values.shape).copy()
+            for seen, rows in row_patterns(~np.isnan(values)):
+                hidden = np.flatnonzero(~seen)
+                if seen.any() and len(hidden):
+                    known = np.flatnonzero(seen)
+                    slope = regression(covariance[np.ix_(known, known)], covariance[np.ix_(hidden, known)])
+                    guess[np.ix_(rows, hidden)] += (values[np.ix_(rows, known)] - mean[known]) @ slope.T
+            expected += posterior[:, [k]] * guess
+        return expected
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = False
+        return tags
 
     @property
     def _n_features_out(self) -> int:

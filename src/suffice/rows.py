@@ -87,7 +87,7 @@ class LabelledRows:
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
         blocks = read_blocks(self._kept_table(), accumulator.schema)
-        accumulator.refuse(blocks)
+        accumulator.refuse(blocks, self.labels, self.codes)
         accumulator.update(blocks, self.labels, self.codes, self.weights)
 
     def _kept_table(self) -> Table:

@@ -51,10 +51,12 @@ class Accumulator:
             [totals.take_classes(everyone) for totals in statistics.totals],
         )
 
-    def refuse(self, blocks: list[Block]) -> None:
+    def refuse(self, blocks: list[Block], labels: NDArray[Any], codes: Codes) -> None:
         """Raise for values outside a family's support, before anything is changed."""
+        places = [self._places.get(label, -1 - i) for i, label in enumerate(labels.tolist())]
+        classes = np.array(places, dtype=np.intp)[codes]
         for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True):
-            totals.refuse(block, self._labels(factor.columns))
+            totals.refuse(block, self._labels(factor.columns), classes)
 
     def update(self, blocks: list[Block], labels: NDArray[Any], codes: Codes, weights: Array | None) -> None:
         """Add a batch: row i is of class labels[codes[i]], and every weight is positive."""
@@ -88,7 +90,10 @@ class Accumulator:
         """Add or subtract statistics of the same columns."""
         difference = self.schema.difference(other.schema)
         if difference is not None:
-            raise ValueError(f"these statistics do not add: {difference}; summarize both with one schema.")
+            raise ValueError(
+                f"these statistics do not add: {difference}; "
+                "give both the same columns with families=first.schema_."
+            )
         schema = self.schema.combined(other.schema)
         self.decide(schema)
         other = other.with_schema(schema)

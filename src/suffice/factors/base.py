@@ -40,8 +40,11 @@ class Totals(ABC):
         """How many columns the factor has."""
 
     @abstractmethod
-    def refuse(self, block: Block, labels: list[str]) -> None:
-        """Raise for a value outside the family's support, naming the column, the value and the cure."""
+    def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
+        """Raise for values that cannot be summed, naming the column, the value and the cure.
+
+        Classes not known yet have numbers of their own below 0.
+        """
 
     @abstractmethod
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:

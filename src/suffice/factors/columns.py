@@ -84,7 +84,7 @@ class ColumnTotals(Totals):
     def n_columns(self) -> int:
         return int(self.total.shape[2])
 
-    def refuse(self, block: Block, labels: list[str]) -> None:
+    def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
             self._refuse_sparse(block, labels)
             return

@@ -50,7 +50,7 @@ class CountTotals(Totals):
     def n_columns(self) -> int:
         return int(self.total.shape[1])
 
-    def refuse(self, block: Any, labels: list[str]) -> None:
+    def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
         bad = _entries(block) < 0
         if bad.any():
             label, value = labels[_first_column(block, bad)], _entries(block)[bad].flat[0]

@@ -82,7 +82,7 @@ class HistogramTotals(Totals):
     def n_columns(self) -> int:
         return len(self.columns)
 
-    def refuse(self, block: Array, labels: list[str]) -> None:
+    def refuse(self, block: Array, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
             raise ValueError(f"{labels[0]} is sparse, and Histogram bins every cell; pass a dense array.")
 

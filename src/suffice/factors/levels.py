@@ -90,7 +90,7 @@ class LevelTotals(Totals):
     def n_columns(self) -> int:
         return len(self.columns)
 
-    def refuse(self, block: list[LevelBlock], labels: list[str]) -> None:
+    def refuse(self, block: list[LevelBlock], labels: list[str], classes: Codes) -> None:
         """Every level is welcome but infinity, which is no category."""
         for label, batch in zip(labels, block, strict=True):
             bad = [value for value in batch.values if isinstance(value, float) and np.isinf(value)]

@@ -152,31 +152,34 @@ class ScatterTotals(Totals):
         """What the sums weigh."""
         return sum(array.nbytes for cell in self.cells.values() for array in cell.arrays().values())
 
-    def refuse(self, block: Block, labels: list[str]) -> None:
+    def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
             raise ValueError(
                 f"{labels[0]} is sparse, and a joint Gaussian fills every pair of columns; "
                 "pass a dense array, or Normal() for independent columns."
             )
-        large = np.abs(block) > 2.0**1000
+        large = np.abs(block).astype(np.float64) > 2.0**1000
         if large.any():
             row, column = first_offence(large)
             raise ValueError(
                 f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to square."
             )
         if self.family.missing == "em":
-            self._refuse_too_many_patterns(block)
+            self._refuse_too_many_patterns(block, classes)
 
-    def _refuse_too_many_patterns(self, block: Array) -> None:
+    def _refuse_too_many_patterns(self, block: Array, classes: Codes) -> None:
         observed = ~np.isnan(block)
         if observed.all():
             return
-        patterns = np.unique(np.packbits(observed, axis=1), axis=0)
-        columns = np.unpackbits(patterns, axis=1).sum(axis=1).astype(np.float64)
-        size = self.nbytes + 8.0 * float(np.sum(columns**2))
+        keyed = np.column_stack([classes.astype(np.int64).view(np.uint8).reshape(len(classes), 8), observed])
+        _, first = np.unique(keyed, axis=0, return_index=True)
+        fresh = [i for i in first.tolist() if (int(classes[i]), observed[i].tobytes()) not in self.cells]
+        each = 4 if self.family.shrinkage == "ledoit_wolf" else 1
+        columns = observed[fresh].sum(axis=1).astype(np.float64)
+        size = self.nbytes + 8.0 * float(np.sum(each * columns**2 + columns + 2.0))
         if size > PATTERN_BYTES:
             raise ValueError(
-                f"the rows have {len(patterns)} different patterns of gaps, and their sums would weigh "
+                f"the sums of {len(self.cells) + len(fresh)} patterns of gaps would weigh "
                 f"{size / 1e9:.1f} GB; choose missing='pairwise', which keeps one sum per pair of columns."
             )
 

@@ -38,11 +38,16 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     constant_column = about.constant & (family.centred | at_boundary.all(axis=0)) | about.empty
     at_boundary &= ~constant_column
     solved = SolvedColumns(family, *about.weight.shape)
+    if about.noisy.any():
+        lost = (
+            "what is left of it is the rounding of rows taken away, so it says nothing until it is refitted"
+        )
+        solved.regularized = [Regularized(labels[j], None, lost) for j in np.flatnonzero(about.noisy)]
     if not family.point_masses and at_boundary.any():
         share = REGULARIZATION / (about.weight + REGULARIZATION)
         mean = np.where(at_boundary, (1.0 - share) * mean + share * about.pooled, mean)
-        solved.regularized = [
-            _regularized(family, labels[j], classes[k].item()) for k, j in np.argwhere(at_boundary)
+        solved.regularized += [
+            _regularized(family, labels[j], classes.tolist()[k]) for k, j in np.argwhere(at_boundary)
         ]
         at_boundary = np.zeros_like(at_boundary)
 
@@ -80,6 +85,8 @@ class _Centred:
     """Mean statistics of the whole column, about the centre of each class."""
     constant: NDArray[np.bool_]
     """Columns that vary by no more than what rounding may have left of rows taken away."""
+    noisy: NDArray[np.bool_]
+    """Columns that are constant only to rounding: their digits were lost with rows taken away."""
     empty: NDArray[np.bool_]
     """Columns without rows."""
 
@@ -103,7 +110,9 @@ def _centred(totals: ColumnTotals) -> _Centred:
     middle = _centre(family, pooled, reference, unit) if family.centred else reference
     pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, unit)
     empty = everything <= 0
-    constant = family.boundary(pooled, middle, totals.noise)
+    noise = totals.noise / np.maximum(everything, 1.0)
+    constant = family.boundary(pooled, middle, noise)
+    noisy = constant & ~family.boundary(pooled, middle)
 
     own = _centre(family, _ratio(total, weight), origin, unit) if family.centred else origin
     centre = np.where(present, own, middle)
@@ -111,7 +120,7 @@ def _centred(totals: ColumnTotals) -> _Centred:
     spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
     target = np.broadcast_to(middle, centre.shape)
     pooled = rebase(functions, spread, np.ones_like(weight), target, centre, unit)
-    return _Centred(total, weight, centre, unit, pooled, constant, empty)
+    return _Centred(total, weight, centre, unit, pooled, constant, noisy, empty)
 
 
 def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Array:

@@ -47,9 +47,9 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
     tying = Tying(family.covariance, classes, data.scale[active], family.ddof)
     moments = _moments(totals, _columns(data, active), tying)
     solved = SolvedScatter(family, labels, active, len(data.scale))
-    solved.mean = data.centre.copy()
-    solved.mean[:, active] += moments.mean * data.scale[active]
-    solved.scale = data.scale
+    solved.centre, solved.scale = data.centre, data.scale
+    solved.shift = np.zeros_like(data.centre)
+    solved.shift[:, active] = moments.mean
     matrices = _shrunk(moments, tying, family.shrinkage)
     matrices, notes = _regular(
         matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
@@ -178,7 +178,8 @@ class Tying:
             return covariance
         diagonal = np.diagonal(covariance, axis1=1, axis2=2)
         if self.shape == "isotropic":
-            level = (diagonal * self.scale**2).mean(axis=1, keepdims=True)
+            d = max(len(self.scale), 1)
+            level = (diagonal * self.scale**2).sum(axis=1, keepdims=True) / d
             diagonal = level / self.scale**2
         return diagonal[:, :, np.newaxis] * np.eye(diagonal.shape[1])
 
@@ -242,7 +243,7 @@ def _shrunk(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
     if isinstance(shrinkage, tuple):
         return _friedman(moments, tying, *shrinkage)
     matrices = tying.covariances(moments.scatter, moments.weight)
-    if shrinkage is None or tying.shape != "full":
+    if shrinkage is None or tying.shape != "full" or matrices.shape[1] == 0:
         return matrices
     count = tying.pooled(moments.weight)
     fourth = None if moments.fourth is None else tying.pooled(moments.fourth)

@@ -192,9 +192,28 @@ class SolvedColumns(Solved):
         if self.family.scaled and "mean" in named:
             named["mean"] = self.origin + named["mean"]
         if degenerate.any():
-            named = {name: np.where(degenerate, np.nan, value) for name, value in named.items()}
+            limits = self._limits()
+            named = {name: np.where(degenerate, limits[name], value) for name, value in named.items()}
             named["always"] = np.where(degenerate, self.location, np.nan)
         return [{name: value[:, j] for name, value in named.items()} for j in range(self.constant.shape[1])]
+
+    def _limits(self) -> dict[str, Array]:
+        """The parameters of a distribution that is the single value `location`, NaN where there are none."""
+        low, high = self.family.mean_bounds()
+        if np.isfinite(low):
+            end = np.where(self.location >= high, np.inf, -np.inf)
+            with np.errstate(all="ignore"):
+                return self.family.conventional(np.stack([end]), self.origin)
+        known = {"mean": self.location, "variance": np.zeros_like(self.location)}
+        if self.family.default_origin > 0:
+            known = {}
+        nothing = np.full_like(self.location, np.nan)
+        return {name: known.get(name, nothing) for name in ("mean", "variance", *self._names())}
+
+    def _names(self) -> tuple[str, ...]:
+        """What the family calls its parameters."""
+        member = np.full((self.family.n_statistics, 1), np.nan)
+        return tuple(self.family.conventional(member, np.ones(1)))
 
     def _origin_in_units(self) -> Array:
         """The origin as λ knows it: scaled sums are about 0 in their own units."""

@@ -66,7 +66,8 @@ class SolvedScatter(Solved):
         self.family = family
         self.labels = labels
         self.active = active
-        self.mean = np.zeros((0, d))
+        self.centre = np.zeros((0, d))
+        self.shift = np.zeros((0, d))
         self.scale = np.ones(d)
         self.standard = np.zeros((0, len(active), len(active)))
         self.group = np.zeros(0, dtype=np.intp)
@@ -77,6 +78,11 @@ class SolvedScatter(Solved):
     def set_covariances(self, matrices: Array, group: Codes) -> None:
         """Σ of each group in standardised coordinates, and the group of each class."""
         self.standard, self.group = matrices, group
+
+    @property
+    def mean(self) -> Array:
+        """μ_k in the units of the data; scores keep centre and rest apart, to lose no digits."""
+        return np.asarray(self.centre + self.shift * self.scale)
 
     @cached_property
     def whitenings(self) -> list[Whitening]:
@@ -106,22 +112,28 @@ class SolvedScatter(Solved):
     def _group_scores(self, values: Array, columns: Codes, members: Codes, whitening: Whitening) -> Array:
         """Log p of rows in the classes of one group, which share Σ: (n, members)."""
         scale = self.scale[columns]
-        means = self.mean[np.ix_(members, columns)]
+        here = np.ix_(members, columns)
+        base = self.centre[members[0], columns]
+        means = (self.centre[here] - base) / scale + self.shift[here]
         middle = means.mean(axis=0)
-        centres = (means - middle) / scale @ whitening.inverse.T
+        centres = (means - middle) @ whitening.inverse.T
         if len(members) > 1 and np.abs(centres).max(initial=0.0) < NEAR:
-            rows = (values - middle) / scale @ whitening.inverse.T
+            rows = ((values - base) / scale - middle) @ whitening.inverse.T
             own = np.einsum("ij,ij->i", rows, rows)
             away = np.einsum("ij,ij->i", centres, centres)
             return np.asarray(whitening.constant + rows @ centres.T - 0.5 * own[:, np.newaxis] - 0.5 * away)
-        return np.stack([whitening.log_density((values - mean) / scale) for mean in means], axis=1)
+        return np.stack([whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1)
+
+    def _standard(self, values: Array, columns: Codes, k: int) -> Array:
+        """(x − μ_k)/scale."""
+        return np.asarray((values - self.centre[k, columns]) / self.scale[columns] - self.shift[k, columns])
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         result = np.zeros((*block.shape, len(self.group)))
         for rows, columns, whitenings in self._patterns(block):
             scale = self.scale[columns]
             for k, g in enumerate(self.group):
-                z = (block[np.ix_(rows, columns)] - self.mean[k, columns]) / scale
+                z = self._standard(block[np.ix_(rows, columns)], columns, k)
                 result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
         return result
 
@@ -143,8 +155,10 @@ class SolvedScatter(Solved):
                 if sums.weight.ndim and not np.all(sums.weight == sums.weight[0, 0]):
                     return float("nan")
                 whole = sums.as_pattern() if sums.weight.ndim else sums
-                marginal = self.standard[self.group[k]][np.ix_(columns, columns)]
-                whitening = Whitening(marginal, data.scale[columns])
+                whitening = self.whitenings[self.group[k]]
+                if len(columns) < len(data.scale):
+                    marginal = self.standard[self.group[k]][np.ix_(columns, columns)]
+                    whitening = Whitening(marginal, data.scale[columns])
                 about = whole.moved(-mean[k, columns])
                 distance = np.sum((whitening.inverse @ about.scatter) * whitening.inverse)
                 value += float(whole.weight) * whitening.constant - 0.5 * float(distance)

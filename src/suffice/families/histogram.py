@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +41,7 @@ class Histogram(Categorical):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= self.bins <= MOST_BINS or self.bins != int(self.bins):
+        if not isinstance(self.bins, Integral) or not 2 <= self.bins <= MOST_BINS:
             raise ValueError(
                 f"Histogram: bins must be a whole number from 2 to {MOST_BINS}, got {self.bins!r}."
             )
