@@ -106,11 +106,16 @@ class SolvedScatter(Solved):
                 for g, whitening in enumerate(whitenings):
                     members = np.flatnonzero(self.group == g)
                     scores.finite[np.ix_(at, members)] += self._group_scores(
-                        values, columns, members, whitening
+                        values, columns, members, whitening, whole=base or len(whitenings) > 1
                     )
 
-    def _group_scores(self, values: Array, columns: Codes, members: Codes, whitening: Whitening) -> Array:
-        """Log p of rows in the classes of one group, which share Σ: (n, members)."""
+    def _group_scores(
+        self, values: Array, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
+    ) -> Array:
+        """Log p of rows in the classes of one group, which share Σ: (n, members).
+
+        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes.
+        """
         scale = self.scale[columns]
         here = np.ix_(members, columns)
         base = self.centre[members[0], columns]
@@ -118,9 +123,12 @@ class SolvedScatter(Solved):
         middle = means.mean(axis=0)
         centres = (means - middle) @ whitening.inverse.T
         if len(members) > 1 and np.abs(centres).max(initial=0.0) < NEAR:
-            rows = ((values - base) / scale - middle) @ whitening.inverse.T
-            own = np.einsum("ij,ij->i", rows, rows)
+            standard = (values - base) / scale - middle
             away = np.einsum("ij,ij->i", centres, centres)
+            if not whole:
+                return np.asarray(standard @ (whitening.inverse.T @ centres.T) - 0.5 * away)
+            rows = standard @ whitening.inverse.T
+            own = np.einsum("ij,ij->i", rows, rows)
             return np.asarray(whitening.constant + rows @ centres.T - 0.5 * own[:, np.newaxis] - 0.5 * away)
         return np.stack([whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1)
 
