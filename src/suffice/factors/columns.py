@@ -280,10 +280,7 @@ class ColumnTotals(Totals):
         moved = self.copy()
         safe = np.where(held, moved.origin, self.family.default_origin)
         safe_target = np.where(held, target, self.family.default_origin)
-        away = np.where(held, self._reach(safe_target, np.where(safe == 0, 1.0, safe)), 0.0)
-        if self.family.scaled:
-            away = np.abs(safe_target - safe)
-        moved.raise_unit(exponent_of(away.max(axis=0, initial=0.0)))
+        moved.raise_unit(exponent_of(self._reach(safe_target, safe).max(axis=0, initial=0.0)))
         weight = np.broadcast_to(moved.weight, safe.shape)
         functions = self.family.functions
         moved.total = rebase(functions, moved.total, weight, safe, safe_target, moved.unit)
