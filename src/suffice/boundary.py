@@ -15,6 +15,9 @@ from suffice.families.elementary import Array
 class Boundary:
     """Where two classes are equally probable (or one has a given posterior against the other).
 
+    The same surface is kept about a point amid the classes, and evaluated there: far from the origin,
+    Q, w and w₀ are large numbers that cancel.
+
     Attributes
     ----------
     Q : ndarray of shape (d, d)
@@ -27,8 +30,22 @@ class Boundary:
     label: Any
     against: Any
     Q: Array
-    w: Array
-    w0: float
+    centre: Array
+    """A point amid the classes."""
+    slope: Array
+    """The gradient of the log odds there."""
+    level: float
+    """The log odds there."""
+
+    @property
+    def w(self) -> Array:
+        """The linear coefficients."""
+        return np.asarray(self.slope - 2.0 * (self.Q @ self.centre))
+
+    @property
+    def w0(self) -> float:
+        """The constant."""
+        return float(self.level - self.slope @ self.centre + self.centre @ self.Q @ self.centre)
 
     @property
     def kind(self) -> Literal["linear", "quadratic"]:
@@ -37,8 +54,8 @@ class Boundary:
 
     def __call__(self, X: ArrayLike) -> Array:
         """Log odds of `label` against `against` at each row: positive on the side of `label`."""
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        return np.asarray(np.einsum("ij,jk,ik->i", rows, self.Q, rows) + rows @ self.w + self.w0)
+        away = np.atleast_2d(np.asarray(X, dtype=np.float64)) - self.centre
+        return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
 
     def __repr__(self) -> str:
         terms = []

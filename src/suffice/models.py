@@ -131,13 +131,15 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             if one not in known:
                 raise ValueError(f"there is no class {one!r}; the classes are {known}.")
         i, j = known.index(label), known.index(against)
-        parts = [_quadratic(gaussian, k) for k in (i, j)]
+        centre = gaussian.mean[i]
+        parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
         log_priors = self.solve().log_priors
         same = gaussian.group[i] == gaussian.group[j]
         quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
         shift = float(np.log(threshold) - np.log1p(-threshold))
-        return Boundary(label, against, quadratic, parts[0][1] - parts[1][1], float(constant) - shift)
+        slope = parts[0][1] - parts[1][1]
+        return Boundary(label, against, quadratic, centre, slope, float(constant) - shift)
 
     # --- Fisher's directions ---------------------------------------------------------------------
 
@@ -220,13 +222,14 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
 
 
-def _quadratic(gaussian: SolvedScatter, k: int) -> tuple[Array, Array, float]:
-    """−½Σ⁻¹, Σ⁻¹μ and the constant of log p(x | C_k), in the units of the data."""
+def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, Array, float]:
+    """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
     on = gaussian.active
     whitening = gaussian.whitenings[gaussian.group[k]]
     d = len(gaussian.scale)
     precision = np.zeros((d, d))
     scale = gaussian.scale[on]
     precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / np.outer(scale, scale)
-    linear = precision @ gaussian.mean[k]
-    return -0.5 * precision, linear, whitening.constant - 0.5 * float(linear @ gaussian.mean[k])
+    away = (gaussian.centre[k] - centre) + gaussian.shift[k] * gaussian.scale
+    linear = precision @ away
+    return -0.5 * precision, linear, whitening.constant - 0.5 * float(linear @ away)

@@ -390,3 +390,16 @@ def test_a_joint_block_stands_beside_categories():
         mixed.predict_joint_log_proba(frame), joint - np.log(mixed.priors_), rtol=1e-10
     )
     assert mixed.n_parameters_ == gaussian.n_parameters_ + towns.n_parameters_ - (K - 1)
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_the_boundary_keeps_its_digits_far_from_zero(covariance):
+    rng = np.random.default_rng(3)
+    labels = np.arange(120) % 3
+    rows = rng.integers(-64, 64, size=(120, 3)) / 8 + labels[:, np.newaxis]
+    near, far = (GaussianDiscriminant(covariance).fit(rows + offset, labels) for offset in (0.0, 1e9))
+    np.testing.assert_allclose(
+        far.boundary(1, 0)(rows + 1e9), near.boundary(1, 0)(rows), rtol=1e-9, atol=1e-9
+    )
+    joint = far.predict_joint_log_proba(rows + 1e9)
+    np.testing.assert_allclose(far.boundary(1, 0)(rows + 1e9), joint[:, 1] - joint[:, 0], atol=1e-9)

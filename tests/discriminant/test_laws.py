@@ -301,3 +301,11 @@ def test_rows_never_fitted_cannot_be_forgotten():
     with pytest.raises(ValueError, match="cannot forget rows that were never fitted"):
         small.forget(WHOLE_ROWS, Y)
     assert np.array_equal(small.predict_proba(WHOLE_ROWS), before)
+
+
+def test_patterns_that_differ_in_a_constant_column_are_one():
+    rows = np.array([[np.nan, -0.375], [0.0, -0.875], [np.nan, 0.0], [np.nan, -1.0], [0.0, 0.625]])
+    labels = np.array([0, 0, 0, 1, 1])
+    fitted = GaussianDiscriminant("full").fit(rows, labels)
+    np.testing.assert_allclose(fitted.means_[:, 1], [-1.25 / 3, -0.1875], rtol=1e-12)
+    np.testing.assert_allclose(fitted.covariances_[0, 1, 1], np.var(rows[:3, 1]), rtol=1e-12)

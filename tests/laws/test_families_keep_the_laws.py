@@ -25,7 +25,8 @@ from suffice.families import (
 from suffice.testing import check_classifier, check_family
 
 REQUIRED = {"Binomial": {"n": 6}}
-# A joint Gaussian on a handful of rows with gaps may have several maxima; its laws have tests of their own.
+# A joint Gaussian on a handful of rows with gaps takes EM thousands of steps: its laws are fuzzed (below) and
+# have tests of their own in tests/discriminant.
 ONE_BY_ONE = {name: make for name, make in FAMILIES.items() if name != "MultivariateNormal"}
 WHOLE = dict.fromkeys(
     [
@@ -183,3 +184,8 @@ def test_sums_that_do_not_subtract_are_found_out(monkeypatch):
     monkeypatch.setattr(LevelCounts, "add", only_positive)
     with pytest.raises(AssertionError, match=r"signed|−"):
         check_family(Categorical(), max_examples=30)
+
+
+@pytest.mark.slow
+def test_a_joint_gaussian_on_tiny_tables_with_gaps_keeps_the_laws():
+    check_classifier(FAMILIES["MultivariateNormal"](), max_examples=100)

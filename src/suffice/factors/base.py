@@ -107,8 +107,12 @@ class Solved(ABC):
 
     family: Family
     n_parameters: int
-    log_likelihood: float
     regularized: list[Regularized]
+
+    @property
+    @abstractmethod
+    def log_likelihood(self) -> float:
+        """Log p of the summarized rows."""
 
     @abstractmethod
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:

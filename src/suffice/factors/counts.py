@@ -136,7 +136,11 @@ class SolvedCounts(Solved):
         self.mean_length = np.divide(draws, totals.weight, out=np.zeros_like(draws), where=totals.weight > 0)
         self.regularized = []
         self.n_parameters = len(draws) * max(totals.n_columns - 1, 0)
-        self.log_likelihood = float(np.sum(total * self.log_p) + totals.base.sum())
+        self._log_likelihood = float(np.sum(total * self.log_p) + totals.base.sum())
+
+    @property
+    def log_likelihood(self) -> float:
+        return self._log_likelihood
 
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
         """Counts with gaps as zeros, and the rows that are whole."""

@@ -8,8 +8,10 @@ import numpy as np
 from scipy import linalg
 
 from suffice.factors.base import Codes
+from suffice.factors.solved_scatter import Evidence
 from suffice.families.elementary import Array
 from suffice.families.special import SolveError
+from suffice.progress import Progress
 
 if TYPE_CHECKING:
     from suffice.factors.scatter import Sums
@@ -19,44 +21,84 @@ TOLERANCE = 1e-10
 MOST_STEPS = 100_000
 
 
+class Pattern:
+    """Sums of the rows in which the same columns are observed, and where those stand among all columns."""
+
+    def __init__(self, columns: Codes, sums: Sums, d: int) -> None:
+        hidden = np.setdiff1d(np.arange(d), columns)
+        self.columns, self.hidden, self.sums = columns, hidden, sums
+        self.among, self.across = np.ix_(columns, columns), np.ix_(hidden, columns)
+        self.crosswise, self.within = np.ix_(columns, hidden), np.ix_(hidden, hidden)
+
+    def expected(self, mean: Array, covariance: Array) -> tuple[Array, Array]:
+        """E[Σ(x − μ)] and E[Σ(x − μ)(x − μ)ᵀ] over all columns, given the observed ones."""
+        about = self.sums.moved(-mean[self.columns])
+        if len(self.hidden) == 0:
+            return about.total, about.scatter
+        across = covariance[self.across]
+        slope = regression(covariance[self.among], across)
+        first, second = np.empty(len(mean)), np.empty(covariance.shape)
+        first[self.columns], first[self.hidden] = about.total, slope @ about.total
+        cross = slope @ about.scatter
+        left_over = covariance[self.within] - slope @ across.T
+        second[self.among] = about.scatter
+        second[self.across] = cross
+        second[self.crosswise] = cross.T
+        second[self.within] = cross @ slope.T + self.sums.weight * left_over
+        return first, second
+
+
 def maximize(data: Standardised, tying: Tying) -> Moments:
     """EM from the available-case start, so that any batching of the rows gives the same answer."""
     from suffice.factors.solve_scatter import Moments
 
     n_classes, d = data.weight.shape
-    weight = np.array([sum(float(sums.weight) for _, sums in patterns) for patterns in data.cells])
-    mean = np.zeros((n_classes, d))
-    covariance = tying.covariances(weight[:, np.newaxis, np.newaxis] * _available_case(data), weight)
-    for _ in range(MOST_STEPS):
-        shift, scatter = np.zeros_like(mean), np.zeros((n_classes, d, d))
-        for k, patterns in enumerate(data.cells):
-            for columns, sums in patterns:
-                first, second = _expected(columns, sums, mean[k], covariance[tying.group[k]])
-                shift[k] += first
-                scatter[k] += second
-        count = np.where(weight > 0, weight, 1.0)
-        step = shift / count[:, np.newaxis]
-        scatter -= step[:, :, np.newaxis] * shift[:, np.newaxis, :]
-        updated = tying.covariances(scatter, weight)
-        change = max(np.abs(step).max(initial=0.0), np.abs(updated - covariance).max(initial=0.0))
-        mean, covariance = mean + step, updated
-        if change <= TOLERANCE:
-            return Moments(mean, scatter, weight, data.total_variance)
+    cells = [[Pattern(cell.columns, cell.sums, d) for cell in patterns] for patterns in data.cells]
+    weight = np.array([sum(float(pattern.sums.weight) for pattern in patterns) for patterns in cells])
+    start = weight[:, np.newaxis, np.newaxis] * _available_case(cells, data.variance)
+    covariance = tying.covariances(tying.pooled(start), weight)
+    mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
+    moving = np.ones(tying.n_groups, dtype=np.bool_)
+    with Progress("EM over the gaps") as progress:
+        for number in range(MOST_STEPS):
+            step = np.zeros_like(mean)
+            for k in np.flatnonzero(moving[tying.group] & (weight > 0)):
+                expected = [pattern.expected(mean[k], covariance[tying.group[k]]) for pattern in cells[k]]
+                shift = np.sum([first for first, _ in expected], axis=0)
+                step[k] = shift / weight[k]
+                scatter[k] = np.sum([second for _, second in expected], axis=0) - np.outer(step[k], shift)
+            updated = tying.covariances(tying.pooled(scatter), weight)
+            change = np.abs(updated - covariance).max(axis=(1, 2), initial=0.0)
+            np.maximum.at(change, tying.group, np.abs(step).max(axis=1, initial=0.0))
+            mean, covariance = mean + step, updated
+            moving &= change > TOLERANCE
+            if not moving.any():
+                evidence = [
+                    Evidence(
+                        int(tying.group[k]),
+                        pattern.columns,
+                        float(pattern.sums.weight),
+                        pattern.sums.moved(-mean[k, pattern.columns]).scatter,
+                    )
+                    for k, patterns in enumerate(cells)
+                    for pattern in patterns
+                ]
+                return Moments(mean, tying.pooled(scatter), weight, data.total_variance, evidence)
+            progress.say(f"step {number + 1}, largest change {change.max():.1e} of {TOLERANCE:.0e}")
     raise SolveError(f"EM over the gaps did not converge in {MOST_STEPS} steps; use missing='pairwise'.")
 
 
-def _available_case(data: Standardised) -> Array:
+def _available_case(cells: list[list[Pattern]], variance: Array) -> Array:
     """Covariance of each class over the rows in which both columns are observed, 0 where none are."""
-    n_classes, d = data.weight.shape
+    n_classes, d = variance.shape
     start = np.zeros((n_classes, d, d))
-    for k, patterns in enumerate(data.cells):
+    for k, patterns in enumerate(cells):
         weight, scatter = np.zeros((d, d)), np.zeros((d, d))
-        for columns, sums in patterns:
-            both = np.ix_(columns, columns)
-            weight[both] += sums.weight
-            scatter[both] += sums.scatter
+        for pattern in patterns:
+            weight[pattern.among] += pattern.sums.weight
+            scatter[pattern.among] += pattern.sums.scatter
         start[k] = np.divide(scatter, weight, out=np.zeros_like(scatter), where=weight > 0)
-        start[k][np.diag_indices(d)] = data.variance[k]
+        start[k][np.diag_indices(d)] = variance[k]
         start[k] = nearest_covariance(start[k])
     return start
 
@@ -72,33 +114,10 @@ def nearest_covariance(covariance: Array) -> Array:
     return np.asarray(mended * np.outer(stretch, stretch))
 
 
-def _expected(columns: Codes, sums: Sums, mean: Array, covariance: Array) -> tuple[Array, Array]:
-    """E[Σ(x − μ)] and E[Σ(x − μ)(x − μ)ᵀ] over all columns, given the observed ones."""
-    d = len(mean)
-    about = sums.moved(-mean[columns])
-    if len(columns) == d:
-        return about.total, about.scatter
-    hidden = np.setdiff1d(np.arange(d), columns)
-    among, across = covariance[np.ix_(columns, columns)], covariance[np.ix_(hidden, columns)]
-    slope = regression(among, across)
-    first, second = np.zeros(d), np.zeros((d, d))
-    first[columns], first[hidden] = about.total, slope @ about.total
-    cross = slope @ about.scatter
-    left_over = covariance[np.ix_(hidden, hidden)] - slope @ across.T
-    second[np.ix_(columns, columns)] = about.scatter
-    second[np.ix_(hidden, columns)] = cross
-    second[np.ix_(columns, hidden)] = cross.T
-    second[np.ix_(hidden, hidden)] = cross @ slope.T + sums.weight * left_over
-    return first, second
-
-
 def regression(among: Array, across: Array) -> Array:
     """Σ_mo·Σ_oo⁻¹, also where Σ_oo has lost rank."""
-    try:
-        factor = linalg.cho_factor(among, lower=True)
-        spread = np.diag(factor[0]) ** 2
-        if (spread > 1e-10 * np.diag(among)).all():
-            return np.asarray(linalg.cho_solve(factor, across.T).T)
-    except linalg.LinAlgError:
-        pass
+    root, failed = linalg.lapack.dpotrf(among, lower=True)
+    if not failed and (np.diag(root) ** 2 > 1e-10 * np.diag(among)).all():
+        solution, _ = linalg.lapack.dpotrs(root, across.T, lower=True)
+        return np.asarray(solution.T)
     return np.asarray(across @ np.linalg.pinv(among, rcond=1e-12, hermitian=True))

@@ -242,7 +242,10 @@ class SolvedLevels(Solved):
         self.n_parameters = sum(
             table.weight.shape[0] * max(len(table.levels) - 1, 0) for table in self.tables
         )
-        self.log_likelihood = sum(table.log_likelihood for table in self.tables)
+
+    @property
+    def log_likelihood(self) -> float:
+        return sum(table.log_likelihood for table in self.tables)
 
     def rows_of_tables(self, block: Any, labels: list[str]) -> list[Codes]:
         """For each column, the row of its table that each cell reads."""

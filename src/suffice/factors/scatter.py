@@ -7,7 +7,7 @@ per class holds every pair of columns over the rows in which both are observed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -59,15 +59,16 @@ class Sums:
 
     def moved(self, shift: Array) -> Sums:
         """Sums of x + shift instead of x: exact algebra."""
-        moved = self.copy()
         if self.weight.ndim:
             a, b = shift[:, np.newaxis], shift[np.newaxis]
-            moved.total = self.total + self.weight * a
-            moved.scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
-            return moved
-        moved.total = self.total + self.weight * shift
-        cross = np.outer(shift, self.total)
-        moved.scatter = self.scatter + cross + cross.T + self.weight * np.outer(shift, shift)
+            total = self.total + self.weight * a
+            scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
+            return Sums(self.weight, self.support, total, scatter)
+        # Σ(x + a)(x + a)ᵀ = Σxxᵀ + u aᵀ + a uᵀ with u = Σx + ½·weight·a: one product and one addition.
+        half = self.total + 0.5 * self.weight * shift
+        scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
+        scatter += self.scatter
+        moved = Sums(self.weight, self.support, self.total + self.weight * shift, scatter)
         if self.third is not None and self.fourth is not None:
             # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
             a, b = shift[:, np.newaxis], shift[np.newaxis]
@@ -92,29 +93,54 @@ class Sums:
             )
         return moved
 
+    def standardised(self, shift: Array, factor: Array) -> Sums:
+        """Sums of (x + shift)·factor, without third and fourth moments."""
+        moved = replace(self, third=None, fourth=None).moved(shift)
+        return moved.rescaled(factor)
+
+    def fourth_power(self, shift: Array, factor: Array) -> float:
+        """Σ w·|z|⁴ with z = (x + shift)·factor, from the third and fourth moments."""
+        if self.third is None or self.fourth is None:
+            raise ValueError("these sums have no fourth moments.")
+        a = factor**2
+        ab = a * shift
+        abb = float(ab @ shift)
+        return float(
+            a @ self.fourth @ a
+            + 4.0 * (a @ self.third @ ab)
+            + 4.0 * (ab @ self.scatter @ ab)
+            + 2.0 * abb * (a @ np.diag(self.scatter))
+            + 4.0 * abb * (ab @ self.total)
+            + abb**2 * self.weight
+        )
+
     def restricted(self, inside: NDArray[np.bool_]) -> Sums:
         """Only some of the columns."""
-        kept = self.copy()
-        for name, value in self.arrays().items():
+        if inside.all():
+            return self
+        kept = self.arrays()
+        for name, value in kept.items():
             if value.ndim == 2:
-                setattr(kept, name, value[np.ix_(inside, inside)])
+                kept[name] = value[np.ix_(inside, inside)]
             elif value.ndim == 1:
-                setattr(kept, name, value[inside])
-        return kept
+                kept[name] = value[inside]
+        return Sums(**kept)
 
     def as_pattern(self) -> Sums:
         """Pairwise sums over complete rows as the sums of one pattern."""
         return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter)
 
     def rescaled(self, scale: Array) -> Sums:
-        """Sums of x·scale, by powers of two: exact."""
-        by_pair = np.outer(scale, scale)
-        scaled = self.copy()
-        scaled.total = self.total * (scale[:, np.newaxis] if self.weight.ndim else scale)
-        scaled.scatter = self.scatter * by_pair
+        """Sums of x·scale; by powers of two, exact."""
+        a, b = scale[:, np.newaxis], scale[np.newaxis]
+        scatter = self.scatter * a
+        scatter *= b
+        scaled = Sums(self.weight, self.support, self.total * (a if self.weight.ndim else scale), scatter)
         if self.third is not None and self.fourth is not None:
-            scaled.third = self.third * by_pair * scale[:, np.newaxis]
-            scaled.fourth = self.fourth * by_pair**2
+            scaled.third = self.third * a**2
+            scaled.third *= b
+            scaled.fourth = self.fourth * a**2
+            scaled.fourth *= b**2
         return scaled
 
 
@@ -187,9 +213,13 @@ class ScatterTotals(Totals):
         values = np.asarray(block)
         observed = ~np.isnan(values)
         complete = bool(observed.all())
-        for k, rows in kernels.class_blocks(classes, len(self.origin)):
+        blocks = list(kernels.class_blocks(classes, len(self.origin)))
+        size = np.zeros(self.n_columns)
+        for k, rows in blocks:
+            self._place_origin(k, values[rows], observed[rows], size)
+        self.raise_unit(exponent_of(size))
+        for k, rows in blocks:
             part, seen = values[rows], observed[rows]
-            self._place_origin(k, part, seen)
             w = None if weights is None else weights[rows]
             if complete or self.family.missing == "pairwise":
                 self._update_class(k, part, None if complete else seen, w)
@@ -199,15 +229,13 @@ class ScatterTotals(Totals):
                 if len(where):
                     self._update_class(k, part[members], None, None if w is None else w[members], where)
 
-    def _place_origin(self, k: int, part: Array, seen: NDArray[np.bool_]) -> None:
-        """Give each column of a class without rows its first value there."""
+    def _place_origin(self, k: int, part: Array, seen: NDArray[np.bool_], size: Array) -> None:
+        """Give each column of a class without rows its first value there; raise `size` to the distances."""
         fresh = np.isnan(self.origin[k]) & seen.any(axis=0)
         if fresh.any():
             first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
             self.origin[k] = np.where(fresh, first, self.origin[k])
-        size = np.zeros(self.n_columns)
         np.fmax(size, np.fmax.reduce(np.abs(part - self.origin[k]), axis=0), out=size)
-        self.raise_unit(exponent_of(size))
 
     def _update_class(
         self, k: int, part: Array, seen: NDArray[np.bool_] | None, w: Array | None, where: Codes | None = None
@@ -218,17 +246,19 @@ class ScatterTotals(Totals):
         pattern[columns] = True
         key = (k, pattern.tobytes())
         scale = np.ldexp(1.0, -self.exponent[columns])
-        cell = self.cells.get(key) or self._no_sums(len(columns))
+        cell = self.cells.get(key)
         for start in range(0, len(part), ROWS_AT_ONCE):
             rows = slice(start, start + ROWS_AT_ONCE)
             x = (part[rows][:, columns] - self.origin[k, columns]) * scale
             weight = None if w is None else w[rows]
             if self.family.missing == "pairwise":
                 present = np.ones(x.shape, dtype=np.bool_) if seen is None else seen[rows]
-                cell = cell.added(_pairwise_sums(x, present, weight), 1)
+                more = _pairwise_sums(x, present, weight)
             else:
-                cell = cell.added(_sums(x, weight, moments=self.family.shrinkage == "ledoit_wolf"), 1)
-        self.cells[key] = cell
+                more = _sums(x, weight, moments=self.family.shrinkage == "ledoit_wolf")
+            cell = more if cell is None else cell.added(more, 1)
+        if cell is not None:
+            self.cells[key] = cell
 
     def _no_sums(self, p: int) -> Sums:
         if self.family.missing == "pairwise":

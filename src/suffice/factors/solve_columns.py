@@ -69,7 +69,7 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     n_classes, n_active = len(about.weight), int((solved.active & ~about.constant).sum())
     others = n_classes * (family.n_statistics - 1)
     solved.n_parameters = n_active * (others + 1 if tied else others + n_classes)
-    solved.log_likelihood = _log_likelihood(solved, about.total, totals.base)
+    solved.log_p_of_rows = _log_likelihood(solved, about.total, totals.base)
     return solved
 
 

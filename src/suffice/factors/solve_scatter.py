@@ -6,7 +6,10 @@ nothing here depends on the units of the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from scipy import linalg
 from suffice.factors.base import Codes, Regularized
 from suffice.factors.em import maximize, nearest_covariance
 from suffice.factors.scatter import ScatterTotals, Sums
-from suffice.factors.solved_scatter import SolvedScatter
+from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
 
 SINGULAR = 1e-12
@@ -24,11 +27,26 @@ SINGULAR = 1e-12
 
 
 @dataclass(frozen=True)
+class Cell:
+    """The sums of one class and pattern, and how to bring them to the class mean and the columns' scales."""
+
+    columns: Codes
+    raw: Sums
+    shift: Array
+    factor: Array
+
+    @property
+    def sums(self) -> Sums:
+        """Sums of z = (x + shift)·factor, computed anew: they may be large."""
+        return self.raw.standardised(self.shift, self.factor)
+
+
+@dataclass(frozen=True)
 class Standardised:
     """The sums of every class about its own available-case mean, in units of the column's scale."""
 
-    cells: list[list[tuple[Codes, Sums]]]
-    """For each class its patterns: the columns observed, and the sums over them."""
+    cells: list[list[Cell]]
+    """For each class its patterns."""
     weight: Array
     """Rows' weight of each class and column, where observed."""
     centre: Array
@@ -42,32 +60,32 @@ class Standardised:
 def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any]) -> SolvedScatter:
     """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says."""
     family = totals.family
-    data = standardised(totals)
-    active = np.flatnonzero(data.total_variance > 0)
-    tying = Tying(family.covariance, classes, data.scale[active], family.ddof)
-    moments = _moments(totals, _columns(data, active), tying)
-    solved = SolvedScatter(family, labels, active, len(data.scale))
-    solved.centre, solved.scale = data.centre, data.scale
-    solved.shift = np.zeros_like(data.centre)
+    everything = standardised(totals)
+    active = np.flatnonzero(everything.total_variance > 0)
+    data = _columns(everything, active)
+    tying = Tying(family.covariance, classes, data.scale, family.ddof)
+    moments = _moments(totals, data, tying)
+    solved = SolvedScatter(family, labels, active, len(everything.scale))
+    solved.centre, solved.scale = everything.centre, everything.scale
+    solved.shift = np.zeros_like(everything.centre)
     solved.shift[:, active] = moments.mean
     matrices = _shrunk(moments, tying, family.shrinkage)
-    matrices, notes = _regular(
+    solved.standard, solved.regularized = _regular(
         matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
     )
-    solved.regularized = notes
-    solved.set_covariances(matrices, tying.group)
+    solved.group = tying.group
     solved.n_parameters = len(classes) * len(active) + tying.n_parameters(len(active))
-    solved.log_likelihood = solved.log_likelihood_of(_columns(data, active), moments.mean)
+    solved.evidence = moments.evidence
     return solved
 
 
 def standardised(totals: ScatterTotals) -> Standardised:
-    """Bring all sums to class means and column scales."""
+    """Find class means and column scales, and bring all sums to them."""
     n_classes, d = totals.origin.shape
     held = ~np.isnan(totals.origin)
     reference = np.where(held, totals.origin, 0.0)
     anchor = np.where(held.any(axis=0), reference[np.argmax(held, axis=0), np.arange(d)], 0.0)
-    totals = totals.take_classes(np.arange(n_classes))
+    totals = copy(totals)
     totals.raise_unit(exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0)))
     unit = np.ldexp(1.0, totals.exponent)
     weight, first, second = (np.zeros((n_classes, d)) for _ in range(3))
@@ -93,11 +111,11 @@ def standardised(totals: ScatterTotals) -> Standardised:
     grand_raw = anchor + grand * unit
     centre = np.where(weight > 0, reference + mean * unit, grand_raw)
     shift = np.where(weight > 0, (reference - centre) / unit, 0.0)
-    cells: list[list[tuple[Codes, Sums]]] = [[] for _ in range(n_classes)]
+    cells: list[list[Cell]] = [[] for _ in range(n_classes)]
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)
         if np.any(cell.support > 0):
-            cells[k].append((columns, cell.moved(shift[k, columns]).rescaled(1.0 / scale[columns])))
+            cells[k].append(Cell(columns, cell, shift[k, columns], 1.0 / scale[columns]))
     return Standardised(
         cells,
         weight,
@@ -109,17 +127,21 @@ def standardised(totals: ScatterTotals) -> Standardised:
 
 
 def _columns(data: Standardised, active: Codes) -> Standardised:
-    """The same without constant columns."""
+    """The same without constant columns; patterns that differed only in those become one."""
     place = np.full(len(data.scale), -1)
     place[active] = np.arange(len(active))
     cells = []
     for patterns in data.cells:
-        kept = []
-        for columns, sums in patterns:
-            inside = place[columns] >= 0
+        kept: dict[bytes, Cell] = {}
+        for cell in patterns:
+            inside = place[cell.columns] >= 0
             if inside.any():
-                kept.append((place[columns][inside], sums.restricted(inside)))
-        cells.append(kept)
+                columns = place[cell.columns][inside]
+                raw, key = cell.raw.restricted(inside), columns.tobytes()
+                if key in kept:
+                    raw = raw.added(kept[key].raw, 1)
+                kept[key] = Cell(columns, raw, cell.shift[inside], cell.factor[inside])
+        cells.append(list(kept.values()))
     at = (slice(None), active)
     return Standardised(
         cells,
@@ -133,14 +155,17 @@ def _columns(data: Standardised, active: Codes) -> Standardised:
 
 @dataclass(frozen=True)
 class Moments:
-    """Means (k, d) and scatter matrices W_k·S_k (k, d, d) of the classes, with their weights."""
+    """Means (k, d) of the classes, scatter matrices W_g·S_g (g, d, d) of the groups that share Σ."""
 
     mean: Array
     scatter: Array
     weight: Array
+    """The rows' weight of each class."""
     total_variance: Array
-    fourth: Array | None = None
-    """Σ over rows of |z|⁴-type products: central fourth moments (k, d, d), for Ledoit and Wolf."""
+    evidence: list[Evidence] | None
+    """What the log likelihood is made of; None where only pairs of columns were summed."""
+    fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
+    """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
 
 
 class Tying:
@@ -166,11 +191,10 @@ class Tying:
         return total
 
     def covariances(self, scatter: Array, weight: Array) -> Array:
-        """Σ of each group, from W_k·S_k: divided by the rows (less ddof per class), and shaped."""
+        """Σ of each group, from W_g·S_g: divided by the rows (less ddof per class), and shaped."""
         count = self.pooled(np.maximum(weight - self.ddof, 0.0))
-        total = self.pooled(scatter)
         some = np.where(count > 0, count, 1.0)[:, np.newaxis, np.newaxis]
-        return self.shaped(total / some)
+        return self.shaped(scatter / some)
 
     def shaped(self, covariance: Array) -> Array:
         """Only the diagonal, or Σ = λI in the units of the data, where that is the shape."""
@@ -208,34 +232,64 @@ def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> C
 def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
-    complete = all(len(columns) == d for patterns in data.cells for columns, _ in patterns)
-    pairwise = totals.family.missing == "pairwise"
-    if not complete and not pairwise:
+    complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
+    if totals.family.missing == "pairwise":
+        return _pairwise_moments(data, tying)
+    if not complete:
         if totals.family.shrinkage == "ledoit_wolf":
             raise ValueError(
                 "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
                 "use shrinkage='oas' or a number."
             )
         return maximize(data, tying)
-    mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
-    weight = np.zeros(n_classes)
-    fourth = np.zeros((n_classes, d, d)) if totals.family.shrinkage == "ledoit_wolf" else None
+    mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
+    scatter = np.zeros((tying.n_groups, d, d))
+    fourth_powers = []
     for k, patterns in enumerate(data.cells):
-        for _, sums in patterns:
-            if pairwise:
-                count = np.where(sums.weight > 0, sums.weight, 1.0)
-                weight[k] = np.diag(sums.weight).max(initial=0.0)
-                mean[k] = np.diag(sums.total) / np.diag(count)
-                covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
-                scatter[k] = weight[k] * nearest_covariance(covariance)
+        for cell in patterns:
+            sums = cell.sums
+            weight[k], mean[k] = sums.weight, sums.total / sums.weight
+            scatter[tying.group[k]] += (
+                sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
+            )
+            if cell.raw.fourth is not None:
+                shift = cell.shift - mean[k] / cell.factor
+                fourth_powers.append(partial(_fourth_power, cell, shift))
+    evidence = [
+        Evidence(g, np.arange(d), float(w), scatter[g]) for g, w in enumerate(tying.pooled(weight)) if w > 0
+    ]
+    return Moments(mean, scatter, weight, data.total_variance, evidence, fourth_powers)
+
+
+def _counts(mean: Array, sums: Sums) -> bool:
+    """Whether taking the mean off these sums would change them: they are about it already, to rounding."""
+    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * np.diag(sums.scatter)))
+
+
+def _fourth_power(cell: Cell, shift: Array, factor: Array) -> float:
+    return cell.raw.fourth_power(shift, cell.factor * factor)
+
+
+def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
+    """Each pair of columns from the rows in which both are observed, made positive semi-definite."""
+    n_classes, d = data.weight.shape
+    mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
+    scatter = np.zeros((tying.n_groups, d, d))
+    evidence: list[Evidence] | None = []
+    for k, patterns in enumerate(data.cells):
+        for cell in patterns:
+            sums, g = cell.sums, int(tying.group[k])
+            count = np.where(sums.weight > 0, sums.weight, 1.0)
+            weight[k] = np.diag(sums.weight).max(initial=0.0)
+            mean[k] = np.diag(sums.total) / np.diag(count)
+            covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
+            scatter[g] += weight[k] * nearest_covariance(covariance)
+            if evidence is None or not np.all(sums.weight == sums.weight[0, 0]):
+                evidence = None
             else:
-                weight[k] = sums.weight
-                mean[k] = sums.total / sums.weight
-                central = sums.moved(-mean[k])
-                scatter[k] = central.scatter
-                if fourth is not None:
-                    fourth[k] = central.fourth
-    return Moments(mean, scatter, weight, data.total_variance, fourth)
+                about = sums.as_pattern().moved(-mean[k])
+                evidence.append(Evidence(g, np.arange(d), weight[k], about.scatter))
+    return Moments(mean, scatter, weight, data.total_variance, evidence)
 
 
 def _shrunk(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
@@ -246,41 +300,47 @@ def _shrunk(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
     if shrinkage is None or tying.shape != "full" or matrices.shape[1] == 0:
         return matrices
     count = tying.pooled(moments.weight)
-    fourth = None if moments.fourth is None else tying.pooled(moments.fourth)
     for g in range(tying.n_groups):
-        spread = np.sqrt(np.diag(matrices[g]))
-        inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
-        correlation = matrices[g] * np.outer(inverse, inverse)
+        variance = np.diag(matrices[g]).copy()
         share = shrinkage
-        if shrinkage == "oas":
-            share = oas_share(correlation, count[g])
-        elif fourth is not None:
-            share = ledoit_wolf_share(correlation, fourth[g] * np.outer(inverse, inverse) ** 2, count[g])
-        off_diagonal = matrices[g] - np.diag(np.diag(matrices[g]))
-        matrices[g] -= share * off_diagonal
+        if isinstance(shrinkage, str):
+            inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+            correlation = matrices[g] * inverse
+            correlation *= inverse[:, np.newaxis]
+            if shrinkage == "oas":
+                share = oas_share(correlation, count[g])
+            else:
+                fourth = sum(
+                    power(inverse)
+                    for power, h in zip(moments.fourth_powers, tying.group, strict=True)
+                    if h == g
+                )
+                share = ledoit_wolf_share(correlation, fourth, count[g])
+        matrices[g] *= 1.0 - share
+        matrices[g][np.diag_indices_from(matrices[g])] = variance
     return matrices
 
 
 def oas_share(correlation: Array, n: float) -> float:
     """The oracle approximating shrinkage of a correlation matrix (Chen et al. 2010)."""
     d = len(correlation)
-    mean_square = float(np.mean(correlation**2))
+    mean_square = float(np.vdot(correlation, correlation)) / correlation.size
     numerator, denominator = mean_square + 1.0, (n + 1.0) * (mean_square - 1.0 / d)
     return 1.0 if denominator <= numerator else numerator / denominator
 
 
-def ledoit_wolf_share(correlation: Array, fourth: Array, n: float) -> float:
-    """Ledoit and Wolf's (2004) optimal shrinkage toward the identity, in standardised coordinates."""
-    off = float(np.sum(correlation**2) - np.sum(np.diag(correlation) ** 2)) + float(
-        np.sum((np.diag(correlation) - 1.0) ** 2)
-    )
-    noise = (float(np.sum(fourth)) / n - float(np.sum(correlation**2))) / n
+def ledoit_wolf_share(correlation: Array, fourth: float, n: float) -> float:
+    """Ledoit and Wolf's (2004) optimal shrinkage toward the identity, from Σ w·|z|⁴ of standardised rows."""
+    diagonal = np.diag(correlation)
+    size = float(np.vdot(correlation, correlation))
+    off = size - float(diagonal @ diagonal) + float(np.sum((diagonal - 1.0) ** 2))
+    noise = (fourth / n - size) / n
     return 0.0 if off <= 0 else min(max(noise, 0.0), off) / off
 
 
 def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
     """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
-    own, count = tying.pooled(moments.scatter), tying.pooled(np.maximum(moments.weight - tying.ddof, 0.0))
+    own, count = moments.scatter, tying.pooled(np.maximum(moments.weight - tying.ddof, 0.0))
     everyone, everything = own.sum(axis=0), count.sum()
     mixed = (1.0 - toward_shared) * own + toward_shared * everyone
     weight = (1.0 - toward_shared) * count + toward_shared * everything
@@ -325,12 +385,18 @@ def _regular(
 
 def has_full_rank(matrix: Array) -> bool:
     """Whether a covariance has full rank whatever the units: judged on its correlations."""
-    if len(matrix) == 0:
-        return True
     diagonal = np.diag(matrix)
     if (diagonal <= 0).any():
         return False
     inverse = 1.0 / np.sqrt(diagonal)
-    correlation = matrix * np.outer(inverse, inverse)
-    smallest = linalg.eigvalsh(correlation, subset_by_index=(0, 0))[0]
-    return bool(smallest > SINGULAR * len(matrix))
+    correlation = matrix * inverse
+    correlation *= inverse[:, np.newaxis]
+    smallest = SINGULAR * len(matrix)
+    size = float(np.linalg.norm(correlation, 1)) if len(matrix) else 0.0
+    root, failed = linalg.lapack.dpotrf(correlation, lower=True)
+    if not failed and len(matrix):
+        # The condition number in the 1-norm is cheap, and bounds the smallest eigenvalue from below.
+        reciprocal, _ = linalg.lapack.dpocon(root, size, uplo="L")
+        if reciprocal * size > 10.0 * smallest:
+            return True
+    return len(matrix) == 0 or bool(linalg.eigvalsh(correlation, subset_by_index=(0, 0))[0] > smallest)

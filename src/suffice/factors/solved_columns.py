@@ -49,7 +49,11 @@ class SolvedColumns(Solved):
         self.active = np.ones(n_columns, dtype=np.bool_)
         self.regularized = []
         self.n_parameters = 0
-        self.log_likelihood = 0.0
+        self.log_p_of_rows = 0.0
+
+    @property
+    def log_likelihood(self) -> float:
+        return self.log_p_of_rows
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         if sparse.issparse(block):

@@ -8,8 +8,9 @@ of a Gaussian is the Gaussian of the submatrix.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +22,6 @@ from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.reference import row_patterns
 from suffice.scores import Scores
-
-if TYPE_CHECKING:
-    from suffice.factors.solve_scatter import Standardised
 
 ROWS_AT_ONCE = 4096
 NEAR = 100.0
@@ -56,7 +54,20 @@ class Whitening:
         spread = np.sqrt(np.diag(covariance))
         values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
         constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
-        return np.asarray(-0.5 * z * precise - constant)
+        shares = -0.5 * z * precise - constant
+        # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
+        rest = self.log_density(z) - shares.sum(axis=1)
+        return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Some rows of one group: their weight, the columns observed, and the scatter about the means."""
+
+    group: int
+    columns: Codes
+    weight: float
+    scatter: Array
 
 
 class SolvedScatter(Solved):
@@ -73,11 +84,7 @@ class SolvedScatter(Solved):
         self.group = np.zeros(0, dtype=np.intp)
         self.regularized = []
         self.n_parameters = 0
-        self.log_likelihood = 0.0
-
-    def set_covariances(self, matrices: Array, group: Codes) -> None:
-        """Σ of each group in standardised coordinates, and the group of each class."""
-        self.standard, self.group = matrices, group
+        self.evidence: list[Evidence] | None = []
 
     @property
     def mean(self) -> Array:
@@ -155,21 +162,19 @@ class SolvedScatter(Solved):
                 marginals = [matrix[np.ix_(seen, seen)] for matrix in self.standard]
                 yield rows, columns, [Whitening(matrix, self.scale[columns]) for matrix in marginals]
 
-    def log_likelihood_of(self, data: Standardised, mean: Array) -> float:
-        """Log p of the summarized rows; undefined (NaN) where only pairs of columns were summed."""
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Log p of the summarized rows, when asked for; undefined (NaN) where only pairs were summed."""
+        if self.evidence is None:
+            return float("nan")
         value = 0.0
-        for k, patterns in enumerate(data.cells):
-            for columns, sums in patterns:
-                if sums.weight.ndim and not np.all(sums.weight == sums.weight[0, 0]):
-                    return float("nan")
-                whole = sums.as_pattern() if sums.weight.ndim else sums
-                whitening = self.whitenings[self.group[k]]
-                if len(columns) < len(data.scale):
-                    marginal = self.standard[self.group[k]][np.ix_(columns, columns)]
-                    whitening = Whitening(marginal, data.scale[columns])
-                about = whole.moved(-mean[k, columns])
-                distance = np.sum((whitening.inverse @ about.scatter) * whitening.inverse)
-                value += float(whole.weight) * whitening.constant - 0.5 * float(distance)
+        for part in self.evidence:
+            whitening = self.whitenings[part.group]
+            if len(part.columns) < len(self.active):
+                marginal = self.standard[part.group][np.ix_(part.columns, part.columns)]
+                whitening = Whitening(marginal, self.scale[self.active][part.columns])
+            distance = np.sum((whitening.inverse @ part.scatter) * whitening.inverse)
+            value += part.weight * whitening.constant - 0.5 * float(distance)
         return value
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -1,0 +1,46 @@
+"""A line on the terminal while something takes long."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import Any, Self
+
+PATIENCE = 2.0
+"""Seconds before anything is shown."""
+
+
+class Progress:
+    """Shows what long work is doing, on a terminal only, after a little patience.
+
+    Parameters
+    ----------
+    work : str
+        What is going on, in a few words.
+    """
+
+    def __init__(self, work: str) -> None:
+        self.work = work
+        self._started = time.monotonic()
+        self._shown: Any = None
+
+    def say(self, state: str) -> None:
+        """Show how far the work is."""
+        if self._shown is None:
+            if time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty():
+                return
+            from rich.console import Console
+
+            self._shown = Console(stderr=True).status(self.work)
+            self._shown.start()
+        self._shown.update(f"{self.work}: {state}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown is not None:
+            self._shown.stop()
