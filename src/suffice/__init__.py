@@ -14,17 +14,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
+    from suffice.learning_curves import LearningCurves, compare
     from suffice.models import GaussianDiscriminant
+    from suffice.regression import LogisticRegression, ProbitRegression
     from suffice.rows import summarize
     from suffice.statistics import Statistics
+    from suffice.text_classifier import TextClassifier
+    from suffice.threads import set_threads
 
 __version__ = "0.1.0"
 __all__ = [
     "BayesClassifier",
     "GaussianDiscriminant",
+    "LearningCurves",
+    "LogisticRegression",
+    "ProbitRegression",
     "Statistics",
+    "TextClassifier",
+    "compare",
     "families",
+    "links",
     "load_penguins",
+    "set_threads",
     "summarize",
     "testing",
 ]
@@ -32,11 +43,17 @@ __all__ = [
 _HOMES = {
     "BayesClassifier": "suffice.classifier",
     "GaussianDiscriminant": "suffice.models",
+    "LearningCurves": "suffice.learning_curves",
+    "LogisticRegression": "suffice.regression",
+    "ProbitRegression": "suffice.regression",
     "Statistics": "suffice.statistics",
+    "TextClassifier": "suffice.text_classifier",
+    "compare": "suffice.learning_curves",
     "load_penguins": "suffice.datasets",
+    "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
 }
-_ROOMS = ("families", "testing")
+_ROOMS = ("families", "links", "testing")
 
 
 def __getattr__(name: str) -> Any:

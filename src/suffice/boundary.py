@@ -54,7 +54,10 @@ class Boundary:
 
     def __call__(self, X: ArrayLike) -> Array:
         """Log odds of `label` against `against` at each row: positive on the side of `label`."""
-        away = np.atleast_2d(np.asarray(X, dtype=np.float64)) - self.centre
+        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        if rows.shape[1] != len(self.centre):
+            raise ValueError(f"rows have {rows.shape[1]} columns; the boundary has {len(self.centre)}.")
+        away = rows - self.centre
         return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
 
     def __repr__(self) -> str:

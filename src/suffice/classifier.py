@@ -267,6 +267,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Array:
         """Log p(x), all classes together."""
+        self.solve().require_density("score_samples")
         return log_sum(self.predict_joint_log_proba(X))
 
     def explain(self, X: Any) -> Explanation:
@@ -276,7 +277,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = solution.scores(table, base=True)
         return Explanation(
             contributions=solution.contributions(table),
-            prior=solution.log_priors,
+            prior=solution.offset,
             total=scores.joint(),
             posterior=softmax(scores.comparable()),
             columns=solution.schema.names,
@@ -288,6 +289,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows (X, y) from the model, X in the container it was fitted on."""
         solution = self.solve()
+        solution.require_density("sample")
         if n_samples != int(n_samples) or n_samples < 0:
             raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
         rng = random_state

@@ -25,6 +25,7 @@ from suffice.families import (
     Multinomial,
     Normal,
     Poisson,
+    Words,
 )
 from suffice.families.elementary import Array
 from suffice.schema import Column, Schema
@@ -262,7 +263,9 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
     texts = [value for value in levels.values[:1000] if isinstance(value, str)]
     words = float(np.mean([len(text.split()) for text in texts])) if texts else 0.0
     if words >= TEXT_WORDS and n_levels > 0.5 * n_rows:
-        return Column(name, None, f"free text: {n_levels} different values of {words:.0f} words on average")
+        return Column(
+            name, Words(), f"free text: {n_levels} different values of {words:.0f} words on average"
+        )
     if n_levels == n_rows >= IDENTIFIER_ROWS:
         return Column(name, None, f"an identifier: {n_levels} values, all different")
     return Column(name, Categorical(), f"{n_levels} categories")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.base import TransformerMixin
 
@@ -75,6 +75,16 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
         )
 
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+
+        def fit_and_check() -> None:
+            super(GaussianDiscriminant, self).fit(X, y, sample_weight)
+            if not isinstance(self.covariance, str):
+                self.solve()  # groups that miss or repeat a label are refused now
+
+        return self._atomically(fit_and_check)
+
     def _gaussian(self) -> SolvedScatter:
         factor = self.solve().factors[0]
         if not isinstance(factor, SolvedScatter):
@@ -139,7 +149,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
         shift = float(np.log(threshold) - np.log1p(-threshold))
         slope = parts[0][1] - parts[1][1]
-        return Boundary(label, against, quadratic, centre, slope, float(constant) - shift)
+        return Boundary(known[i], known[j], quadratic, centre, slope, float(constant) - shift)
 
     # --- Fisher's directions ---------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.factors import Block
 from suffice.factors.base import Codes
+from suffice.factors.words import TextBlock
 from suffice.families.elementary import Array
 from suffice.infer import Families, choose_schema, decide_more
 from suffice.schema import Schema
@@ -104,6 +105,8 @@ def read_blocks(table: Table, schema: Schema) -> list[Block]:
         everything = len(columns) == table.n_columns
         if factor.reads == "levels":
             blocks.append([table.levels(j) for j in columns.tolist()])
+        elif factor.reads == "documents":
+            blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
         elif table.sparse is not None:
             blocks.append(table.sparse if everything else table.sparse[:, columns])
         else:

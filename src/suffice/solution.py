@@ -46,11 +46,27 @@ class Solution:
             return np.log(self.priors)
 
     @property
+    def offset(self) -> Array:
+        """What every row scores before its cells: log π_k, or nothing where all factors ignore priors."""
+        if self.factors and all(factor.ignores_priors for factor in self.factors):
+            return np.zeros(len(self.classes))
+        return self.log_priors
+
+    @property
     def log_likelihood(self) -> float:
         """Log p of the summarized rows and labels, from the statistics alone."""
+        self.require_density("log_likelihood_")
         present = self.weight > 0
         joint = float(self.weight[present] @ self.log_priors[present])
         return joint + sum(factor.log_likelihood for factor in self.factors)
+
+    def require_density(self, deed: str) -> None:
+        """Refuse what only a density can do."""
+        if not all(factor.has_density for factor in self.factors):
+            raise ValueError(
+                f"{deed} needs a density, and event='complement' or weight_norm=True has none; "
+                "use event='multinomial'."
+            )
 
     @property
     def regularized(self) -> list[Regularized]:
@@ -59,7 +75,7 @@ class Solution:
 
     def scores(self, table: Table, *, base: bool) -> Scores:
         """Joint scores of every row; `base=False` where only posteriors are wanted."""
-        scores = Scores(np.tile(self.log_priors, (table.n_rows, 1)))
+        scores = Scores(np.tile(self.offset, (table.n_rows, 1)))
         for factor, labels, block in zip(
             self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
         ):

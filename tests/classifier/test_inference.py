@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from suffice import BayesClassifier
-from suffice.families import Bernoulli, Categorical, Gamma, LogNormal, Normal, Poisson
+from suffice.families import Bernoulli, Categorical, Gamma, LogNormal, Normal, Poisson, Words
 
 RNG = np.random.default_rng(7)
 N = 400
@@ -114,11 +114,11 @@ def test_an_identifier_with_gaps_is_still_one():
     assert column_of(values).family is None
 
 
-def test_free_text_is_left_out_and_said_so():
+def test_free_text_is_words_and_said_so():
     words = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog"]
     texts = [" ".join(RNG.choice(words, 9)) for _ in range(80)]
     column = column_of(texts)
-    assert column.family is None
+    assert column.family == Words()
     assert "text" in column.reason
 
 

@@ -244,15 +244,16 @@ def test_em_is_maximum_likelihood(covariance):
             assert direct_log_likelihood(mean, spread + bump + np.swapaxes(bump, 1, 2)) < best
 
 
-FAMILIES = [
-    MultivariateNormal(),
-    MultivariateNormal(shrinkage="ledoit_wolf"),
-    MultivariateNormal(missing="pairwise"),
+FAMILIES_AND_ROWS = [
+    pytest.param(MultivariateNormal(), WHOLE_ROWS, id="whole"),
+    pytest.param(MultivariateNormal(), GAPPY_ROWS, id="gaps"),
+    pytest.param(MultivariateNormal(shrinkage="ledoit_wolf"), WHOLE_ROWS, id="fourth moments"),
+    pytest.param(MultivariateNormal(missing="pairwise"), WHOLE_ROWS, id="whole pairs"),
+    pytest.param(MultivariateNormal(missing="pairwise"), GAPPY_ROWS, id="pairs"),
 ]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=str)
-@pytest.mark.parametrize("X", [WHOLE_ROWS, GAPPY_ROWS], ids=["whole", "gaps"])
+@pytest.mark.parametrize("family, X", FAMILIES_AND_ROWS)
 def test_statistics_are_a_group(family, X):
     def part(rows):
         return summarize(X[rows], Y[rows], families=family)
@@ -276,8 +277,7 @@ def test_statistics_are_a_group(family, X):
     assert a + b != a + c
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=str)
-@pytest.mark.parametrize("X", [WHOLE_ROWS, GAPPY_ROWS], ids=["whole", "gaps"])
+@pytest.mark.parametrize("family, X", FAMILIES_AND_ROWS)
 def test_statistics_of_weighted_rows_are_those_of_repeats(family, X):
     weights = np.random.default_rng(2).integers(1, 4, N)
     weighted = summarize(X, Y, families=family, sample_weight=weights.astype(float))
@@ -309,3 +309,49 @@ def test_patterns_that_differ_in_a_constant_column_are_one():
     fitted = GaussianDiscriminant("full").fit(rows, labels)
     np.testing.assert_allclose(fitted.means_[:, 1], [-1.25 / 3, -0.1875], rtol=1e-12)
     np.testing.assert_allclose(fitted.covariances_[0, 1, 1], np.var(rows[:3, 1]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["full", "shared", "diagonal", "isotropic"])
+def test_a_class_forgotten_but_for_one_row_is_as_degenerate_as_one_fitted_so(covariance):
+    kept = np.r_[0, 10:20]
+    labels = np.repeat([0, 1], 10)
+    for seed in range(20):
+        rows = np.random.default_rng(seed).normal(size=(20, 3)) + 5
+        left = GaussianDiscriminant(covariance).fit(rows, labels).forget(rows[1:10], labels[1:10])
+        fresh = GaussianDiscriminant(covariance).fit(rows[kept], labels[kept])
+        np.testing.assert_allclose(
+            left.predict_proba(rows + 0.01), fresh.predict_proba(rows + 0.01), atol=1e-6
+        )
+        assert left.regularized_ == fresh.regularized_
+
+
+def test_rows_never_fitted_are_not_forgotten():
+    fitted = GaussianDiscriminant("shared").fit(WHOLE_ROWS, Y)
+    before = fitted.predict_proba(WHOLE_ROWS)
+    with pytest.raises(ValueError, match="variance below zero"):
+        fitted.forget(-9 * WHOLE_ROWS[:9], Y[:9])
+    np.testing.assert_array_equal(fitted.predict_proba(WHOLE_ROWS), before)
+
+
+def test_em_that_loses_rank_stops_early_and_says_so():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 20))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    labels = np.repeat([0, 1, 2], [12, 10, 8])
+    fitted = GaussianDiscriminant("shared").fit(rows, labels)
+    assert np.isfinite(fitted.predict_log_proba(rows)).all()
+    assert {entry.label for entry in fitted.regularized_} == {0, 1, 2}
+    turned = GaussianDiscriminant("shared").fit(rows[::-1], labels[::-1])
+    np.testing.assert_allclose(turned.predict_proba(rows), fitted.predict_proba(rows), atol=1e-9)
+
+
+def test_what_ledoit_and_wolf_cannot_do_is_said_when_fitting():
+    with pytest.raises(ValueError, match="has gaps, and shrinkage='ledoit_wolf'"):
+        GaussianDiscriminant(shrinkage="ledoit_wolf").fit(GAPPY_ROWS, Y)
+    with pytest.raises(ValueError, match="pairs of columns"):
+        GaussianDiscriminant(shrinkage="ledoit_wolf", missing="pairwise").fit(WHOLE_ROWS, Y)
+
+
+def test_groups_that_miss_a_label_are_refused_when_fitting():
+    with pytest.raises(ValueError, match="name every class once"):
+        GaussianDiscriminant([[0], [1]]).fit(WHOLE_ROWS, np.arange(N) % 3)

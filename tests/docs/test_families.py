@@ -44,6 +44,7 @@ FORMULAE = {
     "K + 1": lambda _size: CLASSES + 1,
     "K(L − 1)": lambda size: CLASSES * (size - 1),
     "K(B − 1)": lambda size: CLASSES * (size - 1),
+    "K(V − 1)": lambda _size: CLASSES * (3 - 1),
     "K(d − 1) for the whole block": lambda _size: CLASSES * (COLUMNS - 1) / COLUMNS,
     "Kd + K·d(d + 1)/2 for the whole block; with one shared Σ, Kd + d(d + 1)/2": lambda _size: (
         CLASSES + CLASSES * (COLUMNS + 1) / 2
@@ -60,7 +61,8 @@ def test_the_page_counts_free_parameters_as_the_model_does(page, name, shared):
     (formula,) = [cell for who, cell in rows if name in re.split(r"\W+", who) and ("shared" in who) == shared]
 
     values = np.random.default_rng(0).integers(1, 4, size=(60, COLUMNS))
-    X = {"Bernoulli": values % 2, "Beta": values / 4}.get(name, values)
+    words = np.array(["", "one", "two", "three"], dtype=object)
+    X = {"Bernoulli": values % 2, "Beta": values / 4, "Words": words[values]}.get(name, values)
     family = Binomial(5) if name == "Binomial" else FAMILIES[name]("shared") if shared else FAMILIES[name]()
     model = BayesClassifier(family).fit(X, np.arange(60) % CLASSES)
     sizes = [np.shape(column.get("probability"))[-1:] for column in model.parameters_.values()]

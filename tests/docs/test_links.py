@@ -2,7 +2,15 @@ import re
 
 import pytest
 
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/families.md", "docs/notes.md"]
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/guide.md",
+    "docs/families.md",
+    "docs/notes.md",
+    "docs/discriminants.md",
+    "docs/regression.md",
+]
 
 
 def anchors(text):

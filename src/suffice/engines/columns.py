@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from suffice.text import Documents, read_documents
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -51,6 +53,10 @@ class ArrayColumn:
             return np.asarray(self.values.astype("timedelta64[us]") / np.timedelta64(1, "s"))
         return as_floats(self.values)
 
+    def documents(self) -> Documents:
+        """Give the cells as text."""
+        return read_documents(self.values)
+
     def levels(self) -> Levels:
         """Count sortable numbers by sorting, everything else by hashing."""
         if self.values.dtype.kind in "fiubMm":
@@ -77,6 +83,10 @@ class FrameColumn:
 
             return as_floats(self.series.cast(nw.Float64).to_numpy())
         return array_column(self.series.to_numpy(), "").numbers()
+
+    def documents(self) -> Documents:
+        """Give the cells as text."""
+        return read_documents(self.series.to_native())
 
     def levels(self) -> Levels:
         """Let the container encode text, booleans and integers (exact beyond 2⁵³); NumPy does the rest."""

@@ -21,13 +21,14 @@ from suffice.engines.columns import (
 )
 from suffice.engines.container import Container, Library, as_typed
 from suffice.engines.labels import read_labels
+from suffice.text import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "is_frame", "read_labels", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "read_table"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
@@ -106,6 +107,18 @@ class Table:
             raise ValueError(_infinity_refusal(self.label(positions[j]), row, values[row, j]))
         return values
 
+    def documents(self, column: int) -> Documents:
+        """Give a column of text as documents."""
+        if self.kind(column) != "level":
+            raise TypeError(
+                f"{self.label(column)} holds {self.kind(column)}s, and Words() takes text; "
+                "convert it to strings, or give it another family."
+            )
+        try:
+            return self._open_column(column).documents()
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.label(column)}: {error}") from error
+
     def values(self, column: int) -> NDArray[Any]:
         """Give the cells of a column as people read them: text, True, dates, and floats for numbers."""
         kind = self.kind(column)
@@ -138,6 +151,35 @@ class Table:
                 "convert it to numbers, or give it a family for levels such as Categorical()."
             )
         return np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes]
+
+
+class TextTable(Table):
+    """Documents as a table of one column without a name."""
+
+    def __init__(self, documents: Documents) -> None:
+        super().__init__("numpy", np.empty((len(documents), 1), dtype=object), _no_column)
+        self._documents = documents
+
+    @cached_property
+    def container(self) -> Container:
+        """An array of strings."""
+        return Container.of(self._library, self._source, (str,))
+
+    def kind(self, column: int) -> Kind:
+        """Text is a level."""
+        return "level"
+
+    def documents(self, column: int) -> Documents:
+        """The documents."""
+        return self._documents
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
+        """Some of the documents."""
+        return TextTable(self._documents.take(np.arange(self.n_rows)[rows]))
+
+
+def _no_column(column: int) -> Column:
+    raise TypeError(f"column {column} holds documents, which are read as documents only.")
 
 
 def is_frame(X: Any) -> bool:

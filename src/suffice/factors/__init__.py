@@ -8,6 +8,7 @@ from suffice.factors.counts import CountTotals
 from suffice.factors.histogram import HistogramTotals
 from suffice.factors.levels import LevelTotals
 from suffice.factors.scatter import ScatterTotals
+from suffice.factors.words import WordTotals
 
 KINDS: dict[str, type[Totals]] = {
     "columns": ColumnTotals,
@@ -15,6 +16,7 @@ KINDS: dict[str, type[Totals]] = {
     "histogram": HistogramTotals,
     "counts": CountTotals,
     "scatter": ScatterTotals,
+    "words": WordTotals,
 }
 """A family names its kind in `Family.factor`."""
 

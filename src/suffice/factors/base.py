@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]
 class Totals(ABC):
     """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
 
-    reads: ClassVar[Literal["numbers", "levels"]]
+    reads: ClassVar[Literal["numbers", "levels", "documents"]]
     family: Family
 
     @classmethod
@@ -107,6 +107,10 @@ class Solved(ABC):
 
     family: Family
     n_parameters: int
+    has_density: bool = True
+    """Whether the scores are log densities; if not, they only rank the classes."""
+    ignores_priors: bool = False
+    """Whether the scores rank the classes without their priors."""
     regularized: list[Regularized]
 
     @property

@@ -47,7 +47,7 @@ class ColumnTotals(Totals):
     `weight` and `support` have one column until a gap is met, and then one for each column.
     """
 
-    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
         self,

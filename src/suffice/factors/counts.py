@@ -21,7 +21,7 @@ class CountTotals(Totals):
     A row with a gap anywhere in the block is missing as a whole.
     """
 
-    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
         self, family: Family, total: Array, support: Counts, weight: Array, rows: Counts, base: Array

@@ -10,7 +10,6 @@ from scipy import linalg
 from suffice.factors.base import Codes
 from suffice.factors.solved_scatter import Evidence
 from suffice.families.elementary import Array
-from suffice.families.special import SolveError
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
@@ -18,7 +17,10 @@ if TYPE_CHECKING:
     from suffice.factors.solve_scatter import Moments, Standardised, Tying
 
 TOLERANCE = 1e-10
-MOST_STEPS = 100_000
+MOST_STEPS = 20_000
+CHECK_EVERY = 50
+VANISHING = 1e-8
+"""A correlation matrix whose smallest eigenvalue is below this and still falling is losing its rank."""
 
 
 class Pattern:
@@ -59,6 +61,8 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
     covariance = tying.covariances(tying.pooled(start), weight)
     mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
     moving = np.ones(tying.n_groups, dtype=np.bool_)
+    smallest = np.full(tying.n_groups, np.inf)
+    singular: set[int] = set()
     with Progress("EM over the gaps") as progress:
         for number in range(MOST_STEPS):
             step = np.zeros_like(mean)
@@ -68,11 +72,20 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
                 step[k] = shift / weight[k]
                 scatter[k] = np.sum([second for _, second in expected], axis=0) - np.outer(step[k], shift)
             updated = tying.covariances(tying.pooled(scatter), weight)
-            change = np.abs(updated - covariance).max(axis=(1, 2), initial=0.0)
-            np.maximum.at(change, tying.group, np.abs(step).max(axis=1, initial=0.0))
+            spread = np.sqrt(np.diagonal(updated, axis1=1, axis2=2))
+            spread = np.where(spread > 0, spread, 1.0)
+            relative = np.abs(updated - covariance) / (spread[:, :, np.newaxis] * spread[:, np.newaxis])
+            change = relative.max(axis=(1, 2), initial=0.0)
+            np.maximum.at(change, tying.group, (np.abs(step) / spread[tying.group]).max(axis=1, initial=0.0))
             mean, covariance = mean + step, updated
             moving &= change > TOLERANCE
-            if not moving.any():
+            if number % CHECK_EVERY == 0:
+                now = np.array([_smallest_eigenvalue(matrix) for matrix in covariance])
+                falling = moving & (now < VANISHING) & (now < 0.9 * smallest)
+                singular |= set(np.flatnonzero(falling).tolist())
+                moving &= ~falling
+                smallest = now
+            if not moving.any() or number == MOST_STEPS - 1:
                 evidence = [
                     Evidence(
                         int(tying.group[k]),
@@ -83,9 +96,28 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
                     for k, patterns in enumerate(cells)
                     for pattern in patterns
                 ]
-                return Moments(mean, tying.pooled(scatter), weight, data.total_variance, evidence)
+                still = f"EM over the gaps still moved by {change.max():.1e} after {MOST_STEPS} steps"
+                return Moments(
+                    mean,
+                    tying.pooled(scatter),
+                    weight,
+                    data.total_variance,
+                    evidence,
+                    singular=frozenset(singular),
+                    notes=(still,) if moving.any() else (),
+                )
             progress.say(f"step {number + 1}, largest change {change.max():.1e} of {TOLERANCE:.0e}")
-    raise SolveError(f"EM over the gaps did not converge in {MOST_STEPS} steps; use missing='pairwise'.")
+    raise AssertionError("the last step returns")
+
+
+def _smallest_eigenvalue(covariance: Array) -> float:
+    """Of the correlation matrix; constant columns aside."""
+    spread = np.sqrt(np.diag(covariance))
+    held = spread > 0
+    if not held.any():
+        return 0.0
+    inside = covariance[np.ix_(held, held)] / np.outer(spread[held], spread[held])
+    return float(np.linalg.eigvalsh(inside)[0])
 
 
 def _available_case(cells: list[list[Pattern]], variance: Array) -> Array:

@@ -68,7 +68,7 @@ def _bins_of(values: Array, exponent: int) -> NDArray[np.int64]:
 class HistogramTotals(Totals):
     """One `BinCounts` for each column."""
 
-    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(self, family: Family, columns: list[BinCounts]) -> None:
         self.family = family

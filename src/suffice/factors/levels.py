@@ -76,7 +76,7 @@ class LevelCounts:
 class LevelTotals(Totals):
     """One `LevelCounts` for each column."""
 
-    reads: ClassVar[Literal["numbers", "levels"]] = "levels"
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "levels"
 
     def __init__(self, family: Family, columns: list[LevelCounts]) -> None:
         self.family = family

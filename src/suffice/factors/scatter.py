@@ -37,21 +37,25 @@ class Sums:
     support: Counts
     total: Array
     scatter: Array
+    peak: Array
+    """The largest Σ w·x² that this diagonal ever went through: its rounding stays when rows leave."""
     third: Array | None = None
     fourth: Array | None = None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays, by name."""
-        return {name: value for name, value in vars(self).items() if value is not None}
+        """All sums, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None and name != "peak"}
 
     def copy(self) -> Sums:
         """An independent copy."""
-        return Sums(**{name: value.copy() for name, value in self.arrays().items()})
+        return Sums(peak=self.peak.copy(), **{name: value.copy() for name, value in self.arrays().items()})
 
     def added(self, other: Sums, sign: int) -> Sums:
         """The sum, or difference."""
         theirs = other.arrays()
-        return Sums(**{name: value + sign * theirs[name] for name, value in self.arrays().items()})
+        sums = {name: value + sign * theirs[name] for name, value in self.arrays().items()}
+        peak = np.maximum(np.maximum(self.peak, other.peak), np.abs(np.diag(sums["scatter"])))
+        return Sums(peak=peak, **sums)
 
     def is_zero(self) -> bool:
         """Whether nothing is left."""
@@ -63,12 +67,18 @@ class Sums:
             a, b = shift[:, np.newaxis], shift[np.newaxis]
             total = self.total + self.weight * a
             scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
-            return Sums(self.weight, self.support, total, scatter)
+            return Sums(self.weight, self.support, total, scatter, self._peak_of_move(shift, scatter))
         # Σ(x + a)(x + a)ᵀ = Σxxᵀ + u aᵀ + a uᵀ with u = Σx + ½·weight·a: one product and one addition.
         half = self.total + 0.5 * self.weight * shift
         scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
         scatter += self.scatter
-        moved = Sums(self.weight, self.support, self.total + self.weight * shift, scatter)
+        moved = Sums(
+            self.weight,
+            self.support,
+            self.total + self.weight * shift,
+            scatter,
+            self._peak_of_move(shift, scatter),
+        )
         if self.third is not None and self.fourth is not None:
             # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
             a, b = shift[:, np.newaxis], shift[np.newaxis]
@@ -92,6 +102,15 @@ class Sums:
                 + a**2 * (square.T + 2 * b * xj + b**2 * self.weight)
             )
         return moved
+
+    def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
+        """The largest number on the way from Σx² to Σ(x + a)²."""
+        pairs = self.weight.ndim > 0
+        weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
+        square = np.abs(weight * shift**2)
+        return np.asarray(
+            np.maximum.reduce([self.peak, square, np.abs(2.0 * shift * total), np.abs(np.diag(scatter))])
+        )
 
     def standardised(self, shift: Array, factor: Array) -> Sums:
         """Sums of (x + shift)·factor, without third and fourth moments."""
@@ -124,18 +143,19 @@ class Sums:
                 kept[name] = value[np.ix_(inside, inside)]
             elif value.ndim == 1:
                 kept[name] = value[inside]
-        return Sums(**kept)
+        return Sums(peak=self.peak[inside], **kept)
 
     def as_pattern(self) -> Sums:
         """Pairwise sums over complete rows as the sums of one pattern."""
-        return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter)
+        return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter, self.peak)
 
     def rescaled(self, scale: Array) -> Sums:
         """Sums of x·scale; by powers of two, exact."""
         a, b = scale[:, np.newaxis], scale[np.newaxis]
         scatter = self.scatter * a
         scatter *= b
-        scaled = Sums(self.weight, self.support, self.total * (a if self.weight.ndim else scale), scatter)
+        total = self.total * (a if self.weight.ndim else scale)
+        scaled = Sums(self.weight, self.support, total, scatter, self.peak * scale**2)
         if self.third is not None and self.fourth is not None:
             scaled.third = self.third * a**2
             scaled.third *= b
@@ -151,7 +171,7 @@ Key = tuple[int, bytes]
 class ScatterTotals(Totals):
     """`Sums` for each class and pattern that occurs, about one origin per class and column."""
 
-    reads: ClassVar[Literal["numbers", "levels"]] = "numbers"
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
         self, family: MultivariateNormal, cells: dict[Key, Sums], origin: Array, exponent: Exponents
@@ -189,6 +209,12 @@ class ScatterTotals(Totals):
             row, column = first_offence(large)
             raise ValueError(
                 f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to square."
+            )
+        gaps = np.isnan(block).any(axis=0)
+        if self.family.shrinkage == "ledoit_wolf" and gaps.any():
+            raise ValueError(
+                f"{labels[int(np.argmax(gaps))]} has gaps, and shrinkage='ledoit_wolf' needs moments of "
+                "whole rows; use shrinkage='oas' or a number, or fill the gaps."
             )
         if self.family.missing == "em":
             self._refuse_too_many_patterns(block, classes)
@@ -262,15 +288,15 @@ class ScatterTotals(Totals):
 
     def _no_sums(self, p: int) -> Sums:
         if self.family.missing == "pairwise":
-            return Sums(
-                np.zeros((p, p)), np.zeros((p, p), dtype=np.int64), np.zeros((p, p)), np.zeros((p, p))
-            )
+            nothing = np.zeros((p, p))
+            return Sums(nothing, np.zeros((p, p), dtype=np.int64), nothing, nothing, np.zeros(p))
         more = {"third": np.zeros((p, p)), "fourth": np.zeros((p, p))}
         return Sums(
             np.zeros(()),
             np.zeros((), dtype=np.int64),
             np.zeros(p),
             np.zeros((p, p)),
+            np.zeros(p),
             **(more if self.family.shrinkage == "ledoit_wolf" else {}),
         )
 
@@ -313,7 +339,8 @@ class ScatterTotals(Totals):
     def scale(self, factor: float) -> None:
         for key, cell in self.cells.items():
             scaled: dict[str, Any] = {name: array * factor for name, array in cell.arrays().items()}
-            self.cells[key] = Sums(**(scaled | {"support": cell.support}))
+            peak = cell.peak * abs(factor)
+            self.cells[key] = Sums(peak=peak, **(scaled | {"support": cell.support}))
 
     def take_classes(self, index: Codes) -> Self:
         origin = np.full((len(index), self.n_columns), np.nan)
@@ -356,9 +383,18 @@ class ScatterTotals(Totals):
         return named
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        for cell in self.cells.values():
+        for key, cell in self.cells.items():
             if impossible(np.atleast_1d(cell.weight), np.atleast_1d(cell.support), size).any():
                 return f"{labels[0]} and its block would have fewer rows than none in some class"
+            pairs = cell.weight.ndim > 0
+            weight, total = (np.diag(a) if pairs else a for a in (cell.weight, cell.total))
+            about = np.diag(cell.scatter) - np.divide(
+                total**2, weight, out=np.zeros_like(total), where=np.broadcast_to(weight > 0, total.shape)
+            )
+            negative = about < -1e-9 * cell.peak
+            if negative.any():
+                column = self.columns_of(key)[int(np.argmax(negative))]
+                return f"{labels[column]} would have a variance below zero"
         return None
 
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Any:
@@ -370,11 +406,13 @@ class ScatterTotals(Totals):
 def _sums(x: Array, w: Array | None, *, moments: bool) -> Sums:
     """Sums over complete rows."""
     weighted = x if w is None else x * w[:, np.newaxis]
+    scatter = weighted.T @ x
     sums = Sums(
         np.asarray(float(len(x)) if w is None else w.sum()),
         np.asarray(len(x), dtype=np.int64),
         weighted.sum(axis=0),
-        weighted.T @ x,
+        scatter,
+        np.diag(scatter).copy(),
     )
     if moments:
         square = x**2
@@ -388,9 +426,11 @@ def _pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
     present = seen.astype(np.float64)
     x = np.where(seen, x, 0.0)
     by_row = np.ones(len(x)) if w is None else w
+    scatter = (x * by_row[:, np.newaxis]).T @ x
     return Sums(
         (present * by_row[:, np.newaxis]).T @ present,
         (present.T @ present).astype(np.int64),
         (x * by_row[:, np.newaxis]).T @ present,
-        (x * by_row[:, np.newaxis]).T @ x,
+        scatter,
+        np.diag(scatter).copy(),
     )

@@ -73,6 +73,10 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
     solved.standard, solved.regularized = _regular(
         matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
     )
+    block = labels[0] if len(labels) == 1 else "the joint block"
+    solved.regularized += [
+        Regularized(block, label, note) for note in moments.notes for label in classes.tolist()
+    ]
     solved.group = tying.group
     solved.n_parameters = len(classes) * len(active) + tying.n_parameters(len(active))
     solved.evidence = moments.evidence
@@ -88,17 +92,19 @@ def standardised(totals: ScatterTotals) -> Standardised:
     totals = copy(totals)
     totals.raise_unit(exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0)))
     unit = np.ldexp(1.0, totals.exponent)
-    weight, first, second = (np.zeros((n_classes, d)) for _ in range(3))
+    weight, first, second, peak = (np.zeros((n_classes, d)) for _ in range(4))
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)
         pairs = cell.weight.ndim > 0
         weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
         first[k, columns] += np.diag(cell.total) if pairs else cell.total
         second[k, columns] += np.diag(cell.scatter)
+        peak[k, columns] += cell.peak
     mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
     variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
     # Rounding leaves at most this much of a variance that is zero.
-    variance[variance <= 8.0 * np.finfo(np.float64).eps * mean**2] = 0.0
+    eps = np.finfo(np.float64).eps
+    variance[(variance <= 8.0 * eps * mean**2) | (variance * weight <= 16.0 * eps * peak)] = 0.0
 
     everything = weight.sum(axis=0)
     away = np.where(weight > 0, (reference - anchor) / unit + mean, 0.0)
@@ -166,6 +172,10 @@ class Moments:
     """What the log likelihood is made of; None where only pairs of columns were summed."""
     fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
     """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
+    singular: frozenset[int] = frozenset()
+    """Groups whose covariance was on its way to lose rank when EM stopped."""
+    notes: tuple[str, ...] = ()
+    """What else there is to say."""
 
 
 class Tying:
@@ -248,6 +258,8 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
             sums = cell.sums
+            constant = data.variance[k] == 0
+            sums.scatter[constant] = sums.scatter[:, constant] = 0.0
             weight[k], mean[k] = sums.weight, sums.total / sums.weight
             scatter[tying.group[k]] += (
                 sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
@@ -358,7 +370,7 @@ def _regular(
     Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
     and of the total variance in columns that are constant within every class.
     """
-    lost = [not has_full_rank(matrix) for matrix in matrices]
+    lost = [g in moments.singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
     if not any(lost):
         return matrices, []
     everything = float(moments.weight.sum())

@@ -21,6 +21,7 @@ from suffice.families.negative_binomial import NegativeBinomial
 from suffice.families.normal import LogNormal, Normal
 from suffice.families.poisson import Poisson
 from suffice.families.von_mises import VonMises
+from suffice.families.words import Words
 
 FAMILIES: dict[str, type[Family]] = {
     family.__name__: family
@@ -41,6 +42,7 @@ FAMILIES: dict[str, type[Family]] = {
         MultivariateNormal,
         Multinomial,
         Histogram,
+        Words,
     )
 }
 
@@ -64,4 +66,5 @@ __all__ = [
     "Normal",
     "Poisson",
     "VonMises",
+    "Words",
 ]

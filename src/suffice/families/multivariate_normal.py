@@ -59,6 +59,11 @@ class MultivariateNormal(Family):
         object.__setattr__(self, "shrinkage", checked_shrinkage(self.shrinkage))
         if self.missing not in MISSING:
             raise ValueError(f"{self.name}: missing must be one of {MISSING}, got {self.missing!r}.")
+        if self.missing == "pairwise" and self.shrinkage == "ledoit_wolf":
+            raise ValueError(
+                f"{self.name}: shrinkage='ledoit_wolf' needs sums over whole rows, and missing='pairwise' "
+                "keeps sums over pairs of columns; use shrinkage='oas' or a number."
+            )
         if not (np.isfinite(self.ddof) and self.ddof >= 0):
             raise ValueError(f"{self.name}: ddof must be a finite number ≥ 0, got {self.ddof!r}.")
 
@@ -131,7 +136,8 @@ def checked_shrinkage(shrinkage: Any) -> Any:
     if shrinkage is None or (isinstance(shrinkage, str) and shrinkage in SHRINKAGES):
         return shrinkage
     numbers = shrinkage if isinstance(shrinkage, (tuple, list)) and len(shrinkage) == 2 else (shrinkage,)
-    if all(isinstance(n, (int, float, np.number)) and 0 <= n <= 1 for n in numbers):
+    numeric = all(isinstance(n, (int, float, np.number)) and not isinstance(n, bool) for n in numbers)
+    if numeric and all(0 <= n <= 1 for n in numbers):
         return tuple(float(n) for n in numbers) if len(numbers) == 2 else float(numbers[0])
     raise ValueError(
         "shrinkage must be None, a number from 0 to 1, 'ledoit_wolf', 'oas', or Friedman's pair (λ, γ) of "

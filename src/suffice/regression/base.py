@@ -1,0 +1,256 @@
+"""What logistic and probit regression share: reading, solving and reporting."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from suffice.families.elementary import Array
+from suffice.regression.convergence import problem
+from suffice.regression.design import Design, one_thread_per_product
+from suffice.regression.equations import Equations
+from suffice.regression.learnt import Learnt, Solved
+from suffice.regression.likelihoods import Likelihood
+from suffice.regression.objective import Objective
+from suffice.regression.reading import read_rows, read_training
+from suffice.regression.strategy import hessian_is_cheap, minimise
+from suffice.regression.summary import Summary
+
+StandardErrors = bool | Literal["auto"]
+
+
+class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier by linear scores, fitted by penalised maximum likelihood."""
+
+    C: float
+    fit_intercept: bool
+    class_weight: Any
+    max_iter: int
+    tol: float
+    standard_errors: StandardErrors
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+        self._check_settings()
+        before = dict(self.__dict__)
+        try:
+            rows = read_training(self, X, y, sample_weight, self.class_weight)
+            with one_thread_per_product():
+                design = Design.of(rows.X, rows.codes, rows.weights, rows.bounds, centred=self.fit_intercept)
+                solved = self._solve(design, len(rows.classes))
+        except BaseException:
+            self.__dict__ = before
+            raise
+        self._learnt = Learnt.of(rows, solved)
+        if not self.converged_:
+            warnings.warn(self.message_, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+        raise NotImplementedError
+
+    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> Solved:
+        strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
+        objective = Objective(design, likelihood, strength, self.fit_intercept, basis)
+        wanted = hessian_is_cheap(objective) if self.standard_errors == "auto" else self.standard_errors
+        minimum = minimise(objective, self.tol, self.max_iter, hessian=wanted)
+        penalty = 0.5 * float(np.sum(objective.penalty * minimum.parameters**2))
+        return Solved(
+            Equations.of(objective, minimum), minimum, problem(objective, minimum), penalty - minimum.value
+        )
+
+    def _check_settings(self) -> None:
+        if not (isinstance(self.C, Real) and self.C > 0.0):
+            raise ValueError(f"C must be a number > 0 (inf for no penalty), got {self.C!r}.")
+        if not (isinstance(self.tol, Real) and self.tol > 0.0):
+            raise ValueError(f"tol must be a number > 0, in standard errors, got {self.tol!r}.")
+        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
+        if self.standard_errors not in (True, False, "auto"):
+            raise ValueError(f"standard_errors must be True, False or 'auto', got {self.standard_errors!r}.")
+
+    # --- predicting ------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Array:
+        learnt = self._fitted()
+        return learnt.scores(read_rows(self, X))
+
+    def decision_function(self, X: Any) -> Array:
+        """The score of the second class for two classes (1-D), the scores of all classes otherwise."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        scores = self._scores(X)
+        codes = (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    # --- what was learnt -------------------------------------------------------------------------
+
+    def _fitted(self) -> Learnt:
+        if not hasattr(self, "_learnt"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                "arguments before using this estimator."
+            )
+        return self._learnt
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learnt")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order."""
+        return self._fitted().classes
+
+    @property
+    def coef_(self) -> Array:
+        """w, one row for two classes, else one per class."""
+        return np.vstack([one.equations.coefficients for one in self._fitted().solved])
+
+    @property
+    def intercept_(self) -> Array:
+        """w₀, one number for two classes, else one per class."""
+        return np.concatenate([one.equations.intercepts() for one in self._fitted().solved])
+
+    @property
+    def n_iter_(self) -> NDArray[np.intp]:
+        """Iterations over all rows, for each problem solved."""
+        return np.array([one.minimum.n_iterations for one in self._fitted().solved])
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the optimum was found."""
+        return all(one.problem is None for one in self._fitted().solved)
+
+    @property
+    def message_(self) -> str:
+        """How the search ended, in words."""
+        found = [one.problem for one in self._fitted().solved if one.problem is not None]
+        return found[0] if found else "The optimum was found."
+
+    @property
+    def standard_errors_(self) -> Array:
+        """Standard errors of `coef_`, in its shape."""
+        return np.vstack([self._errors(one, row)[: self.n_features_in_] for one, row in self._rows()])
+
+    @property
+    def intercept_standard_errors_(self) -> Array:
+        """Standard errors of `intercept_`; 0 without an intercept."""
+        if not self.fit_intercept:
+            return np.zeros(len(self._rows()))
+        return np.array([self._errors(one, row)[-1] for one, row in self._rows()])
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Σ s·log p(t | x) of the fitted rows, without the penalty."""
+        return self._only().log_likelihood
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters; collinear columns without a penalty count once."""
+        minimum = self._only().minimum
+        return minimum.parameters.size if minimum.curvature is None else minimum.curvature.rank
+
+    @property
+    def aic_(self) -> float:
+        """Akaike's information criterion, 2p − 2·log likelihood."""
+        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood_
+
+    @property
+    def bic_(self) -> float:
+        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
+        weight = float(self._fitted().class_weights.sum())
+        return float(self.n_parameters_ * np.log(weight) - 2.0 * self.log_likelihood_)
+
+    def summary(self, reference: Any = None, level: float = 0.95) -> Summary:
+        """The table of coefficients, standard errors, z-values, p-values and confidence limits.
+
+        Parameters
+        ----------
+        reference : label, optional
+            Softmax: the class that the others are compared with; the first by default.
+        level : float, default=0.95
+            Of the confidence limits.
+        """
+        if not 0.0 < level < 1.0:
+            raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+        terms = [*self._fitted().names, *(["(intercept)"] if self.fit_intercept else [])]
+        lines = self._fitted().lines(reference)
+        estimates = [one.equations.estimates(row, against) for _, one, row, against in lines]
+        errors = [self._errors(one, row, against) for _, one, row, against in lines]
+        return Summary(
+            heading=self._heading(),
+            equation=[title for title, *_ in lines for _ in terms],
+            term=terms * len(lines),
+            estimate=np.concatenate(estimates),
+            standard_error=np.concatenate(errors),
+            level=level,
+            notes=self._notes(),
+            container=self._fitted().container,
+        )
+
+    def _heading(self) -> tuple[tuple[str, str], ...]:
+        learnt = self._fitted()
+        figures = [
+            ("model", type(self).__name__),
+            ("classes", learnt.lines(None)[0][0] if len(learnt.classes) == 2 else str(len(learnt.classes))),
+            ("rows", f"{learnt.class_weights.sum():g}"),
+            ("penalty", "none" if np.isinf(self.C) else f"C = {self.C:g}"),
+        ]
+        if len(learnt.solved) == 1:
+            null = learnt.null_log_likelihood()
+            figures += [
+                ("log likelihood", f"{self.log_likelihood_:.4f}"),
+                ("without columns", f"{null:.4f}"),
+                ("McFadden's R²", f"{1.0 - self.log_likelihood_ / null:.4f}" if null else "–"),
+                ("AIC", f"{self.aic_:.4f}"),
+                ("BIC", f"{self.bic_:.4f}"),
+            ]
+        return tuple(figures)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [] if self.converged_ else [self.message_]
+        if np.isfinite(self.C):
+            notes.append("Standard errors are of the penalised estimates: from the inverse of Hessian + 1/C.")
+        flat = [one.minimum.curvature for one in self._fitted().solved if one.minimum.curvature is not None]
+        if any(curvature.rank < len(curvature.scale) for curvature in flat):
+            notes.append(
+                "Constant or collinear columns: their coefficients (–) are not determined one by one."
+            )
+        return tuple(notes)
+
+    def _rows(self) -> list[tuple[Solved, int]]:
+        return [(one, row) for one in self._fitted().solved for row in range(len(one.equations.coefficients))]
+
+    def _errors(self, one: Solved, row: int, against: int | None = None) -> Array:
+        errors = one.equations.standard_errors(row, against)
+        if errors is None:
+            raise AttributeError(
+                "the standard errors were not computed, since the Hessian of a problem of this size costs "
+                f"more than the fit; fit with {type(self).__name__}(standard_errors=True)."
+            )
+        return errors
+
+    def _only(self) -> Solved:
+        solved = self._fitted().solved
+        if len(solved) > 1:
+            raise AttributeError(
+                "classes fitted one against the rest have no joint likelihood, so there is no "
+                "log_likelihood_, aic_ or bic_."
+            )
+        return solved[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

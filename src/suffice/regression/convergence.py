@@ -1,0 +1,37 @@
+"""Whether a search found the optimum, and what to say if not."""
+
+from __future__ import annotations
+
+from suffice.regression.minimise import Minimum
+from suffice.regression.objective import Objective
+
+STILL_MOVING = 1e-3
+"""A step that gains nothing and yet moves some score by this much runs away."""
+
+CURE = "use a finite C, which always has an optimum, or drop the columns that separate the classes."
+
+
+def problem(objective: Objective, minimum: Minimum) -> str | None:
+    """None where the optimum was found, else a sentence that names the cause and the cure.
+
+    Without a penalty the likelihood has no maximum where the classes are separated. Completely: the scores
+    found classify every row correctly, so their multiples are ever more likely. Quasi-completely: some rows
+    decide nothing, the others move on and on while the likelihood gains nothing any more.
+    """
+    if objective.strength == 0.0:
+        if minimum.n_wrong == 0:
+            return (
+                "The classes are separated: a linear combination of the columns classifies every row "
+                f"correctly, so with C=inf the likelihood has no maximum and the search was stopped; {CURE}"
+            )
+        if minimum.converged and objective.largest_move(minimum.step) > STILL_MOVING:
+            return (
+                "The classes are separated in part (quasi-complete separation): some rows are classified "
+                f"ever more surely without end, so with C=inf the likelihood has no maximum; {CURE}"
+            )
+    if minimum.converged:
+        return None
+    return (
+        f"The search stopped after {minimum.n_iterations} iterations, {minimum.decrement:.2g} standard "
+        "errors from the optimum; increase max_iter, or accept a larger tol."
+    )

@@ -1,0 +1,103 @@
+"""The linear scores a regression has found, with their uncertainty: w_k·x + w_k0 for each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from suffice.families.elementary import Array
+from suffice.regression.curvature import DenseCurvature
+from suffice.regression.design import blocks_of
+from suffice.regression.minimise import Minimum
+from suffice.regression.objective import Objective
+from suffice.threads import run
+
+MOVED = 1e-6
+"""An estimate that a flat direction moves by this share of its largest entry is not determined."""
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Scores offset_k + w_k·(x − shift).
+
+    About the shift a column of Unix timestamps keeps its digits; the intercept is the score at x = 0.
+    """
+
+    coefficients: Array
+    """(r, d)."""
+    offset: Array
+    """(r,)."""
+    shift: Array
+    unit: Array
+    intercept: bool
+    basis: Array
+    """(r, m): the rows are basis · parameters."""
+    curvature: DenseCurvature | None
+    """Of the (m, p) parameters about the shift, in units."""
+
+    @classmethod
+    def of(cls, objective: Objective, minimum: Minimum) -> Equations:
+        """From the solver's coordinates to those of the columns."""
+        design = objective.design
+        d = design.n_columns
+        rows = objective.basis @ minimum.parameters
+        unit = np.ones(d) if design.unit is None else design.unit
+        return cls(
+            coefficients=rows[:, :d] / unit,
+            offset=rows[:, d] if objective.intercept else np.zeros(len(rows)),
+            shift=np.zeros(d) if design.shift is None else design.shift,
+            unit=unit,
+            intercept=objective.intercept,
+            basis=objective.basis,
+            curvature=minimum.curvature,
+        )
+
+    def intercepts(self) -> Array:
+        """The scores at x = 0."""
+        return np.asarray(self.offset - self.coefficients @ self.shift)
+
+    def scores(self, X: Any) -> Array:
+        """The scores of rows, (n, r)."""
+        shifted = not sparse.issparse(X) and self.shift.any()
+
+        def of_block(rows: slice) -> Array:
+            block = X[rows] if X.dtype == np.float64 else X[rows].astype(np.float64)
+            block = block - self.shift if shifted else block
+            return np.asarray(block @ self.coefficients.T + self.offset)
+
+        blocks = blocks_of(*X.shape)
+        return np.concatenate(run(of_block, blocks)) if blocks else np.zeros((0, len(self.offset)))
+
+    def estimates(self, row: int, against: int | None = None) -> Array:
+        """One row of coefficients, or its difference from another; the intercept, if any, last."""
+        rows = (
+            np.column_stack([self.coefficients, self.intercepts()]) if self.intercept else self.coefficients
+        )
+        return np.asarray(self._combination(row, against) @ rows)
+
+    def standard_errors(self, row: int, against: int | None = None) -> Array | None:
+        """Standard errors of `estimates`: NaN where collinear columns leave one undetermined."""
+        if self.curvature is None:
+            return None
+        mixed = self._combination(row, against) @ self.basis
+        m, p = len(mixed), len(self.curvature.scale) // len(mixed)
+        covariance = np.einsum("a,apbq,b->pq", mixed, self.curvature.inverse().reshape(m, p, m, p), mixed)
+        flat = np.tensordot(mixed, self.curvature.flat().reshape(m, p, -1), 1)
+        if self.intercept:
+            # The intercept is the score at x = 0: offset − w·shift.
+            from_shift = np.eye(p)
+            from_shift[-1, :-1] = -self.shift / self.unit
+            covariance, flat = from_shift @ covariance @ from_shift.T, from_shift @ flat
+        errors = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+        errors[: len(self.unit)] /= self.unit
+        return np.where((np.abs(flat) > MOVED).any(axis=1), np.nan, errors)
+
+    def _combination(self, row: int, against: int | None) -> Array:
+        weights = np.zeros(len(self.basis))
+        weights[row] += 1.0
+        if against is not None:
+            weights[against] -= 1.0
+        return weights

@@ -1,0 +1,9 @@
+"""Tokenise and count; vocabularies that grow and merge."""
+
+from suffice.text.analysis import Analysis
+from suffice.text.counting import count
+from suffice.text.counts import Counts
+from suffice.text.documents import Documents, read_documents
+from suffice.text.vocabulary import Vocabulary
+
+__all__ = ["Analysis", "Counts", "Documents", "Vocabulary", "count", "read_documents"]

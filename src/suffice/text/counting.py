@@ -1,0 +1,84 @@
+"""Documents → counts, in as many threads as there are; the result does not depend on how many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import threads
+from suffice.text import reference
+from suffice.text.analysis import Analysis
+from suffice.text.counts import Counts
+from suffice.text.documents import Documents
+from suffice.text.kernels import is_compiled
+from suffice.text.vocabulary import Vocabulary
+
+PART_BYTES = 1 << 18
+"""The least text that is worth a thread."""
+BYTES_PER_DOCUMENT = 8
+"""What a document costs beside its text: its offset."""
+BYTES_PER_TERM = 1 << 8
+"""A first guess at how much text brings a new term."""
+
+
+def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, grow: bool) -> Counts:
+    """How often each term occurs in each document.
+
+    With `grow`, terms that are not in the vocabulary are added to it in the order in which they come,
+    whatever the number of threads; without, they are counted as unknown.
+    """
+    n_bytes = documents.n_bytes + BYTES_PER_DOCUMENT * len(documents)
+    if analysis.tokenizer is not None or not is_compiled(n_bytes):
+        return reference.count_documents(documents, analysis, vocabulary, grow=grow)
+    from suffice.text import driver
+
+    parts = _parts(documents, n_bytes)
+    if not grow:
+        return _joined(
+            threads.run(lambda part: driver.count_documents(part, analysis, vocabulary, grow=False), parts)
+        )
+    found = [Vocabulary(16 + part.n_bytes // BYTES_PER_TERM) for part in parts]
+    counted = threads.run(
+        lambda i: driver.count_documents(parts[i], analysis, found[i], grow=True), range(len(parts))
+    )
+    for i, terms in enumerate(found):
+        ids = vocabulary.union(terms)
+        counted[i] = replace(counted[i], terms=ids[counted[i].terms])
+    return _joined(counted)
+
+
+def _parts(documents: Documents, n_bytes: int) -> list[Documents]:
+    """The documents in runs of about as many bytes, one run for each thread."""
+    n = len(documents)
+    n_parts = max(1, min(threads.threads(), n_bytes // PART_BYTES))
+    costs = documents.offsets - documents.offsets[0] + BYTES_PER_DOCUMENT * np.arange(n + 1)
+    edges = np.searchsorted(costs, np.linspace(0, n_bytes, n_parts + 1)[1:-1])
+    bounds = [0, *edges.tolist(), n]
+    return [documents.part(first, last) for first, last in pairwise(bounds)]
+
+
+def _joined(parts: list[Counts]) -> Counts:
+    """The counts of all parts, one after another; the list is emptied, so that memory is given back early."""
+    if len(parts) == 1:
+        return parts.pop()
+    before = np.cumsum([0, *(len(part.terms) for part in parts)])
+    starts = [part.starts[1:] + shift for part, shift in zip(parts, before[:-1], strict=True)]
+    unknown = [part.unknown for part in parts]
+    terms, counts = [part.terms for part in parts], [part.counts for part in parts]
+    parts.clear()
+    return Counts(
+        starts=np.concatenate([[0], *starts]),
+        terms=_concatenated(terms),
+        counts=_concatenated(counts),
+        unknown=np.concatenate(unknown),
+    )
+
+
+def _concatenated(arrays: list[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """The arrays as one; the list is emptied."""
+    whole = np.concatenate(arrays)
+    arrays.clear()
+    return whole

@@ -1,0 +1,168 @@
+"""Documents as one run of UTF-8 bytes with offsets, read from whatever column of strings the user has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Offsets = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Document i is `bytes[offsets[i]:offsets[i + 1]]`; where `missing`, it is empty and unknown."""
+
+    bytes: Bytes
+    offsets: Offsets
+    missing: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def n_bytes(self) -> int:
+        """The number of bytes of text."""
+        return int(self.offsets[-1] - self.offsets[0])
+
+    def part(self, first: int, last: int) -> Documents:
+        """Documents `first` to `last`, without a copy."""
+        missing = None if self.missing is None else self.missing[first:last]
+        return Documents(self.bytes, self.offsets[first : last + 1], missing)
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Documents:
+        """Some documents, in this order."""
+        starts, lengths = self.offsets[:-1][rows], np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        where = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        missing = None if self.missing is None else self.missing[rows]
+        return Documents(self.bytes[where], offsets, missing)
+
+    def text(self, i: int) -> str:
+        """Document i as a string."""
+        return self.bytes[self.offsets[i] : self.offsets[i + 1]].tobytes().decode()
+
+    def texts(self) -> Iterator[str]:
+        """Each document as a string."""
+        return map(self.text, range(len(self)))
+
+
+def read_only(array: Any) -> Any:
+    """The same array, not to be written to: numba compiles once for such, whoever owns the memory."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def read_documents(column: Any) -> Documents:
+    """Documents from a list, a NumPy array, or a pandas, Polars or pyarrow column of strings."""
+    import pyarrow as pa
+
+    if isinstance(column, str | bytes):
+        raise TypeError(
+            "a single string was passed where documents were expected; pass [text] for one document"
+        )
+    shape = getattr(column, "shape", None)
+    if shape is not None and len(shape) != 1:
+        raise ValueError(
+            f"documents must have one dimension, not shape {tuple(shape)}; pass one column of it"
+        )
+    if isinstance(column, np.ndarray):
+        column = column.tolist()
+    if isinstance(column, list | tuple):
+        return _from_arrow(_from_values(column))
+    if isinstance(column, pa.Array):
+        return _from_arrow(_as_strings(column))
+    if str(getattr(column, "dtype", "")) == "object":
+        return _from_arrow(_from_values(column.tolist()))
+    if isinstance(column, pa.ChunkedArray) or hasattr(column, "__arrow_c_stream__"):
+        chunks = [_as_strings(chunk) for chunk in pa.chunked_array(column).chunks]
+        return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
+    if hasattr(column, "to_numpy"):
+        return _from_arrow(_from_values(column.to_numpy().tolist()))
+    raise TypeError(
+        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; "
+        "pass list(documents)"
+    )
+
+
+def _from_values(values: Any) -> Any:
+    """An Arrow array of Python strings; None, NaN, NaT and pandas.NA are missing."""
+    import pyarrow as pa
+
+    try:
+        # Buffers double as they grow; this pool gives the outgrown ones back, Arrow's own keeps them.
+        pool = pa.system_memory_pool()
+        return pa.array(values, pa.large_string(), from_pandas=True, memory_pool=pool)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        _refuse(values, error)
+
+
+def _as_strings(array: Any) -> Any:
+    """An Arrow array of any string-like type as `large_string`, its UTF-8 checked."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        return _as_strings(array.dictionary).take(array.indices)
+    if pa.types.is_null(array.type):
+        return array.cast(pa.large_string())
+    name = str(array.type)
+    if "string" not in name and "binary" not in name:
+        raise TypeError(f"documents must be strings, not Arrow values of type {name}; cast the column first")
+    try:
+        strings = array.cast(pa.large_string())
+        strings.validate(full=True)
+    except pa.ArrowException as error:
+        _refuse(array.cast(name.replace("string", "binary")).to_pylist(), error)
+    return strings
+
+
+def _refuse(values: Iterable[Any], error: Exception) -> NoReturn:
+    """Say which document is no string, or has no UTF-8."""
+    import pyarrow as pa
+
+    for i, value in enumerate(values):
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError as problem:
+                raise ValueError(
+                    f"document {i}: lone surrogate {value[problem.start]!r} at character {problem.start} "
+                    "has no UTF-8; clean it with text.encode('utf-8', 'replace').decode()"
+                ) from error
+        elif isinstance(value, bytes):
+            try:
+                value.decode()
+            except UnicodeDecodeError as problem:
+                raise ValueError(
+                    f"document {i}: not valid UTF-8 at byte {problem.start}; decode it first"
+                ) from error
+        elif pa.array([value], from_pandas=True).null_count == 0:
+            raise TypeError(
+                f"document {i} is of type {type(value).__name__}, not a string: {value!r}; "
+                "convert it with str, or pass None where the document is missing"
+            ) from error
+    raise error
+
+
+def _from_arrow(strings: Any) -> Documents:
+    """The buffers of a `large_string` array, without a copy."""
+    import pyarrow.compute as pc
+
+    missing = None
+    if strings.null_count:
+        missing = strings.is_null().to_numpy(zero_copy_only=False)
+        strings = pc.fill_null(strings, "")  # a null may cover bytes that are not text
+    _, offsets, data = strings.buffers()
+    if len(strings) == 0:
+        return Documents(np.empty(0, np.uint8), np.zeros(1, np.int64), missing)
+    first = strings.offset
+    return Documents(
+        np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8),
+        np.require(np.frombuffer(offsets, np.int64)[first : first + len(strings) + 1], requirements="A"),
+        missing,
+    )

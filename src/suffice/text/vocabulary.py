@@ -1,0 +1,148 @@
+"""A set of terms that grows: ids are given in the order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.text.documents import Bytes, Documents, Offsets, read_only
+from suffice.text.kernels import table_kernels
+from suffice.text.table import Ids, Table, empty_table
+
+BYTES_PER_TERM = 8
+"""A first guess; more room is made where it is wrong."""
+ROOM = 16
+"""The terms for which an empty vocabulary has room."""
+
+
+class Vocabulary:
+    """A growing set of UTF-8 terms with ids 0, 1, 2 … in order of first arrival."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.table = empty_table(room, room * BYTES_PER_TERM)
+        self._size = 0
+
+    @classmethod
+    def of(cls, terms: Iterable[str]) -> Vocabulary:
+        """The vocabulary of some strings."""
+        encoded = [term.encode() for term in terms]
+        offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        vocabulary = cls(len(encoded))
+        vocabulary.add(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return vocabulary
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({self._size} terms, {self.nbytes} bytes)"
+
+    @property
+    def nbytes(self) -> int:
+        """The memory in use."""
+        return sum(array.nbytes for array in self.table)
+
+    @property
+    def arena(self) -> Bytes:
+        """The bytes of all the terms."""
+        return self.table.arena[: self.table.offsets[self._size]]
+
+    @property
+    def offsets(self) -> Offsets:
+        """Where each term begins in `arena`, and where the last ends."""
+        return self.table.offsets[: self._size + 1]
+
+    def add(self, arena: Bytes, offsets: Offsets) -> Ids:
+        """The id of each term `arena[offsets[i]:offsets[i + 1]]`; those not known yet are added."""
+        ids = np.empty(len(offsets) - 1, np.int32)
+        arena, offsets = read_only(arena), read_only(offsets)
+        kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
+        done = 0
+        while done < len(ids):
+            done, self._size = kernels.add_terms(arena, offsets, self.table, self._size, ids, done)
+            if done < len(ids):
+                self.make_room()
+        return ids
+
+    def union(self, other: Vocabulary) -> Ids:
+        """Add the terms of another vocabulary; returns their ids in this one."""
+        if len(self) == 0:
+            # Whatever arrives first keeps its ids, its hashes and its slots.
+            self.table = other.copy().table
+            self._size = len(other)
+            return np.arange(len(other), dtype=np.int32)
+        return self.add(other.arena, other.offsets)
+
+    def find(self, arena: Bytes, offsets: Offsets) -> Ids:
+        """The id of each term `arena[offsets[i]:offsets[i + 1]]`, or −1."""
+        ids = np.empty(len(offsets) - 1, np.int32)
+        kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
+        kernels.find_terms(read_only(arena), read_only(offsets), self.table, ids)
+        return ids
+
+    def make_room(self) -> None:
+        """Double what ran out, places for terms or for their bytes; so what is there is seldom copied."""
+        arena, offsets, hashes, slots = self.table
+        if self._size < len(hashes):
+            arena = _lengthened(arena, 2 * len(arena) + ROOM * BYTES_PER_TERM)
+        else:
+            room = 2 * len(hashes) + ROOM
+            offsets, hashes = _lengthened(offsets, room + 1), _lengthened(hashes, room)
+            if 2 * room > len(slots):
+                slots = empty_table(room, 0).slots
+                table_kernels(BYTES_PER_TERM * self._size).fill_slots(hashes[: self._size], slots)
+        self.table = Table(arena, offsets, hashes, slots)
+
+    def extend_to(self, size: int) -> None:
+        """Take over the terms that a kernel has written into the table."""
+        self._size = size
+
+    def terms(self) -> list[str]:
+        """The terms in the order of their ids."""
+        texts: list[str] = self.arrow().to_pylist()
+        return texts
+
+    def words_of(self, ids: NDArray[np.integer[Any]]) -> list[str]:
+        """The terms with these ids, which may repeat."""
+        texts: list[str] = self.arrow().take(ids).to_pylist() if len(ids) else []
+        return texts
+
+    def arrow(self) -> Any:
+        """The terms as a pyarrow LargeStringArray over the same memory, valid for the terms it has now."""
+        import pyarrow as pa
+
+        offsets, arena = pa.py_buffer(self.offsets), pa.py_buffer(self.arena)
+        return pa.LargeStringArray.from_buffers(len(self), offsets, arena)
+
+    def sorted_order(self) -> NDArray[np.int64]:
+        """The ids in the order of the terms' code points."""
+        import pyarrow.compute as pc
+
+        return np.asarray(pc.sort_indices(self.arrow())).astype(np.int64)
+
+    def take(self, ids: NDArray[np.integer[Any]]) -> Vocabulary:
+        """A vocabulary of these terms, in this order."""
+        terms = Documents(self.arena, self.offsets).take(ids)
+        taken = Vocabulary(len(ids))
+        taken.add(terms.bytes, terms.offsets)
+        if len(taken) != len(ids):
+            raise ValueError("ids must be distinct")
+        return taken
+
+    def copy(self) -> Vocabulary:
+        """An independent copy."""
+        twin = Vocabulary(0)
+        arena, offsets, hashes, slots = self.table
+        twin.table = Table(arena.copy(), offsets.copy(), hashes.copy(), slots.copy())
+        twin._size = self._size
+        return twin
+
+
+def _lengthened(array: Any, length: int) -> Any:
+    """A longer array that begins with this one."""
+    longer = np.empty(length, array.dtype)
+    longer[: len(array)] = array
+    return longer

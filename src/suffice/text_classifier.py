@@ -1,0 +1,211 @@
+"""TextClassifier: a language for every class, from raw strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice.classifier import BayesClassifier
+from suffice.engines.table import Table, TextTable
+from suffice.factors.solved_words import Language, SolvedWords
+from suffice.families import Words
+from suffice.families.base import Unseen
+from suffice.families.elementary import Array
+from suffice.families.words import Event
+from suffice.infer import Families
+from suffice.priors import Priors
+from suffice.scores import softmax
+from suffice.text import read_documents
+from suffice.text_explanation import TextExplanation
+
+
+class TextClassifier(BayesClassifier):
+    """Classify documents by the languages of the classes: naive Bayes from raw strings.
+
+    A document is a string; None is a missing one, which gets the prior. Fitting counts words by class, so
+    it may happen in any batches, be merged and be undone, whatever words the batches hold.
+
+    Parameters
+    ----------
+    event : {"multinomial", "bernoulli", "complement"}, default="multinomial"
+        Counts of words, presence and absence of words, or counts judged by all the other classes (which
+        leaves the priors out, as published).
+    alpha : float, default=1
+        Pseudo-counts of each word.
+    ngram_range : (int, int), default=(1, 1)
+        The fewest and the most words in a term.
+    analyzer, lowercase, stop_words, strip_html, tokenizer
+        How a document becomes terms, as in scikit-learn's CountVectorizer.
+    tf, length, idf, weight_norm
+        The transforms of Rennie et al. (2003).
+    min_count : int, default=1
+        The documents a word must occur in.
+    max_vocabulary : int, optional
+        The most words, those in most documents first.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What words never seen in training mean.
+    priors : None, "uniform", array-like or dict, default=None
+        Class priors.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Each word and its place, in the order of code points.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> model = suffice.TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
+    >>> model.predict(["such a good story"])
+    array(['+'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        event: Event = "multinomial",
+        *,
+        alpha: float = 1.0,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str = "word",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        strip_html: bool = False,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        tf: Literal["count", "log", "binary"] = "count",
+        length: Literal["l2"] | None = None,
+        idf: bool = False,
+        weight_norm: bool = False,
+        min_count: int = 1,
+        max_vocabulary: int | None = None,
+        unseen: Unseen = "ignore",
+        priors: Priors = None,
+    ) -> None:
+        self.event = event
+        self.alpha = alpha
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.strip_html = strip_html
+        self.tokenizer = tokenizer
+        self.tf = tf
+        self.length = length
+        self.idf = idf
+        self.weight_norm = weight_norm
+        self.min_count = min_count
+        self.max_vocabulary = max_vocabulary
+        self.unseen = unseen
+        self.priors = priors
+
+    def chosen_families(self) -> Families:
+        """One language per class."""
+        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
+        return Words(**settings)
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        table = TextTable(read_documents(X))
+        if reset and table.n_rows == 0:
+            raise ValueError("there are no documents to learn from.")
+        return table
+
+    def _language(self) -> Language:
+        factor = self.solve().factors[0]
+        if not isinstance(factor, SolvedWords):
+            raise TypeError("these statistics are not of one column of text.")
+        return factor.languages[0]
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Each word and its place, in the order of code points."""
+        return {word: place for place, word in enumerate(sorted(self._language().terms()))}
+
+    def top_words(
+        self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
+    ) -> list[tuple[str, float]]:
+        """The words most probable in a class, or those that speak most for it against the others."""
+        language, k = self._language(), self._index(label)
+        if by not in ("probability", "evidence"):
+            raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
+        _check_number("n", n)
+        values = language.probabilities(k) if by == "probability" else language.evidence(k)
+        cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
+        near = np.flatnonzero(values >= cut)
+        words = language.vocabulary.words_of(language.ids[near])
+        ranked = sorted(zip(words, values[near].tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
+        return ranked[:n]
+
+    def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
+        """Words drawn from the language of a class."""
+        self.solve().require_density("generate")
+        _check_number("n_words", n_words)
+        gap = " " if self.analyzer == "word" else ""
+        return gap.join(self._language().generate(self._index(label), n_words, _generator(random_state)))
+
+    def log_prob(self, documents: Any, label: Any) -> Any:
+        """Log p(document | class): a number for one document, an array for several."""
+        self.solve().require_density("log_prob")
+        many = read_documents([documents] if isinstance(documents, str) else documents)
+        log_p = self._language().log_prob(many)[:, self._index(label)]
+        return float(log_p[0]) if isinstance(documents, str) else log_p
+
+    def perplexity(self, documents: Any) -> Array:
+        """exp(−log p(documents | class) per word), for every class in the order of `classes_`."""
+        self.solve().require_density("perplexity")
+        many = read_documents([documents] if isinstance(documents, str) else documents)
+        language = self._language()
+        x, unseen = language.read(many, "text")
+        length = float(x.sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
+        log_p = language.log_prob(many).sum(axis=0)
+        return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
+
+    def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
+        """What the words of each document say about each class."""
+        solution, language = self.solve(), self._language()
+        documents = read_documents([X] if isinstance(X, str) else X)
+        scores = solution.scores(TextTable(documents), base=True)
+        return TextExplanation(
+            language=language,
+            documents=documents,
+            x=language.read(documents, "text")[0],
+            prior=solution.offset,
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
+            classes=solution.classes,
+        )
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[list[str], NDArray[Any]]:
+        """Draw documents and their labels from the model."""
+        solution = self.solve()
+        solution.require_density("sample")
+        _check_number("n_samples", n_samples)
+        rng = _generator(random_state)
+        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
+        return solution.sample(codes, rng)[0].tolist(), solution.classes[codes]
+
+    def _index(self, label: Any) -> int:
+        known = self.classes_.tolist()
+        if label not in known:
+            raise ValueError(f"there is no class {label!r}; the classes are {known[:20]}.")
+        return int(known.index(label))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def _check_number(name: str, value: Any) -> None:
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}.")
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

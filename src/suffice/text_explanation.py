@@ -1,0 +1,167 @@
+"""Why a document was classified as it was: what each of its words says, in nats."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.factors.solved_words import Language
+from suffice.families.elementary import Array
+from suffice.text import Documents
+
+MOST_WORDS = 20
+WORD = re.compile(r"\w\w+")
+FOR, AGAINST = "0, 114, 178", "230, 159, 0"
+"""Blue and orange, which people with any colour vision tell apart."""
+
+
+@dataclass(frozen=True)
+class TextExplanation:
+    """What the words of each document say about each class; only words that occur are kept.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (k,)
+    total : ndarray of shape (n, k)
+        prior + the words + what a document without words scores = `predict_joint_log_proba`.
+    posterior : ndarray of shape (n, k)
+    """
+
+    language: Language
+    documents: Documents
+    x: Any
+    """What each word of each document is worth, (n, V) sparse."""
+    prior: Array
+    total: Array
+    posterior: Array
+    classes: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def words(self, document: int) -> tuple[list[str], Array]:
+        """The words of a document and their contributions, (words, k)."""
+        self._check(document)
+        row = self.x[[document]].tocoo()
+        language = self.language
+        beyond = language.weights.beyond[row.col]
+        beyond = beyond.toarray() if hasattr(beyond, "toarray") else beyond
+        weights = beyond + language.weights.default
+        if language.word is not None:
+            weights = weights + language.word[row.col][:, np.newaxis]
+        if language.scale is not None:
+            weights = weights * language.scale
+        gains = row.data[:, np.newaxis] * weights
+        if language.orders is not None:
+            orders = language.orders.beyond[row.col]
+            orders = orders.toarray() if hasattr(orders, "toarray") else orders
+            gains = np.where(orders + language.orders.default > 0, -np.inf, gains)
+        return language.vocabulary.words_of(language.ids[row.col]), np.asarray(gains)
+
+    def rest(self, document: int) -> Array:
+        """What is left of the total beside the prior and the words: absent and unknown words."""
+        known = self.prior + self.words(document)[1].sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            # What the words rule out already has nothing left to say.
+            return np.where(np.isneginf(known), 0.0, self.total[document] - known)
+
+    def evidence(self, document: int, label: Any = None, against: Any = None) -> list[tuple[str, float]]:
+        """Each word's log odds of one class against another (the two most probable), strongest first."""
+        a, b = self._pair(document, label, against)
+        terms, gains = self.words(document)
+        with np.errstate(invalid="ignore"):
+            odds = np.nan_to_num(gains[:, a] - gains[:, b], nan=0.0, posinf=np.inf, neginf=-np.inf)
+        pairs = zip(terms, odds.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
+
+    def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
+        """One document in words: what speaks for the class, and what against it."""
+        a, b = self._pair(document, label, against)
+        names = self.classes.tolist()
+        evidence = self.evidence(document, names[a], names[b])
+        entries = evidence[:MOST_WORDS]
+        if len(evidence) > MOST_WORDS:
+            rest = float(sum(value for _, value in evidence[MOST_WORDS:]))
+            entries.append((f"({len(evidence) - MOST_WORDS} other words)", rest))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            prior = float(self.prior[a] - self.prior[b])
+            odds = float(self.total[document, a] - self.total[document, b])
+            if np.isnan(odds):  # both ruled out, some more than others
+                odds = float(np.subtract(*np.log(self.posterior[document, [a, b]])))
+            left = odds - prior - float(sum(value for _, value in evidence))
+        entries.append(("(prior)", prior))
+        if np.isfinite(left) and abs(left) > 1e-9:
+            entries.append(("(absent or unknown words)", left))
+        entries.append(("log odds", odds))
+        width = max(len(word) for word, _ in entries)
+        head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
+        lines = [f"  {word:<{width}}  {value:+8.3f}" for word, value in entries]
+        return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
+
+    def html(self, document: int = 0, label: Any = None, against: Any = None) -> str:
+        """The document with its words shaded: blue speaks for the class, orange against it."""
+        a, b = self._pair(document, label, against)
+        names = self.classes.tolist()
+        text = self.documents.text(document)
+        share = self._shares(document, names[a], names[b])
+        largest = max((abs(value) for value in share.values() if np.isfinite(value)), default=0.0)
+        pieces, done = [], 0
+        for found in WORD.finditer(text):
+            word = found.group()
+            value = share.get(word.lower() if self.language.family.lowercase else word)
+            if value is None or np.isnan(value):  # no word of ours, or ruled out in both
+                continue
+            strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
+            pieces.append(html.escape(text[done : found.start()]))
+            pieces.append(
+                f'<span style="background: rgba({FOR if value > 0 else AGAINST}, {0.85 * strength:.2f})" '
+                f'title="{value:+.3f} nats">{html.escape(word)}</span>'
+            )
+            done = found.end()
+        pieces.append(html.escape(text[done:]))
+        title = html.escape(
+            f"{names[a]!r} with probability {self.posterior[document, a]:.4f}, against {names[b]!r}"
+        )
+        return (
+            f'<div style="font-family: sans-serif; max-width: 45em"><p><b>{title}</b></p>'
+            f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p></div>'
+        )
+
+    def _shares(self, document: int, label: Any, against: Any) -> dict[str, float]:
+        """What one occurrence of each single word says; several words of one term share what it says."""
+        share: dict[str, float] = {}
+        terms, _ = self.words(document)
+        counts = dict(zip(terms, np.abs(self.x[[document]].tocoo().data), strict=True))
+        for term, value in self.evidence(document, label, against):
+            parts = term.split() or [term]
+            for part in parts:
+                share[part] = share.get(part, 0.0) + value / len(parts) / max(counts[term], 1.0)
+        return share
+
+    def _repr_html_(self) -> str:
+        return self.html(0) if len(self) else "<p>no documents</p>"
+
+    def __repr__(self) -> str:
+        head = f"TextExplanation of {len(self)} documents × {len(self.classes)} classes"
+        return f"{head}\n{self.describe(0)}" if len(self) else head
+
+    def _check(self, document: int) -> None:
+        if not 0 <= document < len(self):
+            raise IndexError(f"there is no document {document}; there are {len(self)}.")
+
+    def _pair(self, document: int, label: Any, against: Any) -> tuple[int, int]:
+        """The classes asked for, or the most probable and the next."""
+        self._check(document)
+        known = self.classes.tolist()
+        for one in (label, against):
+            if one is not None and one not in known:
+                raise ValueError(f"there is no class {one!r}; the classes are {known[:20]}.")
+        order = [int(k) for k in np.argsort(-self.posterior[document], kind="stable")]
+        a = order[0] if label is None else known.index(label)
+        others = [k for k in order if k != a] or [a]
+        return a, others[0] if against is None else known.index(against)

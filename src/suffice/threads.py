@@ -1,0 +1,135 @@
+"""One pool of threads for the whole library."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+class _Job(Generic[Part, Result]):
+    """A function of several parts, worked on by whoever calls `work`."""
+
+    def __init__(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> None:
+        self.function, self.parts = function, parts
+        self.results: dict[int, Result] = {}
+        self.failures: dict[int, BaseException] = {}
+        self.left = list(range(len(parts)))[::-1]
+        self.running = 0
+        self.changed = threading.Condition()
+
+    def work(self) -> None:
+        """Take one part after another until none is left."""
+        while True:
+            with self.changed:
+                if not self.left:
+                    return
+                i = self.left.pop()
+                self.running += 1
+            try:
+                self.results[i] = self.function(self.parts[i])
+            except BaseException as failure:  # noqa: BLE001 — it is raised where the job was given
+                self.failures[i] = failure
+                self.drop()
+            with self.changed:
+                self.running -= 1
+                self.changed.notify_all()
+
+    def drop(self) -> None:
+        """Leave out the parts that have not begun."""
+        with self.changed:
+            self.left.clear()
+
+    def wait(self) -> None:
+        """Return when no part is left and none runs."""
+        with self.changed:
+            self.changed.wait_for(lambda: not self.left and not self.running)
+
+
+class _Pool:
+    """Threads that wait for jobs; made when first needed, and anew in a forked child, where they are gone."""
+
+    def __init__(self, chosen: int | None = None) -> None:
+        self.chosen = chosen
+        self.jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self.n_workers = 0
+        self.lock = threading.Lock()
+        self.here = threading.local()
+
+    def work(self) -> None:
+        """Serve jobs for ever."""
+        self.here.is_worker = True
+        while True:
+            self.jobs.get()()
+
+    def submit(self, job: _Job[Part, Result], n: int) -> None:
+        """Let n workers work on a job."""
+        with self.lock:
+            while self.n_workers < n:
+                threading.Thread(target=self.work, name="suffice", daemon=True).start()
+                self.n_workers += 1
+        for _ in range(n):
+            self.jobs.put(job.work)
+
+
+_pools = [_Pool()]
+
+
+def _forget_the_parent() -> None:
+    _pools[0] = _Pool(_pools[0].chosen)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_the_parent)
+
+
+def set_threads(n: int | None) -> None:
+    """Use n threads from now on; None goes back to `SUFFICE_THREADS`, or else to all usable cores."""
+    if n is not None:
+        if isinstance(n, bool) or not isinstance(n, int):
+            raise TypeError(f"the number of threads must be a whole number or None, not {n!r}")
+        if n < 1:
+            raise ValueError(f"the number of threads must be at least 1, not {n}")
+    _pools[0].chosen = n
+
+
+def threads() -> int:
+    """The number of threads that work is shared among."""
+    if _pools[0].chosen is not None:
+        return _pools[0].chosen
+    asked = os.environ.get("SUFFICE_THREADS", "")
+    if asked:
+        if not asked.isdecimal() or int(asked) < 1:
+            raise ValueError(f"SUFFICE_THREADS={asked!r}: must be a whole number of at least 1, or not set")
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """`function` of each part, in order, in the threads of the pool.
+
+    When a part fails, or the caller is interrupted, parts that have not begun are dropped, those that
+    run are waited for, and the failure is raised. Inside a worker the parts run one after another, so
+    that nested calls cannot wait for each other.
+    """
+    n = min(threads(), len(parts))
+    pool = _pools[0]
+    if n <= 1 or getattr(pool.here, "is_worker", False):
+        return [function(part) for part in parts]
+    job = _Job(function, parts)
+    try:
+        pool.submit(job, n)
+        job.wait()
+    finally:
+        job.drop()
+        job.wait()
+    if job.failures:
+        raise job.failures[min(job.failures)]
+    return [job.results[i] for i in range(len(parts))]

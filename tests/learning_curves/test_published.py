@@ -1,0 +1,39 @@
+"""On some public tables the generative model leads with few rows and the discriminative one with many."""
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from suffice import GaussianDiscriminant
+from suffice.learning_curves import compare
+from suffice.regression import LogisticRegression
+
+FOLDER = os.environ.get("SUFFICE_DATA")
+pytestmark = [
+    pytest.mark.data,
+    pytest.mark.skipif(FOLDER is None, reason="SUFFICE_DATA does not name the folder of public data sets"),
+]
+
+
+@pytest.mark.parametrize(
+    "file, sizes",
+    [
+        ("spambase/data.csv.gz", [200, 2500]),
+        ("satimage/train.csv.gz", [300, 2500]),
+        ("pendigits/data.csv.gz", [400, 3000]),
+    ],
+)
+def test_the_curves_cross_beyond_chance(file, sizes):
+    frame = pd.read_csv(Path(FOLDER) / file)
+    y = frame.pop("class").astype(str).to_numpy()
+    X = frame.to_numpy(dtype=float)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
+    # Not the splits on which the tables were found.
+    curves = compare(models, X, y, sizes=sizes, repeats=8, random_state=1)
+    mean, about = curves.difference("GDA", "logistic", "log_loss")
+    assert mean[0] < -2 * about[0]
+    assert mean[1] > 2 * about[1]
+    assert curves.crossing("GDA", "logistic", "log_loss") == sizes[1]

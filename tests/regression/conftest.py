@@ -1,0 +1,16 @@
+import numpy as np
+import pytest
+
+
+def draw(n, d, k, seed=0):
+    """Correlated columns of different scales, and classes drawn from a softmax of them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ (np.eye(d) + 0.3 * rng.normal(size=(d, d)))
+    scores = X @ rng.normal(size=(d, k)) / np.sqrt(d) + rng.normal(size=k) / 2
+    y = (scores + rng.gumbel(size=(n, k))).argmax(axis=1)
+    return X * 10.0 ** rng.integers(-1, 2, size=d), y
+
+
+@pytest.fixture
+def drawn():
+    return draw

@@ -1,0 +1,70 @@
+"""Gradient and Hessian are those of the value."""
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+
+from suffice.regression.design import Design
+from suffice.regression.likelihoods import LogisticLikelihood, ProbitLikelihood, SoftmaxLikelihood
+from suffice.regression.objective import Objective
+
+CASES = {
+    "logistic": (LogisticLikelihood(), 2, np.ones((1, 1))),
+    "probit": (ProbitLikelihood(), 2, np.ones((1, 1))),
+    "softmax": (SoftmaxLikelihood(), 4, linalg.helmert(4).T),
+}
+
+
+@pytest.fixture(params=CASES)
+def case(request, drawn):
+    likelihood, k, basis = CASES[request.param]
+    X, y = drawn(70, 3, k)
+    return Design(X / 10, y, np.linspace(0.5, 2.0, 70)), likelihood, basis
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_finite_differences(case, intercept, is_sparse):
+    design, likelihood, basis = case
+    if is_sparse:
+        design = Design(sparse.csr_array(design.X), design.codes, design.weights)
+    objective = Objective(design, likelihood, 0.3, intercept, basis)
+    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    sums = objective.hessian_at(at)
+    directions = [step.reshape(at.shape) for step in 1e-5 * np.eye(at.size)]
+    ends = [(objective.gradient_at(at + step), objective.gradient_at(at - step)) for step in directions]
+    slope = [(up.value - down.value) / 2e-5 for up, down in ends]
+    bend = [(up.gradient - down.gradient).ravel() / 2e-5 for up, down in ends]
+    np.testing.assert_allclose(sums.gradient.ravel(), slope, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(sums.hessian, bend, rtol=1e-5, atol=1e-5)
+
+
+def test_gradient_and_hessian_passes_agree(case):
+    objective = Objective(*case[:2], 0.3, intercept=True, basis=case[2])
+    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    one, two = objective.gradient_at(at), objective.hessian_at(at)
+    assert one.value == two.value
+    assert np.array_equal(one.gradient, two.gradient)
+
+
+def test_the_two_factors_are_the_hessian_where_all_rows_have_the_same_probabilities(case):
+    design, likelihood, basis = case
+    objective = Objective(design, likelihood, 0.0, intercept=True, basis=basis)
+    between, within = objective.factors_at(objective.start(), diagonal=False)
+    hessian = objective.hessian_at(objective.start()).hessian
+    if not isinstance(likelihood, ProbitLikelihood):
+        np.testing.assert_allclose(np.kron(between, within), hessian, rtol=1e-10, atol=1e-10)
+    diagonal = objective.factors_at(objective.start(), diagonal=True)[1]
+    np.testing.assert_allclose(diagonal, within.diagonal(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("likelihood", [LogisticLikelihood(), ProbitLikelihood()])
+def test_scores_far_out_stay_finite(likelihood):
+    far = np.array([[-800.0, 800.0, -1e8, 1e8, 0.0]])
+    for code in (0, 1):
+        local = likelihood.local(far, np.full(5, code))
+        for values in (local.loss, local.slope, local.curvature):
+            assert np.isfinite(values).all()
+        assert (local.curvature >= 0).all()
+    softmax = SoftmaxLikelihood().local(np.vstack([far, -far, 0 * far]), np.array([0, 1, 2, 0, 1]))
+    assert np.isfinite(softmax.loss).all()

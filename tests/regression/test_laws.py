@@ -1,0 +1,163 @@
+"""What does not change the fit: threads, batches, containers, units, weights in place of repeats."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from suffice import threads
+from suffice.regression import LogisticRegression, ProbitRegression, strategy
+from suffice.regression.design import Design
+from suffice.regression.estimators import SoftmaxLikelihood
+from suffice.regression.minimise import newton
+from suffice.regression.objective import Objective
+
+BOTH = pytest.mark.parametrize("Regression", [LogisticRegression, ProbitRegression])
+CLASSES = pytest.mark.parametrize("k", [2, 3])
+
+
+@BOTH
+@CLASSES
+def test_weights_are_repeats(drawn, Regression, k):
+    X, y = drawn(150, 3, k)
+    times = np.random.default_rng(1).integers(0, 4, size=150)
+    for settings in ({}, {"C": np.inf}, {"class_weight": "balanced"}):
+        weighted = Regression(**settings).fit(X, y, sample_weight=times)
+        repeated = Regression(**settings).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(weighted.standard_errors_, repeated.standard_errors_, rtol=1e-6)
+
+
+def test_weights_are_repeats_in_the_figures_too(drawn):
+    X, y = drawn(150, 3, 2)
+    weighted = LogisticRegression().fit(X, y, sample_weight=np.full(150, 3.0))
+    repeated = LogisticRegression().fit(np.repeat(X, 3, axis=0), np.repeat(y, 3))
+    assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-12)
+    assert weighted.bic_ == pytest.approx(repeated.bic_, rel=1e-12)
+
+
+@BOTH
+@CLASSES
+def test_every_container_gives_the_same_fit(drawn, Regression, k):
+    X, y = drawn(200, 3, k)
+    names = ["a", "b", "c"]
+    fits = [
+        Regression().fit(container, y)
+        for container in (
+            X,
+            np.asfortranarray(X),
+            X.tolist(),
+            X.astype(object),
+            pd.DataFrame(X, columns=names),
+            pl.DataFrame(X, schema=names),
+            pa.table(dict(zip(names, X.T, strict=True))),
+            sparse.csr_array(X),
+            sparse.csc_matrix(X),
+        )
+    ]
+    for fit in fits[1:]:
+        np.testing.assert_allclose(fit.coef_, fits[0].coef_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(fit.intercept_, fits[0].intercept_, rtol=1e-9, atol=1e-12)
+    for fit in fits[4:7]:
+        assert fit.feature_names_in_.tolist() == names
+
+
+@CLASSES
+def test_the_number_of_threads_changes_no_bit(drawn, k):
+    X, y = drawn(40_000, 8, k)
+    fits = []
+    try:
+        for n in (1, 3):
+            threads.set_threads(n)
+            fits.append(LogisticRegression().fit(X, y))
+    finally:
+        threads.set_threads(None)
+    assert np.array_equal(fits[0].coef_, fits[1].coef_)
+    assert np.array_equal(fits[0].n_iter_, fits[1].n_iter_)
+
+
+class Batches:
+    """Rows that come in pieces, such as files; read by slices as an array is."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, pieces):
+        self.pieces = pieces
+        self.shape = sum(map(len, pieces)), pieces[0].shape[1]
+
+    def __getitem__(self, rows):
+        wanted = np.arange(self.shape[0])[rows]
+        starts = np.cumsum([0, *map(len, self.pieces)])
+        parts = [
+            piece[wanted[(wanted >= start) & (wanted < start + len(piece))] - start]
+            for start, piece in zip(starts, self.pieces, strict=False)
+        ]
+        return np.concatenate(parts)
+
+
+def test_any_split_into_batches_gives_the_same_iterations(drawn):
+    X, y = drawn(30_000, 8, 3)
+    whole = strategy.minimise(softmax_objective(X, y), 1e-5, 100)
+    for cuts in ([1, 2, 7000], [5000, 5000, 20_001], range(0, 30_000, 4999)):
+        split = strategy.minimise(softmax_objective(Batches(np.split(X, list(cuts))), y), 1e-5, 100)
+        assert split.n_iterations == whole.n_iterations
+        assert np.array_equal(split.parameters, whole.parameters)
+
+
+def softmax_objective(X, y, strength=1.0):
+    basis = np.linalg.qr(np.vstack([np.eye(2), -np.ones(2)]))[0]
+    return Objective(Design(X, y, None), SoftmaxLikelihood(), strength, intercept=True, basis=basis)
+
+
+@pytest.mark.parametrize("n", [700, 30_000])
+def test_quasi_newton_a_sample_and_newton_find_the_same_optimum(drawn, monkeypatch, n):
+    X, y = drawn(n, 5, 3)
+    objective = softmax_objective(X, y)
+    exact = newton(objective, objective.start(), 1e-8, 50)
+    monkeypatch.setattr(strategy, "NEWTON", 0.0)
+    found = strategy.minimise(objective, 1e-6, 500)
+    assert found.converged
+    assert found.curvature is None
+    np.testing.assert_allclose(found.parameters, exact.parameters, atol=1e-6)
+    polished = strategy.minimise(objective, 1e-6, 500, hessian=True)
+    np.testing.assert_allclose(polished.parameters, exact.parameters, atol=1e-9)
+    assert polished.curvature is not None
+
+
+def test_a_sample_that_has_no_optimum_is_not_used():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = (X[:, 0] > 0).astype(int)
+    y[np.argmax(X[:, 0])] = 0  # the one row that makes the classes overlap
+    model = LogisticRegression(C=np.inf, max_iter=2000).fit(X, y)
+    assert model.converged_
+    assert np.isfinite(model.coef_).all()
+
+
+def test_many_sparse_columns_are_solved_without_a_dense_matrix():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((400, 5000), density=0.01, rng=rng, format="csr")
+    y = np.asarray(X[:, :20].sum(axis=1) > 0.1).astype(int)
+    model = LogisticRegression().fit(X, y)
+    assert model.converged_
+    assert model.score(X, y) > 0.9
+    with pytest.raises(AttributeError, match="standard_errors=True"):
+        _ = model.standard_errors_
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_units_and_offsets_do_not_matter_without_a_penalty(drawn, k):
+    X, y = drawn(400, 3, k)
+    plain = LogisticRegression(C=np.inf).fit(X, y)
+    scale = np.array([1e-180, 1e150, 1e5])
+    scaled = LogisticRegression(C=np.inf).fit(X * scale, y)
+    np.testing.assert_allclose(scaled.coef_ * scale, plain.coef_, rtol=1e-7)
+    np.testing.assert_allclose(scaled.standard_errors_ * scale, plain.standard_errors_, rtol=1e-6)
+    np.testing.assert_allclose(scaled.predict_proba(X * scale), plain.predict_proba(X), rtol=1e-7)
+    moved = np.round(X * 1024) / 1024 + 2.0**40  # exact
+    back = LogisticRegression(C=np.inf).fit(moved, y)
+    near = LogisticRegression(C=np.inf).fit(moved - 2.0**40, y)
+    np.testing.assert_allclose(back.coef_, near.coef_, rtol=1e-7)
+    np.testing.assert_allclose(back.predict_proba(moved), near.predict_proba(moved - 2.0**40), rtol=1e-7)
