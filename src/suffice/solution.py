@@ -36,6 +36,8 @@ class Solution:
             for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
         ]
         self.weight = statistics.weight
+        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+            raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
         estimated = len(self.classes) - 1 if are_estimated(priors) else 0
         self.n_parameters = estimated + sum(factor.n_parameters for factor in self.factors)
 
@@ -48,9 +50,10 @@ class Solution:
     @property
     def offset(self) -> Array:
         """What every row scores before its cells: log π_k, or nothing where all factors ignore priors."""
-        if self.factors and all(factor.ignores_priors for factor in self.factors):
-            return np.zeros(len(self.classes))
-        return self.log_priors
+        return np.zeros(len(self.classes)) if self._ignores_priors() else self.log_priors
+
+    def _ignores_priors(self) -> bool:
+        return bool(self.factors) and all(factor.ignores_priors for factor in self.factors)
 
     @property
     def log_likelihood(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Language:
         """Whether words never seen share one probability; presence is asked of known words only."""
         return self.family.unseen == "smooth" and self.family.event == "multinomial"
 
-    @property
+    @cached_property
     def ids(self) -> NDArray[np.intp]:
         """The words that count, as ids of the vocabulary."""
         return np.flatnonzero(self.row >= 0)
@@ -105,13 +106,15 @@ class Language:
     def read(self, documents: Documents, label: str) -> tuple[Any, Array]:
         """What each word of each document is worth, (n, V) sparse, and the worth of words never seen."""
         counts = count(documents, self.analysis, self.vocabulary, grow=False)
-        known = counts.terms < len(self.row)
-        rows = np.where(known, self.row[np.where(known, counts.terms, 0)], -1)
-        outside = rows < 0
-        of_document = np.repeat(np.arange(len(counts)), np.diff(counts.starts))
+        rows, starts = counts.terms, counts.starts
         unseen = counts.unknown.astype(np.float64)
-        if outside.any():
+        outside = None
+        if self.n_words < len(self.row):
+            rows = self.row[counts.terms]
+            outside = rows < 0
+            of_document = np.repeat(np.arange(len(counts)), np.diff(starts))
             np.add.at(unseen, of_document[outside], counts.counts[outside])
+            starts = np.searchsorted(of_document[~outside], np.arange(len(counts) + 1))
         if self.family.unseen == "error" and unseen.any():
             at = int(np.argmax(unseen > 0))
             raise ValueError(
@@ -122,11 +125,10 @@ class Language:
             x = np.ones(len(rows))
         else:
             x = document_values(counts, self.family).astype(np.float64, copy=False)
-        held = slice(None) if not outside.any() else ~outside
-        x, rows, of_document = x[held], rows[held], of_document[held]
+        if outside is not None:
+            x, rows = x[~outside], rows[~outside]
         if self.idf is not None:
             x = x * self.idf[rows]
-        starts = np.searchsorted(of_document, np.arange(len(counts) + 1))
         matrix = sparse.csr_array((x, rows, starts), shape=(len(counts), self.n_words))
         return matrix, unseen
 

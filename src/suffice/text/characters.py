@@ -20,6 +20,8 @@ NEEDS_CONTEXT = "İΣ"
 WORD = 1 << 30
 SPACE = 1 << 29
 CODE_POINT = (1 << 21) - 1
+OUTSIDE, BEYOND_ASCII = 0, 0xFF
+"""A byte that is no letter, and one that is part of a character beyond ASCII."""
 
 
 @lru_cache
@@ -38,3 +40,13 @@ def code_point_table(lowercase: bool, size: int) -> NDArray[np.uint32]:
             table[run.start() : run.end()] |= flag
     table.flags.writeable = False
     return table
+
+
+@lru_cache
+def letter_table(lowercase: bool) -> NDArray[np.uint8]:
+    """For each byte of text: the (lower-cased) letter of a word, `OUTSIDE` or `BEYOND_ASCII`."""
+    points = code_point_table(lowercase, ASCII)
+    letters = np.full(256, BEYOND_ASCII, np.uint8)
+    letters[:ASCII] = np.where(points & WORD, points & 0x7F, OUTSIDE)
+    letters.flags.writeable = False
+    return letters

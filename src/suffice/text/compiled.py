@@ -91,6 +91,7 @@ def count_row(
 def count_words(
     text: Bytes,
     offsets: Offsets,
+    letters: Bytes,
     points: Points,
     stops: Table,
     split: Split,
@@ -108,7 +109,7 @@ def count_words(
     document may need if it is those that ran out.
     """
     for d in range(first, len(offsets) - 1):
-        split_words(text, offsets[d], offsets[d + 1], points, stops, split)
+        split_words(text, offsets[d], offsets[d + 1], letters, points, stops, split)
         needed = split.segments[1] * (lengths[1] - lengths[0] + 1)
         if row + needed > len(entries.terms):
             return d, size, row, needed
@@ -119,6 +120,53 @@ def count_words(
             return d, size, row, 0
         entries.unknown[d] = unknown
         entries.starts[d + 1] = row = n
+    return len(offsets) - 1, size, row, 0
+
+
+@kernel
+def count_single_words(
+    text: Bytes,
+    offsets: Offsets,
+    letters: Bytes,
+    points: Points,
+    stops: Table,
+    split: Split,
+    table: Table,
+    size: int,
+    grow: bool,
+    entries: Entries,
+    first: int,
+    row: int,
+) -> tuple[int, int, int, int]:
+    """`count_words` for terms of one word, which is most of all counting: one plain loop."""
+    buffer, units, segments, hashes = split
+    starts, unknown, terms, counts, places = entries
+    for d in range(first, len(offsets) - 1):
+        split_words(text, offsets[d], offsets[d + 1], letters, points, stops, split)
+        if row + segments[1] > len(terms):
+            return d, size, row, segments[1]
+        n = row
+        unknown[d] = 0
+        for k in range(segments[1]):
+            start, end = units[k], units[k + 1] - 1
+            term, slot = locate(buffer, start, end, hashes[k], table)
+            if term == FREE:
+                if not grow:
+                    unknown[d] += 1
+                    continue
+                if not insert(buffer, start, end, hashes[k], slot, table, size):
+                    return d, size, row, 0
+                term = size
+                size += 1
+            at = row + places[term]
+            if row <= at < n and terms[at] == term:
+                counts[at] += 1
+            else:
+                places[term] = n - row
+                terms[n] = term
+                counts[n] = 1
+                n += 1
+        starts[d + 1] = row = n
     return len(offsets) - 1, size, row, 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ SPACE = np.uint32(characters.SPACE)
 CODE_POINT = np.uint32(characters.CODE_POINT)
 ASCII = characters.ASCII
 BLANK = ord(" ")
+OUTSIDE = characters.OUTSIDE
+NONE, SEVEN = np.uint64(0), np.uint64(7)
 
 
 class Split(NamedTuple):
@@ -35,7 +37,7 @@ class Split(NamedTuple):
 
 
 @inlined
-def decoded(text: Bytes, i: int) -> tuple[np.uint32, int]:
+def decoded(text: Bytes, i: Any) -> tuple[np.uint32, Any]:
     """The code point that begins at byte i, which is not ASCII, and where the next begins."""
     lead, second = np.uint32(text[i]), np.uint32(text[i + 1]) & 0x3F
     if lead < 0xE0:
@@ -48,7 +50,7 @@ def decoded(text: Bytes, i: int) -> tuple[np.uint32, int]:
 
 
 @inlined
-def encode(point: np.uint32, buffer: Bytes, w: int) -> int:
+def encode(point: np.uint32, buffer: Bytes, w: Any) -> Any:
     """Write a code point as UTF-8 at w; returns where the next goes."""
     if point < 0x80:
         buffer[w] = point
@@ -69,54 +71,59 @@ def encode(point: np.uint32, buffer: Bytes, w: int) -> int:
 
 
 @inlined
-def is_among(stops: Table, buffer: Bytes, start: int, end: int, h: np.uint64) -> bool:
-    """Whether a word is to be left out."""
-    return len(stops.hashes) > 0 and locate(buffer, start, end, h, stops)[0] != FREE
+def split_words(
+    text: Bytes, begin: int, end: int, letters: Bytes, points: Points, stops: Table, split: Split
+) -> None:
+    """Write the words of `text[begin:end]`, with a blank after each, as one segment; hash them on the way.
 
-
-@inlined
-def split_words(text: Bytes, begin: int, end: int, points: Points, stops: Table, split: Split) -> None:
-    """Write the words of `text[begin:end]`, with a blank after each, as one segment; hash them on the way."""
+    Indices are unsigned: numba would allow for negative ones at every byte. The inner loop is one word.
+    """
     buffer, units, segments, hashes = split
-    n = start = w = 0
-    continued = 0  # bytes that continue a character: a word has at least two characters, not two bytes
-    h, word = np.uint64(0), ONE
-    i = begin
-    while i <= end:
-        point = np.uint32(text[i]) if i < end else np.uint32(0)
-        if point < ASCII:
-            i += 1
-            point = points[point]
-            if point & WORD:
-                buffer[w] = point & 0xFF
-                w += 1
-                word = (word << EIGHT) | np.uint64(point & 0xFF)
-                if (w - start) & 7 == 0:
+    n = w = np.uint64(0)
+    i, stop = np.uint64(begin), np.uint64(end)
+    while i < stop:
+        letter = letters[text[i]]
+        if letter == OUTSIDE:
+            i += ONE
+            continue
+        start, continued = w, np.uint64(0)
+        h, word = np.uint64(0), ONE
+        while True:
+            if letter < ASCII:
+                buffer[w] = letter
+                w += ONE
+                i += ONE
+                word = (word << EIGHT) | np.uint64(letter)
+                if (w - start) & SEVEN == NONE:
                     h, word = mixed(h, word), ONE
-                continue
-        else:
-            point, i = decoded(text, i)
-            point = points[point]
-            if point & WORD:
+            else:
+                point, after = decoded(text, np.int64(i))
+                point = points[point]
+                i = np.uint64(after)
+                if not point & WORD:
+                    break
                 first = w
-                w = encode(point & CODE_POINT, buffer, w)
-                continued += w - first - 1
-                h, word = hashed(h, word, buffer, start, first, w)
-                continue
-        if w > start:
-            h = mixed(h, word)
-            if w - start > 7:
-                h |= LONG
-            if w - start - continued > 1 and not is_among(stops, buffer, start, w, h):
-                units[n] = start
-                hashes[n] = h
-                n += 1
-                buffer[w] = BLANK
-                start = w + 1
+                w = np.uint64(encode(point & CODE_POINT, buffer, np.int64(w)))
+                continued += w - first - ONE
+                h, word = hashed(h, word, buffer, np.int64(start), np.int64(first), np.int64(w))
+            if i >= stop:
+                break
+            letter = letters[text[i]]
+            if letter == OUTSIDE:
+                break
+        length = w - start
+        h = mixed(h, word) | (LONG * np.uint64(length > SEVEN))
+        if length - continued > ONE and (
+            len(stops.hashes) == 0 or locate(buffer, np.int64(start), np.int64(w), h, stops)[0] == FREE
+        ):
+            units[n] = start
+            hashes[n] = h
+            n += ONE
+            buffer[w] = BLANK
+            w += ONE
+        else:
             w = start
-            continued = 0
-            h, word = np.uint64(0), ONE
-    units[n] = start
+    units[n] = w
     segments[1] = n
 
 

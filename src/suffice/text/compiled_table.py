@@ -12,6 +12,7 @@ from suffice.text import table
 from suffice.text.documents import Bytes, Offsets
 from suffice.text.table import Hashes, Ids, Table
 
+Index = int | np.int64
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FREE = table.FREE
@@ -43,7 +44,7 @@ def mixed(h: np.uint64, word: np.uint64) -> np.uint64:
 
 @inlined
 def hashed(
-    h: np.uint64, word: np.uint64, source: Bytes, start: int, first: int, end: int
+    h: np.uint64, word: np.uint64, source: Bytes, start: Index, first: Index, end: Index
 ) -> tuple[np.uint64, np.uint64]:
     """A hash and the word under way, with the bytes from `first` to `end` of a term that began at `start`."""
     for i in range(first, end):
@@ -62,7 +63,7 @@ def hash_slice(source: Bytes, start: int, end: int) -> np.uint64:
 
 
 @inlined
-def same(source: Bytes, start: int, end: int, arena: Bytes, offsets: Offsets, i: int) -> bool:
+def same(source: Bytes, start: Index, end: Index, arena: Bytes, offsets: Offsets, i: int) -> bool:
     """Whether term i is `source[start:end]`."""
     begin, length = offsets[i], end - start
     k = 0
@@ -73,7 +74,7 @@ def same(source: Bytes, start: int, end: int, arena: Bytes, offsets: Offsets, i:
 
 
 @inlined
-def locate(source: Bytes, start: int, end: int, h: np.uint64, terms: Table) -> tuple[int, np.int64]:
+def locate(source: Bytes, start: Index, end: Index, h: np.uint64, terms: Table) -> tuple[int, np.int64]:
     """The id of the term `source[start:end]`, or `FREE`, and the slot that holds it or would."""
     arena, offsets, hashes, slots = terms
     mask = len(slots) - 1

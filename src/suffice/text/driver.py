@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.text.analysis import Analysis
-from suffice.text.characters import ASCII, UNICODE, code_point_table
-from suffice.text.compiled import Entries, count_characters, count_words
+from suffice.text.characters import ASCII, UNICODE, code_point_table, letter_table
+from suffice.text.compiled import Entries, count_characters, count_single_words, count_words
 from suffice.text.compiled_split import Split
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents, read_only
@@ -27,18 +27,21 @@ def count_documents(
     """How often each term occurs in each document."""
     documents = prepared(documents, analysis)
     text, offsets = read_only(documents.bytes), read_only(documents.offsets)
-    points = _points(documents, analysis.lowercase)
+    points, letters = _points(documents, analysis.lowercase), letter_table(analysis.lowercase)
+    stops = _stop_table(analysis.stop_set)
     split = _room_to_split(int(np.diff(offsets).max(initial=0)))
     entries = _room_for_entries(documents, vocabulary)
     done, size, n = 0, len(vocabulary), 0
     while True:
-        rest = (split, analysis.ngram_range, vocabulary.table, size, grow, entries, done, n)
-        if analysis.analyzer == "word":
-            done, size, n, needed = count_words(text, offsets, points, _stop_table(analysis.stop_set), *rest)
+        rest = (vocabulary.table, size, grow, entries, done, n)
+        lengths = analysis.ngram_range
+        if analysis.analyzer != "word":
+            is_padded = analysis.analyzer == "char_wb"
+            done, size, n, needed = count_characters(text, offsets, points, is_padded, split, lengths, *rest)
+        elif lengths == (1, 1):
+            done, size, n, needed = count_single_words(text, offsets, letters, points, stops, split, *rest)
         else:
-            done, size, n, needed = count_characters(
-                text, offsets, points, analysis.analyzer == "char_wb", *rest
-            )
+            done, size, n, needed = count_words(text, offsets, letters, points, stops, split, lengths, *rest)
         if grow:
             vocabulary.extend_to(size)
         if done == len(documents):

@@ -1,0 +1,231 @@
+"""What a person expects of a language model: its words, its texts, its probabilities, its reasons."""
+
+import numpy as np
+import pytest
+
+from suffice import TextClassifier
+
+TEXTS = ["good film fun", "bad film film", "good day", "awful bad plot bad", "film"]
+LABELS = ["+", "-", "+", "-", "+"]
+CHOICES = [
+    {},
+    {"event": "bernoulli"},
+    {"event": "complement"},
+    {"event": "complement", "weight_norm": True, "idf": True},
+    {"tf": "log", "length": "l2", "idf": True},
+    {"unseen": "smooth"},
+    {"ngram_range": (1, 2), "alpha": 0.1},
+    {"analyzer": "char_wb", "ngram_range": (2, 3)},
+    {"alpha": 0.0},
+    {"event": "bernoulli", "alpha": 0.0},
+]
+with_choices = pytest.mark.parametrize("choices", CHOICES, ids=str)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return TextClassifier().fit(TEXTS, LABELS)
+
+
+def test_top_words_by_probability_are_the_smoothed_shares(model):
+    counts = {"film": 2, "good": 2, "day": 1, "fun": 1, "awful": 0, "bad": 0, "plot": 0}
+    expected = [(word, (n + 1) / (6 + 7)) for word, n in counts.items()]
+    words, probabilities = zip(*model.top_words("+", 10), strict=True)
+    assert words == tuple(counts)
+    np.testing.assert_allclose(probabilities, [p for _, p in expected])
+    assert model.top_words("+", 3) == model.top_words("+", 10)[:3]
+    assert model.top_words("+", 0) == []
+
+
+def test_top_words_by_evidence_are_log_odds_against_the_other_classes_together():
+    model = TextClassifier(alpha=0.5).fit([*TEXTS, "good plot"], [*LABELS, "?"])
+    here = {"film": 2, "good": 2, "day": 1, "fun": 1}
+    there = {"bad": 3, "film": 2, "awful": 1, "plot": 2, "good": 1}
+    for word, value in model.top_words("+", 10, by="evidence"):
+        mine = (here.get(word, 0) + 0.5) / (6 + 3.5)
+        theirs = (there.get(word, 0) + 0.5) / (9 + 3.5)
+        np.testing.assert_allclose(value, np.log(mine / theirs))
+    values = [value for _, value in model.top_words("+", 10, by="evidence")]
+    assert values == sorted(values, reverse=True)
+
+
+def test_top_words_by_presence_are_shares_of_documents():
+    model = TextClassifier("bernoulli").fit(TEXTS, LABELS)
+    assert model.top_words("-", 1) == [("bad", (2 + 1) / (2 + 2))]
+
+
+def test_ties_among_top_words_are_in_the_order_of_code_points():
+    model = TextClassifier().fit(["zz éé aa ZZ 東京"], ["x"])
+    assert [word for word, _ in model.top_words("x", 2)] == ["zz", "aa"]
+    assert [word for word, _ in model.top_words("x", 9)] == ["zz", "aa", "éé", "東京"]
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, "3"])
+def test_a_number_of_words_is_whole(model, n):
+    for ask in (model.top_words, model.generate):
+        with pytest.raises(ValueError, match="whole number"):
+            ask("+", n)
+    with pytest.raises(ValueError, match="whole number"):
+        model.sample(n)
+
+
+def test_a_label_that_is_not_there_is_named(model):
+    for ask in (model.top_words, model.generate, lambda label: model.log_prob("film", label)):
+        with pytest.raises(ValueError, match="no class 'z'"):
+            ask("z")
+    with pytest.raises(ValueError, match="evidence"):
+        model.top_words("+", by="weight")
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_generated_texts_are_seeded_and_of_known_words(event):
+    model = TextClassifier(event, alpha=0.1).fit(TEXTS, LABELS)
+    text = model.generate("-", 50, random_state=3)
+    assert text == model.generate("-", 50, random_state=3)
+    assert text != model.generate("-", 50, random_state=4)
+    assert len(text.split()) == 50
+    assert set(text.split()) <= set(model.vocabulary_)
+    texts, labels = model.sample(20, random_state=0)
+    assert (texts, labels.tolist()) == (model.sample(20, random_state=0)[0], labels.tolist())
+    assert set(" ".join(texts).split()) <= set(model.vocabulary_)
+    assert set(labels) == {"+", "-"}
+
+
+def test_generated_words_have_the_frequencies_of_the_class(model):
+    drawn = model.generate("-", 20_000, random_state=0).split()
+    for word, p in model.top_words("-", 7):
+        assert abs(drawn.count(word) / 20_000 - p) < 5 * np.sqrt(p / 20_000)
+
+
+def test_log_prob_sums_the_logs_of_the_words(model):
+    expected = np.log(3 / 13) + 2 * np.log(1 / 13)
+    np.testing.assert_allclose(model.log_prob("film bad bad", "+"), expected)
+    assert isinstance(model.log_prob("film", "+"), float)
+    many = model.log_prob(["film bad bad", None, ""], "+")
+    np.testing.assert_allclose(many, [expected, 0.0, 0.0])
+
+
+def test_log_prob_and_perplexity_do_not_ask_for_the_prior(model):
+    ruled_out = TextClassifier(priors={"+": 0.0, "-": 1.0}).fit(TEXTS, LABELS)
+    assert ruled_out.log_prob("film", "+") == model.log_prob("film", "+")
+    np.testing.assert_allclose(ruled_out.perplexity(TEXTS), model.perplexity(TEXTS))
+
+
+def test_perplexity_is_the_inverse_geometric_mean_of_the_words(model):
+    np.testing.assert_allclose(model.perplexity("film bad")[0], ((3 / 13) * (1 / 13)) ** -0.5)
+    both = sum(model.log_prob(TEXTS, "-")) / 13
+    np.testing.assert_allclose(model.perplexity(TEXTS)[1], np.exp(-both))
+
+
+def test_perplexity_of_a_uniform_language_is_its_size():
+    model = TextClassifier().fit(["aa bb cc dd"], ["x"])
+    np.testing.assert_allclose(model.perplexity(["aa cc", "dd"]), [4.0])
+
+
+@with_choices
+def test_the_words_the_rest_and_the_prior_add_up_to_the_joint_score(choices, gappy):
+    model = TextClassifier(**choices).fit(gappy.texts, gappy.labels)
+    why = model.explain(gappy.asked)
+    assert len(why) == len(gappy.asked)
+    np.testing.assert_allclose(why.posterior, model.predict_proba(gappy.asked))
+    joint = model.predict_joint_log_proba(gappy.asked)
+    for i in range(len(why)):
+        words, gains = why.words(i)
+        assert set(words) <= set(model.vocabulary_)
+        total = why.prior + gains.sum(axis=0) + why.rest(i)
+        np.testing.assert_allclose(total, joint[i], rtol=0, atol=1e-10)
+        assert not np.isnan(why.rest(i)).any()
+        assert "nan" not in why.describe(i)
+
+
+def test_evidence_is_the_log_odds_of_each_word_strongest_first(model):
+    why = model.explain("bad film bad plot")
+    evidence = dict(why.evidence(0, "-", "+"))
+    for word, n in {"bad": 2, "film": 1, "plot": 1}.items():
+        np.testing.assert_allclose(
+            evidence[word], n * (model.log_prob(word, "-") - model.log_prob(word, "+"))
+        )
+    sizes = [abs(value) for _, value in why.evidence(0)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_an_explanation_prints_its_words_and_its_sum(model):
+    shown = str(model.explain("bad film bad plot"))
+    assert "document 0: '-' with probability" in shown
+    assert shown.splitlines()[-1].split()[:2] == ["log", "odds"]
+    assert [line.split()[0] for line in shown.splitlines()[3:-1]] == ["bad", "plot", "film", "(prior)"]
+    assert "0 documents" in str(model.explain([]))
+
+
+def test_a_long_document_prints_its_strongest_words_and_the_sum_of_the_others():
+    text = " ".join(f"word{i}" for i in range(100))
+    shown = TextClassifier().fit([text, "other"], ["x", "y"]).explain(text).describe(0)
+    assert "(80 other words)" in shown
+    assert len(shown.splitlines()) == 25
+
+
+def test_positions_and_classes_that_are_not_there_are_named(model):
+    why = model.explain(["bad film"])
+    with pytest.raises(IndexError, match="no document 1"):
+        why.describe(1)
+    with pytest.raises(IndexError, match="no document -1"):
+        why.html(-1)
+    with pytest.raises(ValueError, match="no class 'z'"):
+        why.describe(0, "z")
+
+
+HOSTILE = "<script>alert('film')</script> & \"bad\" <img src=x onerror=alert(1)> &lt;b&gt; film"
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"strip_html": True}, {"tokenizer": str.split}, {"ngram_range": (1, 2)}]
+)
+def test_hostile_documents_and_labels_are_escaped_in_html(choices):
+    labels = ["<b onclick='x'>", '"><script>']
+    model = TextClassifier(**choices).fit([HOSTILE, "bad film"], labels)
+    page = model.explain(HOSTILE)._repr_html_()
+    bare = page
+    for tag in ("div", "p", "b", "span"):
+        for known in (f"<{tag}>", f"</{tag}>"):
+            bare = bare.replace(known, "")
+    parts = [part.split(">")[0] for part in bare.split("<")[1:]]
+    assert all(part.startswith(("div style=", "p style=", "span style=")) for part in parts)
+    assert "&lt;script&gt;" in page
+    assert "onclick=&#x27;x&#x27;" in page or "&quot;&gt;" in page
+
+
+def test_words_in_html_are_shaded_by_what_they_say(model):
+    page = model.explain("Bad film, unheard").html(0, "-", "+")
+    bad, film = model.explain("bad film").evidence(0, "-", "+")
+    assert f'title="{bad[1]:+.3f} nats">Bad</span>' in page
+    assert f'title="{film[1]:+.3f} nats">film</span>' in page
+    assert page.endswith(", unheard</p></div>")
+    assert "rgba(0, 114, 178, 0.85)" in page  # blue, the strongest word for the class
+
+
+DENSITIES = {
+    "score_samples": lambda model: model.score_samples(TEXTS),
+    "sample": lambda model: model.sample(2),
+    "generate": lambda model: model.generate("+"),
+    "log_prob": lambda model: model.log_prob("film", "+"),
+    "perplexity": lambda model: model.perplexity("film"),
+    "log_likelihood_": lambda model: model.log_likelihood_,
+}
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+@pytest.mark.parametrize("choices", [{"event": "complement"}, {"weight_norm": True}], ids=str)
+def test_scores_that_are_no_density_say_so(name, choices):
+    model = TextClassifier(**choices).fit(TEXTS, LABELS)
+    with pytest.raises(ValueError, match=f"{name} needs a density"):
+        DENSITIES[name](model)
+    assert model.top_words("+", 1)
+
+
+def test_the_log_likelihood_is_that_of_the_fitted_documents(corpus):
+    for event in ("multinomial", "bernoulli"):
+        model = TextClassifier(event).fit(corpus.texts, corpus.labels)
+        joint = model.predict_joint_log_proba(corpus.texts)
+        own = joint[np.arange(60), np.searchsorted(model.classes_, corpus.labels)]
+        np.testing.assert_allclose(model.log_likelihood_, own.sum())
+        np.testing.assert_allclose(np.exp(model.score_samples(corpus.texts)), np.exp(joint).sum(axis=1))
