@@ -3,10 +3,11 @@
 Needs the public data sets in the folder named by SUFFICE_DATA.
 """
 
+import ast
 import os
+import subprocess
 import sys
 import time
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +34,27 @@ def timed(work):
     return time.perf_counter() - start, value
 
 
-def peak(work):
-    """Bytes held at most beyond the start, as Python's and NumPy's allocators see it."""
-    tracemalloc.start()
-    work()
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
+def memory_of_fit(who, settings):
+    """Bytes that a fit holds at most beyond what it began with, in a process of its own (Linux)."""
+    command = [sys.executable, __file__, "memory", who, repr(settings)]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603
+
+
+def print_memory(who, settings):
+    texts, labels = table("imdb", "train")
+    model = suffice.TextClassifier(**settings)
+    if who == "theirs":
+        model = make_pipeline(CountVectorizer(**settings), MultinomialNB())
+    model.fit(texts[:2000], labels[:2000])  # compile, import
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status("VmRSS")
+    model.fit(texts, labels)
+    print(_status("VmHWM") - before)
+
+
+def _status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
 
 
 def speed(texts, labels, test, **settings):
@@ -59,13 +74,14 @@ def speed(texts, labels, test, **settings):
     for name, pairs in (("fit", fits), ("predict_proba", predictions)):
         mine, other = np.median(pairs, axis=0)
         print(f"  {name:14} {other / mine:6.1f} times faster")
+    mine, other = (memory_of_fit(who, settings) for who in ("ours", "theirs"))
+    print(f"  memory of fit  {mine / other:.2f} of theirs")
 
 
 def cross_validated(texts, labels, grid, folds=5):
     """The best settings on the training documents alone: the statistics of each fold are subtracted."""
     best = (-1.0, {})
     for summing in {tuple(sorted(setting["summing"].items())) for setting in grid}:
-        family = suffice.families.Words(**dict(summing))
         parts = [
             (
                 test,
@@ -87,14 +103,13 @@ def cross_validated(texts, labels, grid, folds=5):
             best = max(
                 best, (right / len(labels), {**setting["summing"], **setting["solving"]}), key=lambda b: b[0]
             )
-        del family
     return best
 
 
 def accuracy(name, settings, expected):
     train, test = table(name, "train"), table(name, "test")
     score = suffice.TextClassifier(**settings).fit(*train).score(*test)
-    print(f"  {name:14} {settings!s:60} {score:.4f}  (published or asked: {expected})")
+    print(f"  {name:14} {settings!s:60} {score:.4f}  (published: {expected})")
 
 
 def rt_polarity(settings, expected):
@@ -103,10 +118,13 @@ def rt_polarity(settings, expected):
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(texts, labels):
         model = suffice.TextClassifier(**settings).fit([texts[i] for i in train], labels[train])
         right += np.sum(model.predict([texts[i] for i in test]) == labels[test])
-    print(f"  {'rt_polarity':14} {settings!s:60} {right / len(labels):.4f}  (published or asked: {expected})")
+    print(f"  {'rt_polarity':14} {settings!s:60} {right / len(labels):.4f}  (published: {expected})")
 
 
 def main():
+    if sys.argv[1:2] == ["memory"]:
+        print_memory(sys.argv[2], ast.literal_eval(sys.argv[3]))
+        return
     if FOLDER is None:
         print("text: SUFFICE_DATA does not name the folder of public data sets; left out.")
         return
@@ -119,10 +137,10 @@ def main():
         speed(texts, labels, test, ngram_range=(1, 2))
     print("accuracy:")
     accuracy("newsgroups20", {}, 0.7728)
-    accuracy("imdb", {}, "≥ 0.829")
-    accuracy("imdb", {"ngram_range": (1, 2)}, "≥ 0.865")
-    rt_polarity({}, "≥ 0.779")
-    rt_polarity({"ngram_range": (1, 2)}, "≥ 0.789")
+    accuracy("imdb", {"tf": "binary"}, "83.55 %")
+    accuracy("imdb", {"tf": "binary", "ngram_range": (1, 2)}, "86.59 %")
+    rt_polarity({"tf": "binary"}, "77.9 %")
+    rt_polarity({"tf": "binary", "ngram_range": (1, 2), "alpha": 2.0}, "79.0 %")
     train = table("newsgroups20", "train")
     grid = [
         {"summing": {"tf": tf, "length": length}, "solving": {"event": event, "alpha": alpha, "idf": idf}}
@@ -130,11 +148,11 @@ def main():
         for length in (None, "l2")
         for event in ("multinomial", "complement")
         for idf in (False, True)
-        for alpha in (0.01, 0.03, 0.1, 0.3, 1.0)
+        for alpha in (0.03, 0.1, 0.3, 1.0)
     ]
     score, settings = cross_validated(*train, grid)
     print(f"  newsgroups20 cross-validated on the training posts: {score:.4f} with {settings}")
-    accuracy("newsgroups20", settings, "≥ 0.84")
+    accuracy("newsgroups20", settings, "85.1 % by scikit-learn with log TF, L2 length, complement")
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ from suffice.text import (
     Analysis,
     Documents,
     Vocabulary,
+    class_sums,
     count,
     counting,
     driver,
     kernels,
     read_documents,
     reference,
+    sums,
 )
 
 ANALYSES = [Analysis(), Analysis(ngram_range=(1, 2)), Analysis("char_wb", (2, 4)), Analysis("char", (1, 2))]
@@ -164,3 +166,20 @@ def test_numba_can_be_switched_off(monkeypatch):
     assert kernels.is_compiled(1 << 30)
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
     assert not kernels.is_compiled(1 << 30)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_by_class_are_the_same_compiled_or_not(monkeypatch, weighted):
+    rng = np.random.default_rng(0)
+    documents = read_documents([" ".join(rng.choice(["ab", "cd", "ef"], 9)) for _ in range(200)])
+    vocabulary = Vocabulary()
+    counts = count(documents, Analysis(), vocabulary, grow=True)
+    classes = rng.integers(0, 4, 200)
+    weights = rng.integers(1, 9, 200) / 8 if weighted else None
+    results = []
+    for compiled in (False, True):
+        monkeypatch.setattr(sums, "is_compiled", lambda _n, answer=compiled: answer)
+        results.append(class_sums(counts, counts.counts, classes, weights, (4, len(vocabulary))))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert results[0][2].sum() == len(counts.terms)

@@ -12,7 +12,7 @@ from suffice.factors.base import Codes, Counts, gather
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.text import Counts as DocumentCounts
-from suffice.text import Vocabulary
+from suffice.text import Vocabulary, class_sums
 
 Ids = NDArray[np.int32]
 PENDING = 1 << 20
@@ -172,26 +172,16 @@ def class_entries(
     counts: DocumentCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
 ) -> Entries:
     """The counts of a batch summed by class and word."""
-    per_document = np.diff(counts.starts)
-    codes = np.repeat(classes, per_document)
-    w = None if weights is None else np.repeat(weights, per_document)
     x = document_values(counts, family)
     if n_classes * size > max(8 * len(x), 1 << 16):
-        worth = np.ones(len(x)) if w is None else w
-        few = codes.astype(np.int32), counts.terms, x * worth, worth, np.ones(len(x), np.int64)
-        return Entries(*few).summed()
-    cells = codes * size + counts.terms
-    support = np.bincount(cells, minlength=n_classes * size)
+        per_document = np.diff(counts.starts)
+        codes = np.repeat(classes, per_document).astype(np.int32)
+        worth = np.ones(len(x)) if weights is None else np.repeat(weights, per_document)
+        return Entries(codes, counts.terms, x * worth, worth, np.ones(len(x), np.int64)).summed()
+    total, present, support = class_sums(counts, x, classes, weights, (n_classes, size))
     held = np.flatnonzero(support)
-    present = support if w is None else np.bincount(cells, w, n_classes * size)
-    total = np.bincount(cells, x if w is None else x * w, n_classes * size)
-    return Entries(
-        (held // size).astype(np.int32),
-        (held % size).astype(np.int32),
-        total[held].astype(np.float64),
-        present[held].astype(np.float64),
-        support[held].astype(np.int64),
-    )
+    at, words = (held // size).astype(np.int32), (held % size).astype(np.int32)
+    return Entries(at, words, total.ravel()[held], present.ravel()[held], support.ravel()[held])
 
 
 def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:

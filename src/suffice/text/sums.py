@@ -1,0 +1,39 @@
+"""Sums of counts by class and term."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.text.counts import Counts
+from suffice.text.documents import read_only
+from suffice.text.kernels import is_compiled
+
+BYTES_PER_ENTRY = 8
+
+
+def class_sums(
+    counts: Counts,
+    x: NDArray[Any],
+    classes: NDArray[np.intp],
+    weights: NDArray[np.float64] | None,
+    shape: tuple[int, int],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Σ w·x, Σ w and the number of documents, for each class and each term that they have."""
+    if is_compiled(BYTES_PER_ENTRY * len(x)):
+        from suffice.text.compiled_sums import add_by_class
+
+        sums = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
+        by_document = np.ones(len(counts)) if weights is None else weights
+        starts, terms, codes = map(read_only, (counts.starts, counts.terms, classes.astype(np.int64)))
+        add_by_class(starts, terms, read_only(x), codes, read_only(by_document), *sums)
+        return sums
+    per_document = np.diff(counts.starts)
+    cells = np.repeat(classes, per_document) * shape[1] + counts.terms
+    w = np.ones(len(x)) if weights is None else np.repeat(weights, per_document)
+    n_cells = shape[0] * shape[1]
+    total, present = (np.bincount(cells, values, n_cells).astype(np.float64) for values in (x * w, w))
+    support = np.bincount(cells, minlength=n_cells).astype(np.int64)
+    return total.reshape(shape), present.reshape(shape), support.reshape(shape)
