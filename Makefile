@@ -63,8 +63,10 @@ lint: $(VENV)/.installed-dev
 	@$(VENV)/bin/lint-imports
 
 bench: $(VENV)/.installed-dev
-	$(SAY) "running benchmarks/run.py"
+	$(SAY) "running benchmarks/run.py, text.py and regression.py"
 	@$(PY) benchmarks/run.py
+	@$(PY) benchmarks/text.py
+	@$(PY) benchmarks/regression.py
 
 clean:
 	$(SAY) "removing $(VENV), caches and build output"

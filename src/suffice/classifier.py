@@ -24,7 +24,7 @@ from suffice.infer import Families, schema_of_statistics
 from suffice.priors import Priors, class_priors
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax, log_sum, softmax
+from suffice.scores import Scores, log_softmax, log_sum, softmax, softmax_in_place
 from suffice.solution import Solution
 from suffice.statistics import Accumulator, Statistics
 
@@ -248,7 +248,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x)."""
-        return softmax(self._scores(X, base=False).comparable())
+        return softmax_in_place(self._scores(X, base=False).comparable())
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors."""

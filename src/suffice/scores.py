@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from suffice import threads
 from suffice.families.elementary import Array
+from suffice.kernels.choice import compiled_for, row_parts
 
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
@@ -53,6 +55,15 @@ def log_softmax(scores: Array) -> Array:
     shifted = scores - scores.max(axis=1, keepdims=True)
     shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return np.asarray(shifted)
+
+
+def softmax_in_place(scores: Array) -> Array:
+    """Posteriors, written over the scores."""
+    compiled = compiled_for(scores.size)
+    if compiled is None:
+        return softmax(scores)
+    threads.run(lambda rows: compiled.softmax(scores[rows]), row_parts(*scores.shape))
+    return scores
 
 
 def softmax(scores: Array) -> Array:

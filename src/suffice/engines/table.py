@@ -21,6 +21,7 @@ from suffice.engines.columns import (
 )
 from suffice.engines.container import Container, Library, as_typed
 from suffice.engines.labels import read_labels
+from suffice.kernels.choice import has_squares
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -311,11 +312,8 @@ def _first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
     """Find the first ±inf, reading clean data once: its sum of squares is finite."""
     if values.dtype.kind != "f" or not values.size:
         return None
-    if values.flags.forc:
-        flat = values.ravel(order="K")
-        with np.errstate(all="ignore"):
-            if np.isfinite(np.dot(flat, flat)):
-                return None
+    if has_squares(values):
+        return None
     step = max(1, _CELLS_PER_BLOCK // values.shape[1])
     for start in range(0, len(values), step):
         infinite = np.isinf(values[start : start + step])

@@ -5,12 +5,14 @@ A thousand Normal columns are one array operation: totals are (statistics, class
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice import threads
 from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, gather, impossible, within
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
@@ -34,11 +36,14 @@ from suffice.families.elementary import (
     rescale,
 )
 from suffice.kernels import reference as kernels
+from suffice.kernels.choice import compiled_for, has_squares, read_only, row_parts
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST = 2.0**960
 SQUARABLE = 2.0**480
 WIDEST = 2.0**-480
+MOST_CLASSES = 256
+"""Classes up to which every part of the rows may keep sums of its own."""
 
 
 class ColumnTotals(Totals):
@@ -88,17 +93,24 @@ class ColumnTotals(Totals):
         if sparse.issparse(block):
             self._refuse_sparse(block, labels)
             return
-        bad = ~(self.family.support(block) | np.isnan(block))
-        if bad.any():
-            row, column = first_offence(bad)
-            raise ValueError(self._outside(labels[column], block[row, column], f"row {row}"))
+        if not self._takes_every_number():
+            bad = ~(self.family.support(block) | np.isnan(block))
+            if bad.any():
+                row, column = first_offence(bad)
+                raise ValueError(self._outside(labels[column], block[row, column], f"row {row}"))
         self._refuse_overflow(block, labels)
+
+    def _takes_every_number(self) -> bool:
+        """Whether every finite number is in the support; infinities never come this far."""
+        return type(self.family).support is Family.support
 
     def _refuse_overflow(self, block: Array, labels: list[str]) -> None:
         """Raise where the sums would leave the floats."""
         if not {"x", "x2"} & set(self.family.functions) or not block.size:
             return
         if self.family.scaled:
+            if has_squares(block):
+                return
             highest = np.fmax(np.fmax.reduce(block, axis=0), self.origin.max(axis=0, initial=0.0))
             lowest = np.fmin(np.fmin.reduce(block, axis=0), self.origin.min(axis=0, initial=0.0))
             with np.errstate(over="ignore", invalid="ignore"):
@@ -142,6 +154,9 @@ class ColumnTotals(Totals):
             self.add(self._of_sparse(block, classes, weights), 1)
             return
         values = np.asarray(block)
+        compiled = compiled_for(values.size) if self._is_quadratic(len(self.weight)) else None
+        if compiled is not None and self._update_in_one_pass(compiled, values, classes, weights):
+            return
         observed = ~np.isnan(values)
         gaps = None if observed.all() else observed
         if gaps is not None:
@@ -174,6 +189,54 @@ class ColumnTotals(Totals):
             base = base if gaps is None else np.where(gaps, base, 0.0)
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0]):
                 self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
+
+    def _is_quadratic(self, n_classes: int) -> bool:
+        """Whether the compiled kernel of x and x² sums this family."""
+        return self.family.functions == ("x", "x2") and self.family.scaled and n_classes <= MOST_CLASSES
+
+    def _update_in_one_pass(
+        self, compiled: ModuleType, values: Array, classes: Codes, weights: Array | None
+    ) -> bool:
+        """Add rows with one read; False, and nothing changed, where squares would leave the floats."""
+        n_classes, shape = len(self.weight), self.origin.shape
+        wanted = ~np.broadcast_to(self.has_origin(), shape)
+        origin = self.origin.copy()
+        for rows in row_parts(*values.shape):
+            if not wanted.any():
+                break
+            part = np.ascontiguousarray(values[rows])
+            compiled.first_values(read_only(part), read_only(classes[rows]), wanted, origin)
+        by_row = np.ones(len(values)) if weights is None else weights
+
+        def part_sums(rows: slice) -> tuple[Array, Array]:
+            sums, largest = np.zeros((3, *shape)), np.zeros(shape)
+            part = np.ascontiguousarray(values[rows])
+            cells = (read_only(array) for array in (part, classes[rows], by_row[rows]))
+            compiled.power_sums(*cells, origin, sums, largest)
+            return sums, largest
+
+        parts = threads.run(part_sums, row_parts(*values.shape))
+        size = np.max([largest for _, largest in parts], axis=0).max(axis=0)
+        if ((size > SQUARABLE) | ((size > 0) & (size < 1.0 / SQUARABLE))).any():
+            return False
+        sums = np.sum([sums for sums, _ in parts], axis=0)
+        counts = np.bincount(classes, minlength=n_classes)
+        weight = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+        if np.allclose(sums[2], weight[:, np.newaxis], rtol=1e-12):
+            self.weight += weight[:, np.newaxis]
+            self.support += counts[:, np.newaxis]
+        else:
+            self.expand_presence()
+            self.weight += sums[2]
+            if weights is None:
+                self.support += sums[2].astype(np.int64)
+            else:
+                for k, members in kernels.class_blocks(classes, n_classes):
+                    self.support[k] += np.count_nonzero(~np.isnan(values[members]), axis=0)
+        self.origin = origin
+        self.raise_unit(exponent_of(size))
+        self.total += np.stack([np.ldexp(sums[0], -self.unit), np.ldexp(sums[1], -2 * self.unit)])
+        return True
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
         """Sums of sparse rows, about the origin 0."""

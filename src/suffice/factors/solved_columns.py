@@ -6,17 +6,20 @@ expanded square.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice import threads
 from suffice.factors.base import Block, Codes, Solved, first_offence, unseen_log_shares
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels import reference as kernels
+from suffice.kernels.choice import compiled_for, read_only, row_parts
 from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
 
 LOG_TWO = float(np.log(2.0))
@@ -59,11 +62,40 @@ class SolvedColumns(Solved):
         if sparse.issparse(block):
             add_sparse_scores(self, block, labels, scores, base=base)
             return
+        compiled = compiled_for(block.size * len(self.constant)) if self._is_quadratic() else None
+        if compiled is not None:
+            self._add_quadratic_scores(compiled, np.asarray(block), scores.finite)
+            return
         n_rows, n_columns = block.shape
         step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
             self._add_scores_of(rows, self._prepared(block[rows], labels, base=base), scores)
+
+    def _is_quadratic(self) -> bool:
+        """Whether every score is a quadratic function of every finite number."""
+        every_number = type(self.family).support is Family.support
+        return self.family.functions == ("x", "x2") and every_number and not self.point.any()
+
+    def _add_quadratic_scores(self, compiled: ModuleType, block: Array, scores: Array) -> None:
+        """Add the scores of all rows, in parts, with one read of them."""
+        on = self.active
+        parameters = [
+            np.ascontiguousarray(array)
+            for array in (
+                self.natural[:, :, on],
+                self.constant[:, on],
+                self.origin[:, on],
+                np.ldexp(1.0, -self.exponent[on]),
+                self._float_range()[0],
+            )
+        ]
+
+        def add(rows: slice) -> None:
+            part = block[rows] if on.all() else block[rows][:, on]
+            compiled.quadratic_scores(read_only(np.ascontiguousarray(part)), *parameters, scores[rows])
+
+        threads.run(add, row_parts(*block.shape))
 
     def _add_scores_of(self, rows: slice, prepared: Prepared, scores: Scores) -> None:
         """Add the scores of some rows, few enough to stay in the cache."""

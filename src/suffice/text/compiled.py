@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from suffice.jit import inlined, kernel
 from suffice.text.compiled_split import Points, Split, split_characters, split_padded, split_words
-from suffice.text.compiled_table import FREE, hash_slice, inlined, insert, kernel, locate
+from suffice.text.compiled_table import FREE, hash_slice, insert, locate
 from suffice.text.documents import Bytes, Offsets
 from suffice.text.table import Ids, Table
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.jit import inlined
 from suffice.text import characters
-from suffice.text.compiled_table import EIGHT, FREE, LONG, ONE, hashed, inlined, locate, mixed
+from suffice.text.compiled_table import EIGHT, FREE, LONG, ONE, hashed, locate, mixed
 from suffice.text.documents import Bytes, Offsets
 from suffice.text.table import Hashes, Table
 

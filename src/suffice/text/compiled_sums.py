@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.text.compiled_table import kernel
+from suffice.jit import kernel
 from suffice.text.documents import Offsets
 from suffice.text.table import Ids
 

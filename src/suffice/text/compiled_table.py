@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
-
 import numpy as np
-from numba import njit
 
+from suffice.jit import inlined, kernel
 from suffice.text import table
 from suffice.text.documents import Bytes, Offsets
 from suffice.text.table import Hashes, Ids, Table
 
 Index = int | np.int64
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 FREE = table.FREE
 MULTIPLIER = np.uint64(table.MULTIPLIER)
 LONG = np.uint64(table.LONG)
 BITS = np.uint64(table.BITS)
 ONE, EIGHT, HALF = np.uint64(1), np.uint64(8), np.uint64(32)
-
-
-def kernel(function: Function) -> Function:
-    """Compile at first call, to run without the interpreter's lock; kept on disk where that is possible."""
-    try:
-        return cast("Function", njit(nogil=True, cache=True)(function))
-    except RuntimeError:  # a read-only installation, and no home to write to
-        return cast("Function", njit(nogil=True)(function))
-
-
-def inlined(function: Function) -> Function:
-    """Compile into the kernels that call it: to pass arrays on would cost more than a step of their loops."""
-    return cast("Function", njit(forceinline=True)(function))
 
 
 @inlined

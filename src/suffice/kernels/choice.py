@@ -1,0 +1,67 @@
+"""Which kernels do the work, and on which rows: the one place that decides."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.threads import run
+
+WORTH_AN_IMPORT = 1 << 21
+"""Cells from which importing numba takes less time than it saves."""
+WORTH_A_CALL = 1 << 14
+"""The same, once it has been imported."""
+CELLS_AT_ONCE = 1 << 19
+"""Cells in a part: many parts for the threads, few enough to add up what they give."""
+
+
+def compiled_for(n_cells: int) -> ModuleType | None:
+    """The compiled kernels, where reading so many cells is worth them; None for the reference."""
+    if n_cells < WORTH_A_CALL or os.environ.get("SUFFICE_DISABLE_JIT", "0") not in {"", "0"}:
+        return None
+    if n_cells < WORTH_AN_IMPORT and "suffice.kernels.compiled" not in sys.modules:
+        return None
+    return _compiled()
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    try:
+        return import_module("suffice.kernels.compiled")
+    except ImportError:  # numba publishes nothing for this machine, or not yet for this NumPy
+        return None
+
+
+def row_parts(n_rows: int, n_columns: int) -> list[slice]:
+    """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
+    step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same array, not to be written to: numba compiles once for such, whoever owns the memory."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def has_squares(values: NDArray[Any]) -> bool:
+    """Whether Σx² over the observed cells is finite, and so every difference of values: one read."""
+    if values.dtype.kind != "f" or not values.flags.forc:
+        return False
+    if not values.flags.c_contiguous:
+        values = values.T
+    compiled = compiled_for(values.size)
+    if compiled is None:
+        flat = values.ravel()
+        with np.errstate(all="ignore"):
+            return bool(np.isfinite(np.dot(flat, flat)))
+    parts = run(lambda rows: compiled.sum_of_squares(read_only(values[rows])), row_parts(*values.shape))
+    return bool(np.isfinite(sum(parts)))
