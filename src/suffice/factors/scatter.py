@@ -18,6 +18,7 @@ from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, im
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
 from suffice.kernels import reference as kernels
+from suffice.kernels.choice import has_squares, is_complete
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
@@ -204,12 +205,14 @@ class ScatterTotals(Totals):
                 f"{labels[0]} is sparse, and a joint Gaussian fills every pair of columns; "
                 "pass a dense array, or Normal() for independent columns."
             )
-        large = np.abs(block).astype(np.float64) > 2.0**1000
-        if large.any():
+        large = None if has_squares(block) else np.abs(block).astype(np.float64) > 2.0**1000
+        if large is not None and large.any():
             row, column = first_offence(large)
             raise ValueError(
                 f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to square."
             )
+        if is_complete(block):
+            return
         gaps = np.isnan(block).any(axis=0)
         if self.family.shrinkage == "ledoit_wolf" and gaps.any():
             raise ValueError(
@@ -237,8 +240,8 @@ class ScatterTotals(Totals):
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
         values = np.asarray(block)
-        observed = ~np.isnan(values)
-        complete = bool(observed.all())
+        complete = is_complete(values)
+        observed = np.broadcast_to(np.True_, values.shape) if complete else ~np.isnan(values)
         blocks = list(kernels.class_blocks(classes, len(self.origin)))
         size = np.zeros(self.n_columns)
         for k, rows in blocks:

@@ -7,7 +7,7 @@ of a Gaussian is the Gaussian of the submatrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from suffice.factors.base import Block, Codes, Solved
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.kernels.choice import is_complete
 from suffice.kernels.reference import row_patterns
 from suffice.scores import Scores
 
@@ -107,21 +108,29 @@ class SolvedScatter(Solved):
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         for rows, columns, whitenings in self._patterns(block):
+            everything = len(rows) == len(block) and len(columns) == block.shape[1]
+            scorers = [
+                (members, self._scorer(columns, members, whitening, whole=base or len(whitenings) > 1))
+                for g, whitening in enumerate(whitenings)
+                if len(members := np.flatnonzero(self.group == g))
+            ]
             for start in range(0, len(rows), ROWS_AT_ONCE):
                 at = rows[start : start + ROWS_AT_ONCE]
-                values = block[np.ix_(at, columns)]
-                for g, whitening in enumerate(whitenings):
-                    members = np.flatnonzero(self.group == g)
-                    scores.finite[np.ix_(at, members)] += self._group_scores(
-                        values, columns, members, whitening, whole=base or len(whitenings) > 1
-                    )
+                part = slice(start, start + ROWS_AT_ONCE)
+                values = block[part] if everything else block[np.ix_(at, columns)]
+                for members, score in scorers:
+                    if everything and len(members) == len(self.group):
+                        scores.finite[part] += score(values)
+                    else:
+                        scores.finite[np.ix_(at, members)] += score(values)
 
-    def _group_scores(
-        self, values: Array, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
-    ) -> Array:
-        """Log p of rows in the classes of one group, which share Σ: (n, members).
+    def _scorer(
+        self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
+    ) -> Callable[[Array], Array]:
+        """What gives log p of rows in the classes of one group, which share Σ: (n, members).
 
-        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes.
+        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
+        and the rest is one matrix product.
         """
         scale = self.scale[columns]
         here = np.ix_(members, columns)
@@ -129,15 +138,23 @@ class SolvedScatter(Solved):
         means = (self.centre[here] - base) / scale + self.shift[here]
         middle = means.mean(axis=0)
         centres = (means - middle) @ whitening.inverse.T
-        if len(members) > 1 and np.abs(centres).max(initial=0.0) < NEAR:
-            standard = (values - base) / scale - middle
-            away = np.einsum("ij,ij->i", centres, centres)
-            if not whole:
-                return np.asarray(standard @ (whitening.inverse.T @ centres.T) - 0.5 * away)
-            rows = standard @ whitening.inverse.T
-            own = np.einsum("ij,ij->i", rows, rows)
-            return np.asarray(whitening.constant + rows @ centres.T - 0.5 * own[:, np.newaxis] - 0.5 * away)
-        return np.stack([whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1)
+        if len(members) == 1 or np.abs(centres).max(initial=0.0) >= NEAR:
+            return lambda values: np.stack(
+                [whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1
+            )
+        half = 0.5 * np.einsum("ij,ij->i", centres, centres)
+        if not whole:
+            slopes = whitening.inverse.T @ centres.T
+            constant = -middle @ slopes - half
+            slopes = slopes / scale[:, np.newaxis]
+            return lambda values: np.asarray((values - base) @ slopes + constant)
+
+        def log_densities(values: Array) -> Array:
+            rows = ((values - base) / scale - middle) @ whitening.inverse.T
+            own = 0.5 * np.einsum("ij,ij->i", rows, rows)
+            return np.asarray(whitening.constant + rows @ centres.T - own[:, np.newaxis] - half)
+
+        return log_densities
 
     def _standard(self, values: Array, columns: Codes, k: int) -> Array:
         """(x − μ_k)/scale."""
@@ -154,6 +171,10 @@ class SolvedScatter(Solved):
 
     def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
         """Rows with the same columns observed, those columns, and Σ on them for each group."""
+        if is_complete(block):
+            if len(block):
+                yield np.arange(len(block)), self.active, self.whitenings
+            return
         for seen, rows in row_patterns(~np.isnan(block[:, self.active])):
             if seen.all():
                 yield rows, self.active, self.whitenings

@@ -65,3 +65,12 @@ def has_squares(values: NDArray[Any]) -> bool:
             return bool(np.isfinite(np.dot(flat, flat)))
     parts = run(lambda rows: compiled.sum_of_squares(read_only(values[rows])), row_parts(*values.shape))
     return bool(np.isfinite(sum(parts)))
+
+
+def is_complete(values: NDArray[Any]) -> bool:
+    """Whether no cell is NaN: one read, without a mask."""
+    if values.dtype.kind != "f" or not values.flags.forc:
+        return not bool(np.isnan(values).any())
+    flat = values.ravel(order="K")
+    with np.errstate(all="ignore"):
+        return not np.isnan(np.dot(flat, flat)) or not bool(np.isnan(values).any())
