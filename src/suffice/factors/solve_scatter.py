@@ -7,7 +7,6 @@ nothing here depends on the units of the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -89,17 +88,17 @@ def standardised(totals: ScatterTotals) -> Standardised:
     held = ~np.isnan(totals.origin)
     reference = np.where(held, totals.origin, 0.0)
     anchor = np.where(held.any(axis=0), reference[np.argmax(held, axis=0), np.arange(d)], 0.0)
-    totals = copy(totals)
-    totals.raise_unit(exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0)))
-    unit = np.ldexp(1.0, totals.exponent)
+    apart = exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0))
+    raised = np.maximum(totals.exponent, apart)
+    unit, ratio = np.ldexp(1.0, raised), np.ldexp(1.0, np.maximum(totals.exponent - raised, -1000))
     weight, first, second, peak = (np.zeros((n_classes, d)) for _ in range(4))
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)
         pairs = cell.weight.ndim > 0
         weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
-        first[k, columns] += np.diag(cell.total) if pairs else cell.total
-        second[k, columns] += np.diag(cell.scatter)
-        peak[k, columns] += cell.peak
+        first[k, columns] += (np.diag(cell.total) if pairs else cell.total) * ratio[columns]
+        second[k, columns] += np.diag(cell.scatter) * ratio[columns] ** 2
+        peak[k, columns] += cell.peak * ratio[columns] ** 2
     mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
     variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
     # Rounding leaves at most this much of a variance that is zero.
@@ -121,7 +120,8 @@ def standardised(totals: ScatterTotals) -> Standardised:
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)
         if np.any(cell.support > 0):
-            cells[k].append(Cell(columns, cell, shift[k, columns], 1.0 / scale[columns]))
+            in_units = ratio[columns]
+            cells[k].append(Cell(columns, cell, shift[k, columns] / in_units, in_units / scale[columns]))
     return Standardised(
         cells,
         weight,
