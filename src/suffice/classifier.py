@@ -292,9 +292,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution.require_density("sample")
         if n_samples != int(n_samples) or n_samples < 0:
             raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
-        rng = random_state
-        if not isinstance(rng, np.random.Generator):
-            rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+        rng = generator_of(random_state)
         codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
         columns = solution.sample(codes, rng)
         container = self._learnt.container
@@ -389,3 +387,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

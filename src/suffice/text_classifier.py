@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from suffice.classifier import BayesClassifier
+from suffice.classifier import BayesClassifier, generator_of
 from suffice.engines.table import Table, TextTable
 from suffice.factors.solved_words import Language, SolvedWords
 from suffice.families import Words
@@ -143,7 +142,7 @@ class TextClassifier(BayesClassifier):
         self.solve().require_density("generate")
         _check_number("n_words", n_words)
         gap = " " if self.analyzer == "word" else ""
-        return gap.join(self._language().generate(self._index(label), n_words, _generator(random_state)))
+        return gap.join(self._language().generate(self._index(label), n_words, generator_of(random_state)))
 
     def log_prob(self, documents: Any, label: Any) -> Any:
         """Log p(document | class): a number for one document, an array for several."""
@@ -182,7 +181,7 @@ class TextClassifier(BayesClassifier):
         solution = self.solve()
         solution.require_density("sample")
         _check_number("n_samples", n_samples)
-        rng = _generator(random_state)
+        rng = generator_of(random_state)
         codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
         return solution.sample(codes, rng)[0].tolist(), solution.classes[codes]
 
@@ -203,9 +202,3 @@ class TextClassifier(BayesClassifier):
 def _check_number(name: str, value: Any) -> None:
     if not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}.")
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

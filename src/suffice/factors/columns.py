@@ -93,16 +93,12 @@ class ColumnTotals(Totals):
         if sparse.issparse(block):
             self._refuse_sparse(block, labels)
             return
-        if not self._takes_every_number():
+        if not self.family.takes_every_number:  # infinities never come this far
             bad = ~(self.family.support(block) | np.isnan(block))
             if bad.any():
                 row, column = first_offence(bad)
                 raise ValueError(self._outside(labels[column], block[row, column], f"row {row}"))
         self._refuse_overflow(block, labels)
-
-    def _takes_every_number(self) -> bool:
-        """Whether every finite number is in the support; infinities never come this far."""
-        return type(self.family).support is Family.support
 
     def _refuse_overflow(self, block: Array, labels: list[str]) -> None:
         """Raise where the sums would leave the floats."""

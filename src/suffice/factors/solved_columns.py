@@ -74,8 +74,8 @@ class SolvedColumns(Solved):
 
     def _is_quadratic(self) -> bool:
         """Whether every score is a quadratic function of every finite number."""
-        every_number = type(self.family).support is Family.support
-        return self.family.functions == ("x", "x2") and every_number and not self.point.any()
+        family = self.family
+        return family.functions == ("x", "x2") and family.takes_every_number and not self.point.any()
 
     def _add_quadratic_scores(self, compiled: ModuleType, block: Array, scores: Array) -> None:
         """Add the scores of all rows, in parts, with one read of them."""

@@ -83,6 +83,11 @@ class Family:
         ]
         return f"{self.name}({', '.join(changed)})"
 
+    @property
+    def takes_every_number(self) -> bool:
+        """Whether every finite number lies in the support."""
+        return type(self).support is Family.support
+
     # --- the primitives of a family -------------------------------------------------------------
 
     def support(self, x: Array) -> NDArray[np.bool_]:

@@ -24,17 +24,22 @@ CELLS_AT_ONCE = 1 << 19
 
 def compiled_for(n_cells: int) -> ModuleType | None:
     """The compiled kernels, where reading so many cells is worth them; None for the reference."""
-    if n_cells < WORTH_A_CALL or os.environ.get("SUFFICE_DISABLE_JIT", "0") not in {"", "0"}:
+    return chosen("suffice.kernels.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+
+
+def chosen(module: str, size: int, worth_an_import: int, worth_a_call: int) -> ModuleType | None:
+    """A module of compiled kernels, where work of this size is worth it and numba may be used."""
+    if size < worth_a_call or os.environ.get("SUFFICE_DISABLE_JIT", "0") not in {"", "0"}:
         return None
-    if n_cells < WORTH_AN_IMPORT and "suffice.kernels.compiled" not in sys.modules:
+    if size < worth_an_import and module not in sys.modules:
         return None
-    return _compiled()
+    return _imported(module)
 
 
 @cache
-def _compiled() -> ModuleType | None:
+def _imported(module: str) -> ModuleType | None:
     try:
-        return import_module("suffice.kernels.compiled")
+        return import_module(module)
     except ImportError:  # numba publishes nothing for this machine, or not yet for this NumPy
         return None
 

@@ -28,12 +28,22 @@ StandardErrors = bool | Literal["auto"]
 class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
-    C: float
-    fit_intercept: bool
-    class_weight: Any
-    max_iter: int
-    tol: float
-    standard_errors: StandardErrors
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        standard_errors: StandardErrors = "auto",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standard_errors = standard_errors
 
     # --- fitting ---------------------------------------------------------------------------------
 

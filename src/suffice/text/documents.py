@@ -51,13 +51,6 @@ class Documents:
         return map(self.text, range(len(self)))
 
 
-def read_only(array: Any) -> Any:
-    """The same array, not to be written to: numba compiles once for such, whoever owns the memory."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def read_documents(column: Any) -> Documents:
     """Documents from a list, a NumPy array, or a pandas, Polars or pyarrow column of strings."""
     import pyarrow as pa

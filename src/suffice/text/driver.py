@@ -7,12 +7,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels.choice import read_only
 from suffice.text.analysis import Analysis
 from suffice.text.characters import ASCII, UNICODE, code_point_table, letter_table
 from suffice.text.compiled import Entries, count_characters, count_single_words, count_words
 from suffice.text.compiled_split import Split
 from suffice.text.counts import Counts
-from suffice.text.documents import Documents, read_only
+from suffice.text.documents import Documents
 from suffice.text.prepare import prepared
 from suffice.text.table import Table
 from suffice.text.vocabulary import Vocabulary

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels.choice import read_only
 from suffice.text.counts import Counts
-from suffice.text.documents import read_only
 from suffice.text.kernels import is_compiled
 
 BYTES_PER_ENTRY = 8
@@ -27,7 +27,8 @@ def class_sums(
 
         sums = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
         by_document = np.ones(len(counts)) if weights is None else weights
-        starts, terms, codes = map(read_only, (counts.starts, counts.terms, classes.astype(np.int64)))
+        starts, terms = read_only(counts.starts), read_only(counts.terms)
+        codes = read_only(classes.astype(np.int64))
         add_by_class(starts, terms, read_only(x), codes, read_only(by_document), *sums)
         return sums
     per_document = np.diff(counts.starts)

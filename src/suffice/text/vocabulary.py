@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.text.documents import Bytes, Documents, Offsets, read_only
+from suffice.kernels.choice import read_only
+from suffice.text.documents import Bytes, Documents, Offsets
 from suffice.text.kernels import table_kernels
 from suffice.text.table import Ids, Table, empty_table
 
