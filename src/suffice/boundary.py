@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
 
 
@@ -25,6 +25,8 @@ class Boundary:
     w : ndarray of shape (d,)
     w0 : float
     kind : "linear" or "quadratic"
+    columns : tuple
+        The names of x₀, x₁, …; None for models fitted on arrays.
     """
 
     label: Any
@@ -36,6 +38,7 @@ class Boundary:
     """The gradient of the log odds there."""
     level: float
     """The log odds there."""
+    columns: tuple[Any, ...] | None = None
 
     @property
     def w(self) -> Array:
@@ -52,24 +55,39 @@ class Boundary:
         """Whether the surface is a hyperplane."""
         return "quadratic" if self.Q.any() else "linear"
 
-    def __call__(self, X: ArrayLike) -> Array:
-        """Log odds of `label` against `against` at each row: positive on the side of `label`."""
+    def __call__(self, X: Any) -> Array:
+        """Log odds of `label` against `against` at each row: positive on the side of `label`.
+
+        Frames are read by the columns' names. A row with a gap has no place in the plane, and gives NaN;
+        the model's `decision_function` marginalises it.
+        """
+        away = self._rows(X) - self.centre
+        return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
+
+    def _rows(self, X: Any) -> Array:
+        """X as numbers, its columns in the order of the boundary's."""
+        if is_frame(X) and self.columns is not None:
+            table = read_table(X)
+            missing = [name for name in self.columns if name not in table.names]
+            if missing:
+                raise ValueError(f"the boundary is in the columns {list(self.columns)}; X lacks {missing}.")
+            return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if rows.shape[1] != len(self.centre):
             raise ValueError(f"rows have {rows.shape[1]} columns; the boundary has {len(self.centre)}.")
-        away = rows - self.centre
-        return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
+        return rows
 
     def __repr__(self) -> str:
-        terms = []
-        d = len(self.w)
+        d = len(self.centre)
         if d > 6:
             return f"Boundary({self.label!r} | {self.against!r}: {self.kind} in {d} columns)"
+        names = [f"x{i}" for i in range(d)] if self.columns is None else [str(name) for name in self.columns]
+        terms = []
         for i in range(d):
             for j in range(i, d):
                 coefficient = self.Q[i, j] + (self.Q[j, i] if i != j else 0.0)
                 if coefficient:
-                    terms.append(f"{coefficient:+.4g}·x{i}" + ("²" if i == j else f"·x{j}"))
-        terms += [f"{value:+.4g}·x{i}" for i, value in enumerate(self.w) if value]
+                    terms.append(f"{coefficient:+.4g}·{names[i]}" + ("²" if i == j else f"·{names[j]}"))
+        terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
         terms.append(f"{self.w0:+.4g}")
         return f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -133,14 +134,16 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
     def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:
         """The surface on which `label` has the posterior `threshold` against `against`."""
-        if not 0.0 < threshold < 1.0:
-            raise ValueError(f"threshold must lie strictly between 0 and 1, got {threshold!r}.")
+        if not (isinstance(threshold, Real) and 0.0 < threshold < 1.0):
+            raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
         gaussian = self._gaussian()
         known = self.classes_.tolist()
         for one in (label, against):
             if one not in known:
                 raise ValueError(f"there is no class {one!r}; the classes are {known}.")
         i, j = known.index(label), known.index(against)
+        if i == j:
+            raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
         centre = gaussian.mean[i]
         parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
         log_priors = self.solve().log_priors
@@ -149,7 +152,16 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
         shift = float(np.log(threshold) - np.log1p(-threshold))
         slope = parts[0][1] - parts[1][1]
-        return Boundary(known[i], known[j], quadratic, centre, slope, float(constant) - shift)
+        schema = self.schema_
+        return Boundary(
+            known[i],
+            known[j],
+            quadratic,
+            centre,
+            slope,
+            float(constant) - shift,
+            tuple(schema.names) if schema.named else None,
+        )
 
     # --- Fisher's directions ---------------------------------------------------------------------
 

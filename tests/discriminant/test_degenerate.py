@@ -416,11 +416,27 @@ def test_bad_missing_names_the_choices(missing):
         GaussianDiscriminant(missing=missing).fit(X, y)
 
 
-@pytest.mark.parametrize("ddof", [-1, np.inf, np.nan])
+@pytest.mark.parametrize("ddof", [-1, np.inf, np.nan, "one", None])
 def test_bad_ddof_is_refused(ddof):
     X, y = rows_of()
     with pytest.raises(ValueError, match="ddof must be a finite number"):
         GaussianDiscriminant(ddof=ddof).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "X, y",
+    [
+        ([[-10, -10], [-10, -10], [-10, None], [-9.875, None], [None, -9.875], [-10, -10]], [0] * 6),
+        ([[8.375, None], [8.375, None], [None, -5.875], [-5.625, -6.0], [0.125, -9.25]], [1, 0, 1, 0, 0]),
+    ],
+    ids=["alone", "with the pooled"],
+)
+def test_a_covariance_that_loses_its_rank_over_gaps_is_regularised(X, y):
+    X = np.array(X, dtype=float)
+    model = GaussianDiscriminant("full").fit(X, y)
+    assert {note.label for note in model.regularized_} == set(y)
+    scores = model.predict_joint_log_proba(X)[np.arange(len(y)), y]
+    np.testing.assert_allclose(model.log_likelihood_, scores.sum(), rtol=1e-11)
 
 
 def test_too_many_patterns_name_the_cure(monkeypatch):

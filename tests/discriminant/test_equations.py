@@ -160,10 +160,33 @@ def test_a_boundary_of_labels_that_are_text():
         model.boundary("setosa", "rose")
 
 
-@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, np.nan])
+@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, np.nan, "half", None])
 def test_a_threshold_lies_between_0_and_1(threshold):
-    with pytest.raises(ValueError, match="threshold must lie strictly between 0 and 1"):
+    with pytest.raises(ValueError, match="threshold must be a number strictly between 0 and 1"):
         GaussianDiscriminant().fit(X, Y).boundary(0, 1, threshold)
+
+
+def test_a_boundary_lies_between_two_classes():
+    with pytest.raises(ValueError, match="two different classes, got 1 twice"):
+        GaussianDiscriminant().fit(X, Y).boundary(1, 1)
+
+
+def test_a_boundary_reads_frames_by_name_and_says_the_names():
+    frame = pd.DataFrame(X[:, :2], columns=["length", "width"])
+    boundary = GaussianDiscriminant("full").fit(frame, Y).boundary(0, 1)
+    np.testing.assert_allclose(boundary(frame[["width", "length"]]), boundary(X[:, :2]), rtol=1e-12)
+    assert "·length²" in repr(boundary)
+    assert "·length·width" in repr(boundary)
+    with pytest.raises(ValueError, match=r"X lacks \['width'\]"):
+        boundary(frame[["length"]])
+
+
+def test_friedmans_lambda_1_is_the_shared_covariance():
+    one = GaussianDiscriminant("full", shrinkage=(1, 0)).fit(X, Y)
+    other = GaussianDiscriminant("shared").fit(X, Y)
+    assert one.n_parameters_ == other.n_parameters_
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-12)
+    assert one.boundary(0, 1).kind == "linear"
 
 
 def test_a_boundary_takes_one_row_or_many():

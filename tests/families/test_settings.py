@@ -33,7 +33,7 @@ def test_a_bad_dispersion_is_refused(key, dispersion):
         NAMED[key](dispersion)
 
 
-@pytest.mark.parametrize("ddof", [-1, np.nan])
+@pytest.mark.parametrize("ddof", [-1, np.nan, "one"])
 def test_a_bad_ddof_is_refused(ddof):
     with pytest.raises(ValueError, match=r"^Normal: ddof must be"):
         Normal(ddof=ddof)

@@ -18,15 +18,17 @@ from suffice.families import (
     Histogram,
     InverseGaussian,
     Multinomial,
+    MultivariateNormal,
     NegativeBinomial,
     Normal,
     Poisson,
 )
+from suffice.families.multivariate_normal import COVARIANCES
 from suffice.testing import check_classifier, check_family
 
 REQUIRED = {"Binomial": {"n": 6}}
-# A joint Gaussian on a handful of rows with gaps takes EM thousands of steps: its laws are fuzzed (below) and
-# have tests of their own in tests/discriminant.
+# A joint Gaussian on a handful of rows with gaps takes EM thousands of steps: few examples (below), more when
+# fuzzing, and tests of its own in tests/discriminant.
 # Words reads text, not numbers: its laws are in tests/text_classifier.
 ONE_BY_ONE = {name: make for name, make in FAMILIES.items() if name not in ("MultivariateNormal", "Words")}
 WHOLE = dict.fromkeys(
@@ -187,6 +189,12 @@ def test_sums_that_do_not_subtract_are_found_out(monkeypatch):
         check_family(Categorical(), max_examples=30)
 
 
+@pytest.mark.parametrize("covariance", ["full", "shared", "shared_isotropic"])
+def test_a_joint_gaussian_on_tiny_tables_with_gaps_keeps_the_laws(covariance):
+    check_classifier(MultivariateNormal(covariance), max_examples=8)
+
+
 @pytest.mark.slow
-def test_a_joint_gaussian_on_tiny_tables_with_gaps_keeps_the_laws():
-    check_classifier(FAMILIES["MultivariateNormal"](), max_examples=100)
+@pytest.mark.parametrize("covariance", COVARIANCES)
+def test_a_joint_gaussian_on_many_tiny_tables_with_gaps_keeps_the_laws(covariance):
+    check_classifier(MultivariateNormal(covariance), max_examples=200)

@@ -77,8 +77,9 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
             relative = np.abs(updated - covariance) / (spread[:, :, np.newaxis] * spread[:, np.newaxis])
             change = relative.max(axis=(1, 2), initial=0.0)
             np.maximum.at(change, tying.group, (np.abs(step) / spread[tying.group]).max(axis=1, initial=0.0))
+            for g in np.flatnonzero(moving & (change <= TOLERANCE)):
+                moving[g] = not _settled(covariance[g], updated[g])
             mean, covariance = mean + step, updated
-            moving &= change > TOLERANCE
             if number % CHECK_EVERY == 0:
                 now = np.array([_smallest_eigenvalue(matrix) for matrix in covariance])
                 falling = moving & (now < VANISHING) & (now < 0.9 * smallest)
@@ -108,6 +109,12 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
                 )
             progress.say(f"step {number + 1}, largest change {change.max():.1e} of {TOLERANCE:.0e}")
     raise AssertionError("the last step returns")
+
+
+def _settled(before: Array, after: Array) -> bool:
+    """Whether a step that changed Σ by next to nothing also kept what is left of its smallest eigenvalue."""
+    left = _smallest_eigenvalue(after)
+    return left >= VANISHING or left > 0.999 * _smallest_eigenvalue(before)
 
 
 def _smallest_eigenvalue(covariance: Array) -> float:

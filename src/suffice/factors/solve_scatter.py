@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from suffice.factors.base import Codes, Regularized
-from suffice.factors.em import maximize, nearest_covariance
+from suffice.factors.em import VANISHING, maximize, nearest_covariance
 from suffice.factors.scatter import ScatterTotals, Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
@@ -63,6 +63,8 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
     active = np.flatnonzero(everything.total_variance > 0)
     data = _columns(everything, active)
     tying = Tying(family.covariance, classes, data.scale, family.ddof)
+    if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
+        tying.share()
     moments = _moments(totals, data, tying)
     solved = SolvedScatter(family, labels, active, len(everything.scale))
     solved.centre, solved.scale = everything.centre, everything.scale
@@ -193,6 +195,11 @@ class Tying:
             self.shape = "full"
             self.group = _groups(covariance, classes)
         self.n_groups = int(self.group.max(initial=-1)) + 1
+
+    def share(self) -> None:
+        """All classes share one Σ: what Friedman's λ = 1 comes to."""
+        self.group = np.zeros_like(self.group)
+        self.n_groups = min(self.n_groups, 1)
 
     def pooled(self, per_class: Array) -> Array:
         """Sums over the classes of each group."""
@@ -376,7 +383,8 @@ def _regular(
     everything = float(moments.weight.sum())
     pooled = moments.scatter.sum(axis=0) / max(everything, 1.0)
     target, reason = pooled, "the covariance shared by all classes"
-    if not has_full_rank(pooled):
+    # A covariance that EM left on its way to lose rank may be most of the pooled one.
+    if not has_full_rank(pooled, VANISHING if moments.singular else SINGULAR):
         diagonal = np.diag(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
         target = (everything * pooled + np.diag(diagonal)) / (everything + 1.0)
@@ -395,7 +403,7 @@ def _regular(
     return matrices, notes
 
 
-def has_full_rank(matrix: Array) -> bool:
+def has_full_rank(matrix: Array, singular: float = SINGULAR) -> bool:
     """Whether a covariance has full rank whatever the units: judged on its correlations."""
     diagonal = np.diag(matrix)
     if (diagonal <= 0).any():
@@ -403,7 +411,7 @@ def has_full_rank(matrix: Array) -> bool:
     inverse = 1.0 / np.sqrt(diagonal)
     correlation = matrix * inverse
     correlation *= inverse[:, np.newaxis]
-    smallest = SINGULAR * len(matrix)
+    smallest = singular * len(matrix)
     size = float(np.linalg.norm(correlation, 1)) if len(matrix) else 0.0
     root, failed = linalg.lapack.dpotrf(correlation, lower=True)
     if not failed and len(matrix):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -64,7 +65,7 @@ class MultivariateNormal(Family):
                 f"{self.name}: shrinkage='ledoit_wolf' needs sums over whole rows, and missing='pairwise' "
                 "keeps sums over pairs of columns; use shrinkage='oas' or a number."
             )
-        if not (np.isfinite(self.ddof) and self.ddof >= 0):
+        if not (isinstance(self.ddof, Real) and np.isfinite(self.ddof) and self.ddof >= 0):
             raise ValueError(f"{self.name}: ddof must be a finite number ≥ 0, got {self.ddof!r}.")
 
     @property
@@ -123,7 +124,7 @@ def checked_covariance(covariance: Any) -> Any:
         groups = tuple(tuple(group) for group in covariance if not isinstance(group, str))
     except TypeError:
         groups = ()
-    if not groups or len(groups) != len(covariance):
+    if not groups or len(groups) != len(covariance) or not all(groups):
         raise ValueError(
             f"covariance must be one of {COVARIANCES}, or groups of labels such as "
             f"[['C1', 'C2'], ['C3']], got {covariance!r}."

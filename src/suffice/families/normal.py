@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -39,7 +40,7 @@ class Normal(DispersedFamily):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.isfinite(self.ddof) and self.ddof >= 0):
+        if not (isinstance(self.ddof, Real) and np.isfinite(self.ddof) and self.ddof >= 0):
             raise ValueError(f"{self.name}: ddof must be a finite number ≥ 0, got {self.ddof!r}.")
 
     def log_normalizer(self, natural: Array, origin: Array) -> Array:
