@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from suffice.engines.columns import as_array, complex_refusal
 from suffice.engines.container import Container
-from suffice.engines.table import Table, is_frame, read_labels, read_table
+from suffice.engines.table import Table
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
 from suffice.priors import Priors, class_priors
+from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
 from suffice.scores import Scores, log_softmax, log_sum, softmax, softmax_in_place
@@ -101,7 +100,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows away again, exactly to rounding, as if they had never been fitted."""
         check_is_fitted(self)
-        rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
+        rows = LabelledRows(self._read(X, reset=False), read_targets(self, y), sample_weight)
         gone = Accumulator.empty(self._learnt.accumulator.schema)
         rows.add_to(gone)
         return self._replace(self.statistics_, gone.statistics(), -1, "forget rows that were never fitted")
@@ -138,7 +137,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check_priors: bool = False
     ) -> None:
         table = self._read(X, reset=afresh)
-        rows = LabelledRows(table, self._labels(y), sample_weight)
+        rows = LabelledRows(table, read_targets(self, y), sample_weight)
         if check_priors:
             class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         if afresh:
@@ -183,61 +182,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        """X as a table, its column names and number checked against the fitted ones."""
-        if is_frame(X):
-            table = read_table(X)
-            if not reset:
-                self._check_names(table)
-            validate_data(self, X, skip_check_array=True, reset=reset)
-        else:
-            X = as_array(X, "X") if isinstance(X, list) else X
-            if isinstance(X, np.ma.MaskedArray):
-                X = np.ma.filled(X.astype(np.float64), np.nan)
-            if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
-                raise ValueError(complex_refusal("column 0"))
-            checked = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=("csr", "csc"),
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=1 if reset else 0,
-            )
-            table = read_table(checked)
-        if reset and table.n_rows == 0:
-            raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
-        return table
-
-    def _check_names(self, table: Table) -> None:
-        """Name the columns that are missing, extra or out of order."""
+        """X as a table, its column names and number noted, or checked against the fitted ones."""
+        if reset:
+            return read_features(self, X)
         schema = self._learnt.accumulator.schema
-        if not schema.named or table.names == schema.names:
-            return
-        extra = [name for name in table.names if name not in schema.names]
-        missing = [name for name in schema.names if name not in table.names]
-        message = "The feature names should match those that were passed during fit.\n"
-        if extra:
-            message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
-        if missing:
-            message += "Feature names seen at fit time, yet now missing:\n"
-            message += "".join(f"- {name}\n" for name in missing[:5])
-        if not extra and not missing:
-            pairs = zip(table.names, schema.names, strict=True)
-            given, wanted = next(pair for pair in pairs if pair[0] != pair[1])
-            message += (
-                "Feature names must be in the same order as they were in fit.\n"
-                f"- {given} stands where {wanted} was\n"
-            )
-        raise ValueError(message)
-
-    def _labels(self, y: Any) -> NDArray[Any]:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = read_labels(y)
-        if labels.dtype.kind == "f":
-            check_classification_targets(labels)
-        return labels
+        return read_more_features(self, X, schema.names if schema.named else None)
 
     # --- scoring ---------------------------------------------------------------------------------
 
