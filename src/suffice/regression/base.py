@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
-from suffice.regression.design import Design, one_thread_per_product
+from suffice.regression.design import Design
 from suffice.regression.equations import Equations
 from suffice.regression.learnt import Learnt, Solved
 from suffice.regression.likelihoods import Likelihood
@@ -53,9 +53,8 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         before = dict(self.__dict__)
         try:
             rows = read_training(self, X, y, sample_weight, self.class_weight)
-            with one_thread_per_product():
-                design = Design.of(rows.X, rows.codes, rows.weights, rows.bounds, centred=self.fit_intercept)
-                solved = self._solve(design, len(rows.classes))
+            design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
+            solved = self._solve(design, len(rows.classes))
         except BaseException:
             self.__dict__ = before
             raise
@@ -91,7 +90,7 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Array:
         learnt = self._fitted()
-        return learnt.scores(read_rows(self, X))
+        return learnt.scores(read_rows(self, X, learnt.names))
 
     def decision_function(self, X: Any) -> Array:
         """The score of the second class for two classes (1-D), the scores of all classes otherwise."""
@@ -194,7 +193,7 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not 0.0 < level < 1.0:
             raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
-        terms = [*self._fitted().names, *(["(intercept)"] if self.fit_intercept else [])]
+        terms = self._fitted().terms()
         lines = self._fitted().lines(reference)
         estimates = [one.equations.estimates(row, against) for _, one, row, against in lines]
         errors = [self._errors(one, row, against) for _, one, row, against in lines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -108,9 +109,7 @@ class ProbitRegression(Regression):
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
         if n_classes == 2:
             return [self._solved(design, likelihood, basis)]
-        return [
-            self._solved(design.with_codes(design.codes == k), likelihood, basis) for k in range(n_classes)
-        ]
+        return [self._solved(replace(design, against_rest=k), likelihood, basis) for k in range(n_classes)]
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x); for more than two classes Φ of each score over their sum."""

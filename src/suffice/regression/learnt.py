@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
+from suffice.reading import Names
 from suffice.regression.equations import Equations
 from suffice.regression.minimise import Minimum
 from suffice.regression.reading import RegressionRows
@@ -33,14 +34,21 @@ class Learnt:
     class_weights: Array
     """Σ of the weights of each class."""
     solved: list[Solved]
-    names: tuple[str, ...]
+    names: Names | None
+    """Of the columns, where they have names."""
     container: Container
 
     @classmethod
     def of(cls, rows: RegressionRows, solved: list[Solved]) -> Learnt:
         """Keep of the rows what reports need."""
-        weights = np.bincount(rows.codes, rows.weights, minlength=len(rows.classes)).astype(np.float64)
-        return cls(rows.classes, weights, solved, rows.names, rows.container)
+        return cls(rows.classes, rows.class_weights, solved, rows.names, rows.container)
+
+    def terms(self) -> list[str]:
+        """What people call the columns, and the intercept if there is one."""
+        equations = self.solved[0].equations
+        numbered = [f"x{column}" for column in range(len(equations.shift))]
+        names = numbered if self.names is None else [str(name) for name in self.names]
+        return [*names, *(["(intercept)"] if equations.intercept else [])]
 
     def scores(self, X: Any) -> Array:
         """Linear scores of rows, (n, equations)."""

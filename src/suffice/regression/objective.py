@@ -17,11 +17,13 @@ import numpy as np
 from scipy import sparse
 
 from suffice.families.elementary import Array
+from suffice.kernels.choice import WORTH_A_CALL, WORTH_AN_IMPORT, chosen, read_only
 from suffice.regression.design import Block, Design
-from suffice.regression.likelihoods import Likelihood, Local
+from suffice.regression.likelihoods import Likelihood, Local, LogisticLikelihood
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""
+NO_WEIGHTS = read_only(np.zeros(0))
 HEAVIEST = 1e300
 """The penalty of a column in tiny units, kept finite."""
 
@@ -144,7 +146,8 @@ class Objective:
     def _scores(self, parameters: Array, block: Block) -> Array:
         coefficients = self.basis @ parameters
         d = self.design.n_columns
-        scores = self.design.scores(coefficients[:, :d], block.X)
+        by_column, X = coefficients[:, :d], block.X
+        scores = np.asarray((X @ by_column.T).T if sparse.issparse(X) else by_column @ X.T)
         return scores + coefficients[:, d:] if self.intercept else scores
 
     def _sums(self, local: Local, block: Block) -> Sums:
@@ -160,7 +163,30 @@ class Objective:
         def of_block(block: Block) -> Sums:
             return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
 
-        return of_block
+        def compiled(block: Block) -> Sums:
+            d = block.X.shape[1]
+            row = parameters[0]
+            gradient = np.zeros(d + 1)
+            value, n_wrong = kernel(
+                read_only(np.ascontiguousarray(block.X)),
+                read_only(block.codes),
+                NO_WEIGHTS if block.weights is None else read_only(block.weights),
+                row[:d].copy(),
+                row[d] if self.intercept else 0.0,
+                gradient,
+            )
+            return Sums(value, gradient[np.newaxis, : self.n_parameters[1]], n_wrong)
+
+        kernel = self._kernel()
+        return of_block if kernel is None else compiled
+
+    def _kernel(self) -> Callable[..., tuple[float, int]] | None:
+        """The compiled gradient, for logistic regression on rows that are dense and many."""
+        if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
+            return None
+        n_cells = self.design.n_rows * self.design.n_columns
+        module = chosen("suffice.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+        return None if module is None else module.logistic_gradient
 
     def _second_order(self, parameters: Array) -> Callable[[Block], Sums]:
         def of_block(block: Block) -> Sums:
