@@ -25,6 +25,17 @@ class Solved:
     problem: str | None
     log_likelihood: float
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters, as far as the curvature tells."""
+        curvature = self.minimum.curvature
+        return self.minimum.parameters.size if curvature is None else curvature.rank
+
+
+def joint_scores(solved: list[Solved], X: Any) -> Array:
+    """Linear scores of rows, (n, equations)."""
+    return np.hstack([one.equations.scores(X) for one in solved])
+
 
 @dataclass(frozen=True)
 class Learnt:
@@ -34,14 +45,15 @@ class Learnt:
     class_weights: Array
     """Σ of the weights of each class."""
     solved: list[Solved]
+    log_likelihood: float
     names: Names | None
     """Of the columns, where they have names."""
     container: Container
 
     @classmethod
-    def of(cls, rows: RegressionRows, solved: list[Solved]) -> Learnt:
+    def of(cls, rows: RegressionRows, solved: list[Solved], log_likelihood: float) -> Learnt:
         """Keep of the rows what reports need."""
-        return cls(rows.classes, rows.class_weights, solved, rows.names, rows.container)
+        return cls(rows.classes, rows.class_weights, solved, log_likelihood, rows.names, rows.container)
 
     def terms(self) -> list[str]:
         """What people call the columns, and the intercept if there is one."""
@@ -49,10 +61,6 @@ class Learnt:
         numbered = [f"x{column}" for column in range(len(equations.shift))]
         names = numbered if self.names is None else [str(name) for name in self.names]
         return [*names, *(["(intercept)"] if equations.intercept else [])]
-
-    def scores(self, X: Any) -> Array:
-        """Linear scores of rows, (n, equations)."""
-        return np.hstack([one.equations.scores(X) for one in self.solved])
 
     def null_log_likelihood(self) -> float:
         """The log-likelihood of the class frequencies alone."""

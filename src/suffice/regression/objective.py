@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,11 @@ from suffice.regression.likelihoods import Likelihood, Local, LogisticLikelihood
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""
-NO_WEIGHTS = read_only(np.zeros(0))
 HEAVIEST = 1e300
 """The penalty of a column in tiny units, kept finite."""
+NO_WEIGHTS = read_only(np.zeros(0))
+
+Kernel = Callable[..., tuple[float, int]]
 
 
 @dataclass
@@ -160,33 +162,35 @@ class Objective:
         return Sums(value, gradient, int(np.count_nonzero(local.loss >= EVEN)))
 
     def _first_order(self, parameters: Array) -> Callable[[Block], Sums]:
+        kernel = self._kernel()
+        if kernel is not None:
+            return partial(self._compiled_sums, kernel, parameters[0])
+
         def of_block(block: Block) -> Sums:
             return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
 
-        def compiled(block: Block) -> Sums:
-            d = block.X.shape[1]
-            row = parameters[0]
-            gradient = np.zeros(d + 1)
-            value, n_wrong = kernel(
-                read_only(np.ascontiguousarray(block.X)),
-                read_only(block.codes),
-                NO_WEIGHTS if block.weights is None else read_only(block.weights),
-                row[:d].copy(),
-                row[d] if self.intercept else 0.0,
-                gradient,
-            )
-            return Sums(value, gradient[np.newaxis, : self.n_parameters[1]], n_wrong)
+        return of_block
 
-        kernel = self._kernel()
-        return of_block if kernel is None else compiled
-
-    def _kernel(self) -> Callable[..., tuple[float, int]] | None:
+    def _kernel(self) -> Kernel | None:
         """The compiled gradient, for logistic regression on rows that are dense and many."""
         if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
             return None
         n_cells = self.design.n_rows * self.design.n_columns
         module = chosen("suffice.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
         return None if module is None else module.logistic_gradient
+
+    def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block) -> Sums:
+        d = self.design.n_columns
+        gradient = np.zeros(d + 1)
+        value, n_wrong = kernel(
+            read_only(np.ascontiguousarray(block.X)),
+            read_only(block.codes),
+            NO_WEIGHTS if block.weights is None else read_only(block.weights),
+            parameters[:d],
+            parameters[d] if self.intercept else 0.0,
+            gradient,
+        )
+        return Sums(value, gradient[np.newaxis, : len(parameters)], n_wrong)
 
     def _second_order(self, parameters: Array) -> Callable[[Block], Sums]:
         def of_block(block: Block) -> Sums:

@@ -46,10 +46,7 @@ def read_training(
         )
     weights = rows.weights
     if class_weight is not None:
-        by_class = compute_class_weight(
-            class_weight, classes=rows.labels, y=rows.labels[rows.codes], sample_weight=weights
-        )
-        by_row = by_class[rows.codes]
+        by_row = _weights_of_classes(rows, class_weight)[rows.codes]
         weights = by_row if weights is None else weights * by_row
     parts = [Block(_numbers(rows.kept_table()), rows.codes, weights)]
     extent = Extent.of(parts)
@@ -71,6 +68,22 @@ def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
     if table.n_rows:
         _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
     return numbers
+
+
+def _weights_of_classes(rows: LabelledRows, class_weight: Any) -> Array:
+    """What the rows of each class weigh beside their own weights."""
+    if class_weight != "balanced" and not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
+    weights = compute_class_weight(
+        class_weight, classes=rows.labels, y=rows.labels[rows.codes], sample_weight=rows.weights
+    )
+    for label, weight in zip(rows.labels.tolist(), weights.tolist(), strict=True):
+        if not 0.0 < weight < np.inf:
+            raise ValueError(
+                f"class_weight is {weight} for the class {label!r}; weights must be finite and > 0 "
+                "(to leave a class out, drop its rows)."
+            )
+    return np.asarray(weights)
 
 
 def _numbers(table: Table) -> Any:
