@@ -75,7 +75,7 @@ def test_scores_far_out_stay_finite(likelihood):
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("form", ["C", "F", "float32", "shifted"])
-def test_the_compiled_gradient_is_the_gradient(drawn, design_of, monkeypatch, intercept, weighted, form):
+def test_a_compiled_pass_is_the_pass(drawn, design_of, monkeypatch, intercept, weighted, form):
     pytest.importorskip("numba", reason="numba has no wheels for this machine")
     X, y = drawn(700, 5, 2)
     X = X.astype(np.float32) if form == "float32" else np.asarray(X, order="F" if form == "F" else "C")
@@ -86,12 +86,16 @@ def test_the_compiled_gradient_is_the_gradient(drawn, design_of, monkeypatch, in
     at = np.random.default_rng(1).normal(size=objective.n_parameters)
     at[0, 0] = 300.0  # some rows far out
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
-    plain = objective.gradient_at(at)
+    plain = objective.hessian_at(at)
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
     for name in ("WORTH_AN_IMPORT", "WORTH_A_CALL"):
         monkeypatch.setattr(f"suffice.regression.objective.{name}", 0)
     assert objective._kernel() is not None
-    fast = objective.gradient_at(at)
+    fast = objective.hessian_at(at)
     assert fast.n_wrong == plain.n_wrong
     assert fast.value == pytest.approx(plain.value, rel=1e-13)
     np.testing.assert_allclose(fast.gradient, plain.gradient, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(fast.hessian, plain.hessian, rtol=1e-11, atol=1e-11)
+    alone = objective.gradient_at(at)
+    assert alone.value == fast.value
+    assert np.array_equal(alone.gradient, fast.gradient)

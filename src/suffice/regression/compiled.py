@@ -1,4 +1,4 @@
-"""The passes of logistic regression, compiled: a row is read once for its score and its slope."""
+"""A pass of logistic regression, compiled: a row is read once for its score, its slope and its curvature."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from suffice.jit import reassociating
 
 
 @reassociating
-def logistic_gradient(
+def logistic_sums(
     X: Array,
     codes: NDArray[Any],
     weights: Array,
     coefficients: Array,
     offset: float,
     gradient: Array,
+    half: Array,
 ) -> tuple[float, int]:
-    """Add Σ w·(y − t)·(x, 1) to `gradient` (d + 1,); give Σ w·(−log p(t)) and the rows with p(t) ≤ ½.
+    """Add Σ w·(y − t)·(x, 1) to `gradient`, (d + 1,); give Σ w·(−log p(t)) and the rows with p(t) ≤ ½.
 
-    Without weights (none given) every row has the weight 1.
+    `weights` without elements are all 1. `half` is filled with √(w·y·(1 − y))·(x, 1), whose product with
+    itself is the Hessian; without rows it is left alone, and with d columns there is no 1.
     """
     n, d = X.shape
     value, n_wrong = 0.0, 0
@@ -34,11 +36,16 @@ def logistic_gradient(
         decay = np.exp(-abs(margin))
         weight = weights[i] if len(weights) else 1.0
         value += weight * (np.log1p(decay) + max(-margin, 0.0))
-        share = decay / (1.0 + decay)
+        share = decay / (1.0 + decay)  # the smaller of y and 1 − y
         wrong = share if margin > 0.0 else 1.0 - share
         n_wrong += margin <= 0.0
         slope = -weight * wrong if codes[i] else weight * wrong
         for j in range(d):
             gradient[j] += slope * X[i, j]
         gradient[d] += slope
+        if len(half):
+            root = np.sqrt(weight * share * (1.0 - share))
+            for j in range(d):
+                half[i, j] = root * X[i, j]
+            half[i, d:] = root
     return value, n_wrong

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ EVEN = float(np.log(2.0))
 HEAVIEST = 1e300
 """The penalty of a column in tiny units, kept finite."""
 NO_WEIGHTS = read_only(np.zeros(0))
+NO_HALF = np.zeros((0, 0))
 
 Kernel = Callable[..., tuple[float, int]]
 
@@ -164,35 +165,18 @@ class Objective:
     def _first_order(self, parameters: Array) -> Callable[[Block], Sums]:
         kernel = self._kernel()
         if kernel is not None:
-            return partial(self._compiled_sums, kernel, parameters[0])
+            return lambda block: self._compiled_sums(kernel, parameters[0], block, NO_HALF)
 
         def of_block(block: Block) -> Sums:
             return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
 
         return of_block
 
-    def _kernel(self) -> Kernel | None:
-        """The compiled gradient, for logistic regression on rows that are dense and many."""
-        if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
-            return None
-        n_cells = self.design.n_rows * self.design.n_columns
-        module = chosen("suffice.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
-        return None if module is None else module.logistic_gradient
-
-    def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block) -> Sums:
-        d = self.design.n_columns
-        gradient = np.zeros(d + 1)
-        value, n_wrong = kernel(
-            read_only(np.ascontiguousarray(block.X)),
-            read_only(block.codes),
-            NO_WEIGHTS if block.weights is None else read_only(block.weights),
-            parameters[:d],
-            parameters[d] if self.intercept else 0.0,
-            gradient,
-        )
-        return Sums(value, gradient[np.newaxis, : len(parameters)], n_wrong)
-
     def _second_order(self, parameters: Array) -> Callable[[Block], Sums]:
+        kernel = self._kernel()
+        if kernel is not None:
+            return lambda block: self._compiled_hessian(kernel, parameters[0], block)
+
         def of_block(block: Block) -> Sums:
             local = self.likelihood.local(self._scores(parameters, block), block.codes)
             sums = self._sums(local, block)
@@ -204,6 +188,34 @@ class Objective:
             return sums
 
         return of_block
+
+    def _kernel(self) -> Kernel | None:
+        """The compiled pass, for logistic regression on rows that are dense and many."""
+        if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
+            return None
+        n_cells = self.design.n_rows * self.design.n_columns
+        module = chosen("suffice.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+        return None if module is None else module.logistic_sums
+
+    def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block, half: Array) -> Sums:
+        d = self.design.n_columns
+        gradient = np.zeros(d + 1)
+        value, n_wrong = kernel(
+            read_only(np.ascontiguousarray(block.X)),
+            read_only(block.codes),
+            NO_WEIGHTS if block.weights is None else read_only(block.weights),
+            parameters[:d],
+            parameters[d] if self.intercept else 0.0,
+            gradient,
+            half,
+        )
+        return Sums(value, gradient[np.newaxis, : len(parameters)], n_wrong)
+
+    def _compiled_hessian(self, kernel: Kernel, parameters: Array, block: Block) -> Sums:
+        half = np.empty((len(block), len(parameters)))
+        sums = self._compiled_sums(kernel, parameters, block, half)
+        sums.hessian = half.T @ half
+        return sums
 
     # --- all blocks ------------------------------------------------------------------------------
 
