@@ -41,3 +41,16 @@ def test_names_that_are_numbers_are_checked_too():
     model = LogisticRegression().fit(pd.DataFrame({0: [1.0, 2.0], 1: [2.0, 1.0]}), [0, 1])
     with pytest.raises(ValueError, match="1 stands where 0 was"):
         model.predict(pd.DataFrame({1: [2.0, 1.0], 0: [1.0, 2.0]}))
+
+
+@BOTH
+def test_a_missing_cell_is_refused_with_its_column_and_a_cure(Regression):
+    model = Regression().fit(pd.DataFrame(COLUMNS), ["a", "b", "a", "b"])
+    with pytest.raises(ValueError, match=r"column 'height' has missing cells.*SimpleImputer"):
+        model.predict(pd.DataFrame(COLUMNS).assign(height=[1.0, None, 1.0, 1.0]))
+
+
+@BOTH
+def test_no_rows_have_no_predictions(Regression):
+    model = Regression().fit(pd.DataFrame(COLUMNS), ["a", "b", "a", "b"])
+    assert model.predict_proba(pd.DataFrame(COLUMNS)[:0]).shape == (0, 2)

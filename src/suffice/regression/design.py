@@ -61,7 +61,10 @@ class Block:
 
 
 Parts = Iterable[Block]
-"""Rows in parts that may be read again and again: a list, or whatever opens a new iterator each time."""
+"""Rows that may be read again and again: a list, or whatever opens a new iterator each time.
+
+All parts are dense or all sparse, and all have weights or none has.
+"""
 
 
 @dataclass(frozen=True)

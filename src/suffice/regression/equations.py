@@ -68,10 +68,11 @@ class Equations:
             block = block - self.shift if shifted else block
             return np.asarray(block @ self.coefficients.T + self.offset)
 
-        if X.shape[0] == 0:
-            return np.zeros((0, len(self.offset)))
+        parts = row_parts(*X.shape)
+        if len(parts) < 2:
+            return of_block(slice(None))
         with one_thread_per_product():
-            return np.concatenate(run(of_block, row_parts(*X.shape)))
+            return np.concatenate(run(of_block, parts))
 
     def estimates(self, row: int, against: int | None = None) -> Array:
         """One row of coefficients, or its difference from another; the intercept, if any, last."""
