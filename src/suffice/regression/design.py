@@ -22,7 +22,7 @@ from suffice.families.elementary import Array
 from suffice.regression.likelihoods import Codes
 from suffice.threads import one_thread_per_product, run, threads
 
-CELLS_PER_BLOCK = 1 << 18
+CELLS_PER_BLOCK = 1 << 17
 """A block of rows and its products stay in the cache…"""
 LEAST_ROWS = 256
 """…but many columns take a few rows at least, or adding up their sums would be the work."""
