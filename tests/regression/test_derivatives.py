@@ -31,7 +31,7 @@ def test_finite_differences(case, intercept, is_sparse):
         parts = [replace(part, X=sparse.csr_array(part.X)) for part in design.parts]
         design = replace(design, parts=parts, is_sparse=True)
     objective = Objective(design, likelihood, 0.3, intercept, basis)
-    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    at = np.random.default_rng(1).normal(size=objective.shape)
     sums = objective.hessian_at(at)
     directions = [step.reshape(at.shape) for step in 1e-5 * np.eye(at.size)]
     ends = [(objective.gradient_at(at + step), objective.gradient_at(at - step)) for step in directions]
@@ -43,7 +43,7 @@ def test_finite_differences(case, intercept, is_sparse):
 
 def test_gradient_and_hessian_passes_agree(case):
     objective = Objective(*case[:2], 0.3, intercept=True, basis=case[2])
-    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    at = np.random.default_rng(1).normal(size=objective.shape)
     one, two = objective.gradient_at(at), objective.hessian_at(at)
     assert one.value == two.value
     assert np.array_equal(one.gradient, two.gradient)
@@ -83,7 +83,7 @@ def test_a_compiled_pass_is_the_pass(drawn, design_of, monkeypatch, intercept, w
     if form == "shifted":
         design = replace(design, shift=np.arange(5.0), unit=np.full(5, 4.0))
     objective = Objective(design, LogisticLikelihood(), 0.3, intercept, np.ones((1, 1)))
-    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    at = np.random.default_rng(1).normal(size=objective.shape)
     at[0, 0] = 300.0  # some rows far out
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
     plain = objective.hessian_at(at)

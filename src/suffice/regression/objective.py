@@ -78,14 +78,14 @@ class Objective:
     basis: Array
 
     @cached_property
-    def n_parameters(self) -> tuple[int, int]:
-        """(m, p)."""
+    def shape(self) -> tuple[int, int]:
+        """(m, p), of the parameters."""
         return self.basis.shape[1], self.design.n_columns + self.intercept
 
     @cached_property
     def penalty(self) -> Array:
         """The penalty's second derivative for each of the p parameters of a row."""
-        weight = np.full(self.n_parameters[1], self.strength)
+        weight = np.full(self.shape[1], self.strength)
         if self.design.unit is not None:
             with np.errstate(over="ignore"):
                 penalty = self.strength / self.design.unit / self.design.unit
@@ -96,7 +96,7 @@ class Objective:
 
     def start(self) -> Array:
         """All parameters 0."""
-        return np.zeros(self.n_parameters)
+        return np.zeros(self.shape)
 
     def gradient_at(self, parameters: Array) -> Sums:
         """Value and gradient."""
@@ -225,7 +225,7 @@ class Objective:
         sums.value += 0.5 * float(np.sum(pull * parameters))
         sums.gradient = self.basis.T @ sums.gradient + pull
         if sums.hessian is not None:
-            m, p = self.n_parameters
+            m, p = self.shape
             if len(self.basis) > 1:
                 # The last class's blocks are minus the sum of the others', which `change` takes into account.
                 change = self.basis[:-1] - self.basis[-1]
