@@ -38,7 +38,7 @@ def standardised(file, target):
 def test_the_curves_cross_beyond_chance(file, target, measure, sizes):
     models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
     # Not the splits on which the tables were found.
-    curves = compare(models, *standardised(file, target), sizes=sizes, repeats=8, random_state=1)
+    curves = compare(models, *standardised(file, target), sizes=sizes, repeats=5, random_state=1)
     mean, about = curves.difference("GDA", "logistic", measure)
     assert mean[0] < -2 * about[0]
     assert mean[1] > 2 * about[1]

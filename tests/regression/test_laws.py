@@ -1,5 +1,6 @@
 """What does not change the fit: threads, batches, containers, units, weights in place of repeats."""
 
+from dataclasses import replace
 from itertools import repeat
 
 import numpy as np
@@ -15,6 +16,7 @@ from suffice.regression.design import Block, Design, Extent
 from suffice.regression.likelihoods import LogisticLikelihood, SoftmaxLikelihood
 from suffice.regression.minimise import newton
 from suffice.regression.objective import Objective
+from suffice.regression.reading import read_training
 
 BOTH = pytest.mark.parametrize("Regression", [LogisticRegression, ProbitRegression])
 CLASSES = pytest.mark.parametrize("k", [2, 3])
@@ -106,6 +108,20 @@ def test_any_split_into_batches_gives_the_same_iterations(drawn, k, weighted):
         assert parts.n_passes > split.n_iterations > 1
         assert split.n_iterations == whole.n_iterations
         assert np.array_equal(split.parameters, whole.parameters)
+
+
+@BOTH
+@CLASSES
+def test_a_model_learns_from_parts_that_are_read_anew_as_from_an_array(drawn, Regression, k):
+    X, y = drawn(3000, 4, k)
+    model = Regression()
+    rows = read_training(model, X + 2.0**20, y, None, None)
+    whole = model._learn(rows)
+    parts = model._learn(replace(rows, parts=ReadAnew(X + 2.0**20, y, None, [1, 1234, 2999])))
+    assert parts.log_likelihood == whole.log_likelihood
+    for one, other in zip(parts.solved, whole.solved, strict=True):
+        assert np.array_equal(one.equations.coefficients, other.equations.coefficients)
+        assert np.array_equal(one.equations.standard_errors(0), other.equations.standard_errors(0))
 
 
 def test_sparse_batches_give_the_same_iterations():

@@ -52,17 +52,19 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         before = dict(self.__dict__)
         try:
-            rows = read_training(self, X, y, sample_weight, self.class_weight)
-            design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
-            solved = self._solve(design, len(rows.classes))
-            learnt = Learnt.of(rows, solved, self._log_likelihood(rows, solved))
+            self._learnt = self._learn(read_training(self, X, y, sample_weight, self.class_weight))
         except BaseException:
             self.__dict__ = before
             raise
-        self._learnt = learnt
         if not self.converged_:
             warnings.warn(self.message_, ConvergenceWarning, stacklevel=2)
         return self
+
+    def _learn(self, rows: RegressionRows) -> Learnt:
+        """Solve for rows that come in any parts."""
+        design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
+        solved = self._solve(design, len(rows.classes))
+        return Learnt.of(rows, solved, self._log_likelihood(rows, solved))
 
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         raise NotImplementedError
