@@ -26,8 +26,10 @@ CELLS_PER_BLOCK = 1 << 17
 """A block of rows and its products stay in the cache…"""
 LEAST_ROWS = 256
 """…but many columns take a few rows at least, or adding up their sums would be the work."""
-BLOCKS_PER_THREAD = 8
-"""Blocks that are at work or wait to be added, for each thread."""
+BLOCKS_PER_RUN = 4
+"""Blocks that one thread adds up by itself; it must not depend on the number of threads."""
+RUNS_PER_THREAD = 8
+"""Runs that are at work or wait to be added, for each thread."""
 FAR = 100.0
 """Columns further from 0 than this many spreads are centred, so that their sums keep their digits."""
 REPRESENTABLE = (1e-70, 1e70)
@@ -159,11 +161,16 @@ def total(
     parts: Parts, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total] = add
 ) -> Total:
     """The sum of a function over all blocks, in the order of the rows; there must be a row."""
+
+    def of_run(blocks: list[Block]) -> Total:
+        return reduce(plus, map(function, blocks))
+
     blocks = _blocks(parts)
+    runs = iter(lambda: list(islice(blocks, BLOCKS_PER_RUN)), [])
     sums: list[Total] = []
     with one_thread_per_product():
-        while window := list(islice(blocks, BLOCKS_PER_THREAD * threads())):
-            sums = [reduce(plus, [*sums, *run(function, window)])]
+        while window := list(islice(runs, RUNS_PER_THREAD * threads())):
+            sums = [reduce(plus, [*sums, *run(of_run, window)])]
     return sums[0]
 
 
