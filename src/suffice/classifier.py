@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
@@ -89,7 +90,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
-        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True, check_priors=True))
+        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors))
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -124,7 +125,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
-        Solution(accumulator, self.priors)
+        self._solution(accumulator)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
@@ -134,12 +135,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check_priors: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        afresh: bool,
+        check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
+        """Add rows, once `check` has seen their distinct labels."""
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, read_targets(self, y), sample_weight)
-        if check_priors:
-            class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
+        if check is not None:
+            check(rows.labels)
         if afresh:
             learnt = Learnt(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
         else:
@@ -151,6 +159,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows.add_to(learnt.accumulator)
         learnt.solution = None
         self._learnt = learnt
+
+    def _check_priors(self, labels: NDArray[Any]) -> None:
+        """Refuse priors that do not fit the classes."""
+        class_priors(self.priors, labels, np.ones(len(labels)))
 
     def __copy__(self) -> Self:
         """A model that learns on its own."""
@@ -217,7 +229,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, X: Any) -> Array:
         """Log p(x), all classes together."""
         self.solve().require_density("score_samples")
-        return log_sum(self.predict_joint_log_proba(X))
+        return log_sum(self._scores(X, base=True).joint())
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
@@ -242,7 +254,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if n_samples != int(n_samples) or n_samples < 0:
             raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
         rng = generator_of(random_state)
-        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
+        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors / solution.priors.sum())
         columns = solution.sample(codes, rng)
         container = self._learnt.container
         rows = np.column_stack(columns) if container is None else container.build(columns)
@@ -276,8 +288,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "arguments before using this estimator."
             )
         if self._learnt.solution is None:
-            self._learnt.solution = Solution(self._learnt.accumulator, self.priors)
+            self._learnt.solution = self._solution(self._learnt.accumulator)
         return self._learnt.solution
+
+    def _solution(self, accumulator: Accumulator) -> Solution:
+        """From sums to parameters."""
+        return Solution.of(accumulator, self.priors)
 
     @property
     def classes_(self) -> NDArray[Any]:

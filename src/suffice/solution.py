@@ -2,44 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.engines.table import Table
 from suffice.factors import Regularized
-from suffice.factors.base import Codes
+from suffice.factors.base import Codes, Solved
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
+from suffice.schema import Schema
 from suffice.scores import Scores
-from suffice.statistics import Accumulator
+from suffice.statistics import Accumulator, Statistics
 
 
 class Solution:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
-    def __init__(self, accumulator: Accumulator, priors: Priors) -> None:
-        problem = accumulator.problem()
-        if problem is not None:
-            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
-        statistics = accumulator.present()
-        if len(statistics.classes) == 0:
-            raise ValueError("these statistics hold no rows, so there is nothing to solve.")
+    def __init__(self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool) -> None:
         self.schema = statistics.schema
         self.classes = statistics.classes
-        self.priors = class_priors(priors, statistics.classes, statistics.weight)
-        self.factor_labels = [[self.schema.labels[j] for j in f.columns] for f in self.schema.factors]
-        self.factors = [
-            totals.solve(labels, self.classes)
-            for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
-        ]
         self.weight = statistics.weight
-        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+        self.priors = priors
+        self.factors = factors
+        self.factor_labels = factor_labels(statistics.schema)
+        free = len(self.classes) - 1 if estimated else 0
+        self.n_parameters = free + sum(factor.n_parameters for factor in factors)
+
+    @classmethod
+    def of(cls, accumulator: Accumulator, priors: Priors) -> Self:
+        """Solve every factor by its own family, over the classes that have rows."""
+        statistics = accumulator.solvable()
+        solved = [
+            totals.solve(labels, statistics.classes)
+            for totals, labels in zip(statistics.totals, factor_labels(statistics.schema), strict=True)
+        ]
+        values = class_priors(priors, statistics.classes, statistics.weight)
+        solution = cls(statistics, solved, values, estimated=are_estimated(priors))
+        if solution._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
-        estimated = len(self.classes) - 1 if are_estimated(priors) else 0
-        self.n_parameters = estimated + sum(factor.n_parameters for factor in self.factors)
+        return solution
 
     @property
     def log_priors(self) -> Array:
@@ -112,3 +116,8 @@ class Solution:
             for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):
                 named[self.schema.names[j]] = values
         return named
+
+
+def factor_labels(schema: Schema) -> list[list[str]]:
+    """How messages name the columns of each factor."""
+    return [[schema.labels[j] for j in factor.columns] for factor in schema.factors]
