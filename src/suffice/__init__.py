@@ -32,6 +32,7 @@ __all__ = [
     "Statistics",
     "TextClassifier",
     "compare",
+    "dropin",
     "families",
     "links",
     "load_penguins",
@@ -53,7 +54,7 @@ _HOMES = {
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
 }
-_ROOMS = ("families", "links", "testing")
+_ROOMS = ("dropin", "families", "links", "testing")
 
 
 def __getattr__(name: str) -> Any:
