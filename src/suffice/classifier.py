@@ -90,7 +90,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
-        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors))
+        return self._atomically(
+            lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors)
+        )
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None

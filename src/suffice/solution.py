@@ -21,7 +21,9 @@ from suffice.statistics import Accumulator, Statistics
 class Solution:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
-    def __init__(self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool) -> None:
+    def __init__(
+        self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool
+    ) -> None:
         self.schema = statistics.schema
         self.classes = statistics.classes
         self.weight = statistics.weight

@@ -86,8 +86,8 @@ class DropIn(BayesClassifier):
 
     def _check_fit(self) -> None:
         """Refuse settings that do not fit the rows, as soon as they are known."""
-        accumulator = self._learnt.accumulator
-        self._class_priors(accumulator.solvable(self._declared))
+        if getattr(self, self.prior_setting) is not None:
+            self._class_priors(self._learnt.accumulator.solvable(self._declared))
 
     def set_params(self, **params: Any) -> Self:
         """Change settings; they act at the next fit."""
@@ -134,6 +134,13 @@ class DropIn(BayesClassifier):
     @abstractmethod
     def _class_priors(self, statistics: Statistics) -> Array:
         """π_k, checked as scikit-learn checks them."""
+
+    @property
+    def decision_function(self) -> Any:
+        """Absent, as it is in scikit-learn: wrappers choose by it what they are given."""
+        raise AttributeError(
+            f"{type(self).__name__} has no decision_function, as in scikit-learn; use predict_joint_log_proba."
+        )
 
     def _factor(self) -> Any:
         return self.solve().factors[0]

@@ -33,6 +33,16 @@ class CountedNB(DiscreteNB):
             raise TypeError("these statistics are not of one block of counts.")
         return SolvedCounts(totals.with_family(Multinomial(alpha=alpha, unseen="error")))
 
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, **options: Any) -> None:
+        try:
+            super()._learn(X, y, sample_weight, **options)
+        except ValueError as error:
+            if "is outside Multinomial" in str(error):
+                raise ValueError(
+                    f"Negative values in data passed to {type(self).__name__} (input X): {error}"
+                ) from error
+            raise
+
     @property
     def feature_count_(self) -> Array:
         """The counts of each class and column, by the weights of the rows."""
@@ -102,7 +112,9 @@ class MultinomialNB(CountedNB):
     def feature_log_prob_(self) -> Array:
         """Log θ of each class and column."""
         solved = self._factor()
-        return np.asarray(solved.log_p if solved.zero is None else np.where(solved.zero, -np.inf, solved.log_p))
+        return np.asarray(
+            solved.log_p if solved.zero is None else np.where(solved.zero, -np.inf, solved.log_p)
+        )
 
 
 class ComplementNB(CountedNB):
@@ -168,7 +180,14 @@ class ComplementNB(CountedNB):
     def feature_log_prob_(self) -> Array:
         """The weight of each column for each class, from the counts of all other classes."""
         solved = self._factor()
-        return np.asarray(solved.log_p if solved.zero is None else np.where(solved.zero, np.inf, solved.log_p))
+        return np.asarray(
+            solved.log_p if solved.zero is None else np.where(solved.zero, np.inf, solved.log_p)
+        )
+
+    @property
+    def score_samples(self) -> Any:
+        """Absent: the scores are no densities."""
+        raise AttributeError("ComplementNB has no density, so there is no log p(x).")
 
     @property
     def feature_all_(self) -> Array:

@@ -30,7 +30,9 @@ class Covariances:
     shrinkage: Any
 
     @classmethod
-    def of(cls, totals: Totals, classes: NDArray[Any], shrinkage: Any, *, shared: bool = False) -> Covariances:
+    def of(
+        cls, totals: Totals, classes: NDArray[Any], shrinkage: Any, *, shared: bool = False
+    ) -> Covariances:
         """Solve scatter sums without a ridge; with gaps this is EM, for one Σ or one of each class."""
         if not isinstance(totals, ScatterTotals):
             raise TypeError("these statistics are not of one joint Gaussian block.")
@@ -100,7 +102,9 @@ class Covariances:
         deviation[deviation == 0] = 1.0
         correlation = covariance / np.outer(deviation, deviation)
         n = float(self.weight.sum() if k is None else self.weight[k])
-        fourth = self._fourth_power(deviation, range(len(self.weight)) if k is None else [k], about_all=k is None)
+        fourth = self._fourth_power(
+            deviation, range(len(self.weight)) if k is None else [k], about_all=k is None
+        )
         level = float(np.trace(correlation)) / d
         size = float(np.vdot(correlation, correlation))
         distance = size - d * level**2

@@ -76,4 +76,3 @@ class DiscreteNB(DropIn):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
-

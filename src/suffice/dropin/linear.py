@@ -100,6 +100,8 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
 
     def _check_fit(self) -> None:
         n_classes, n_rows = len(self._learnt.accumulator.classes), int(self._learnt.accumulator.support.sum())
+        if n_rows == 1:
+            raise ValueError("Found array with 1 sample(s) while a minimum of 2 is required.")
         if n_rows == n_classes:
             raise ValueError("The number of samples must be more than the number of classes.")
         most = min(n_classes - 1, self.n_features_in_)
@@ -131,7 +133,9 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         if evidence is not None:
             evidence = [replace(part, group=0) for part in evidence]
         scatter = found.moments.scatter.sum(axis=0, keepdims=True)
-        found = replace(found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter))
+        found = replace(
+            found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter)
+        )
         solved = LinearScatter(totals.family, labels, found.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
@@ -213,7 +217,9 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         gaps = np.isnan(values)
         if gaps.any():
             values = np.where(gaps, self._expected(values.astype(np.float64)), values)
-        return np.asarray((values - self._factor().middle) @ scalings if self.solver == "svd" else values @ scalings)
+        return np.asarray(
+            (values - self._factor().middle) @ scalings if self.solver == "svd" else values @ scalings
+        )
 
     def decision_function(self, X: Any) -> Array:
         """Linear scores w_k·x + w_k0; for two classes their difference (1-D)."""
@@ -249,7 +255,9 @@ class LinearScatter(SolvedScatter):
         between = (np.sqrt(priors)[:, np.newaxis] * away) @ whitening
         _, spread, axes = np.linalg.svd(between, full_matrices=False)
         explained = np.square(spread)
-        self.explained = explained / explained.sum() if explained.sum() > 0 else np.full_like(explained, np.nan)
+        self.explained = (
+            explained / explained.sum() if explained.sum() > 0 else np.full_like(explained, np.nan)
+        )
         kept = int(np.sum(spread > tol * spread.max(initial=0.0)))
         self.scalings = whitening @ axes[:kept].T
         projected = away @ self.scalings

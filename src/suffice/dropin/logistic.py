@@ -6,7 +6,7 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn import linear_model
 
 from suffice.regression import LogisticRegression as CoreLogisticRegression
@@ -114,6 +114,11 @@ class LogisticRegression(CoreLogisticRegression):
             elif hasattr(self, name):
                 delattr(self, name)
         return self
+
+    @property
+    def n_iter_(self) -> NDArray[np.int32]:
+        """Iterations over all rows."""
+        return super().n_iter_.astype(np.int32)
 
     def _warn_of_what_goes(self) -> None:
         """Warn as scikit-learn does of what it will remove."""

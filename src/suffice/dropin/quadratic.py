@@ -92,9 +92,7 @@ class QuadraticDiscriminantAnalysis(DropIn):
     def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedScatter:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
-            raise ValueError(
-                f"The number of classes has to be greater than one. Got {len(classes)} class."
-            )
+            raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
         if (n_rows < 2).any():
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
@@ -185,9 +183,7 @@ def check_solver(estimator: Any) -> None:
         if estimator.shrinkage is not None:
             raise NotImplementedError("shrinkage not supported with 'svd' solver.")
         if estimator.covariance_estimator is not None:
-            raise ValueError(
-                "covariance_estimator is not supported with solver='svd'. Try another solver."
-            )
+            raise ValueError("covariance_estimator is not supported with solver='svd'. Try another solver.")
     elif estimator.covariance_estimator is not None:
         if estimator.shrinkage is not None and estimator.shrinkage != 0:
             raise ValueError(
