@@ -105,7 +105,7 @@ def test_alpha_may_differ_from_column_to_column(pair, measured, name):
 
 def test_alpha_of_each_column_of_bernoulli_is_that_of_its_two_outcomes(iris):
     X, y = iris
-    X = X > X.mean(axis=0)
+    X = X.mean(axis=0) < X
     alpha = np.array([0.1, 0.5, 1.0, 2.0])
     ours = dropin.BernoulliNB(alpha=alpha).fit(X, y)
     for j in range(4):

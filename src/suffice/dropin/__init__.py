@@ -1,6 +1,6 @@
 """scikit-learn's naive Bayes, discriminant analysis and logistic regression, one import line away.
 
-Same parameters, defaults, fitted attributes and methods; the sums, solvers and kernels are those of the library.
+Same parameters, defaults, fitted attributes and methods; the sums and kernels are those of the library.
 """
 
 from suffice.dropin.categorical import CategoricalNB

@@ -1,4 +1,4 @@
-"""What the generative estimators with scikit-learn's names share: checks when fitting, and declared classes."""
+"""What the generative estimators with scikit-learn's names share: checks, and declared classes."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class DropIn(BayesClassifier):
     prior_setting: ClassVar[str] = "priors"
     """The constructor's argument that holds the class priors."""
     takes_sparse: ClassVar[bool] = False
-    _declared: NDArray[Any] | None = None
-    """Classes that are known whether or not they have rows."""
+    _declared: Any = None
+    """Classes that are known whether or not they have rows, or None."""
     _closed: bool = False
     """Whether the declared classes are the only ones."""
 
@@ -74,7 +74,8 @@ class DropIn(BayesClassifier):
             unknown = labels[~np.isin(labels, self._declared)]
             if len(unknown):
                 raise ValueError(
-                    f"The target label(s) {unknown} in y do not exist in the initial classes {self._declared}."
+                    f"The target label(s) {unknown} in y do not exist in the initial classes "
+                    f"{self._declared}."
                 )
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
@@ -100,9 +101,8 @@ class DropIn(BayesClassifier):
     def with_priors(self, priors: Priors) -> Self:
         """A new model with other priors; nothing is refitted."""
         solution = self.solve()
-        model = copy(self)
+        model = copy(self).merge(self.statistics_.zero())
         setattr(model, self.prior_setting, class_priors(priors, solution.classes, solution.weight))
-        model._learnt.solution = None
         model.solve()
         return model
 
@@ -139,7 +139,8 @@ class DropIn(BayesClassifier):
     def decision_function(self) -> Any:
         """Absent, as it is in scikit-learn: wrappers choose by it what they are given."""
         raise AttributeError(
-            f"{type(self).__name__} has no decision_function, as in scikit-learn; use predict_joint_log_proba."
+            f"{type(self).__name__} has no decision_function, as in scikit-learn; "
+            "use predict_joint_log_proba."
         )
 
     def _factor(self) -> Any:

@@ -124,8 +124,9 @@ class CategoryCounts(LevelTable):
         n_categories = max(int(number.max(initial=-1)) + 1, fewest)
         weight = np.zeros((len(counts.weight), n_categories))
         support = np.zeros(weight.shape, dtype=np.int64)
-        np.add.at(weight, (slice(None), number), counts.weight[:, seen])
-        np.add.at(support, (slice(None), number), counts.support[:, seen])
+        for category, level in zip(number.tolist(), seen.tolist(), strict=True):
+            weight[:, category] += counts.weight[:, level]
+            support[:, category] += counts.support[:, level]
         super().__init__(family, LevelCounts(list(range(n_categories)), weight, support), keep_empty=True)
 
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:

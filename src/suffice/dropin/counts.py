@@ -164,7 +164,7 @@ class ComplementNB(CountedNB):
         solved = self._counts(totals, 0.0)
         count = totals.arrays()["total"]
         _, log_share, vanishes = _shares(count.sum(axis=0) - count + self._smoothing())
-        certain = vanishes.any()
+        certain = bool(vanishes.any())
         if self.norm:
             # As alpha → 0, the words that no other class has take all of the weight.
             limit = vanishes / np.maximum(vanishes.sum(axis=1, keepdims=True), 1)
@@ -172,7 +172,7 @@ class ComplementNB(CountedNB):
             log_share, certain = -np.where(vanishes.any(axis=1, keepdims=True), limit, plain), False
         solved.log_p = -log_share
         # A word that no other class has is sure evidence: it counts as the opposite of an impossible one.
-        solved.zero = -vanishes.astype(np.float64) if certain else None
+        solved.zero = -vanishes.astype(np.float64) if certain else None  # type: ignore[assignment]
         solved.has_density, solved.ignores_priors = False, len(count) > 1
         return solved
 

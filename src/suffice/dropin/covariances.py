@@ -69,7 +69,8 @@ class Covariances:
         d = len(self.found.scale)
         full = np.zeros((*standard.shape[:-2], d, d))
         scale = self.found.data.scale
-        full[(..., *np.ix_(self.found.active, self.found.active))] = standard * np.outer(scale, scale)
+        rows, columns = np.ix_(self.found.active, self.found.active)
+        full[..., rows, columns] = standard * np.outer(scale, scale)
         return full
 
     def standardised(self, covariance: Array) -> Array:

@@ -124,7 +124,7 @@ class FlooredColumns(SolvedColumns):
         self.natural = np.stack([np.zeros_like(variance), -0.5 / variance])
         self.constant = -0.5 * np.log(variance) - self.exponent * LOG_TWO - HALF_LOG_TWO_PI
         self.point = np.zeros_like(self.point)
-        self.active = self.weight.any(axis=0)
+        self.active = np.asarray(self.weight.any(axis=0))
         per_row = np.where(self.active, self.constant - 0.5 * own / variance, 0.0)
         self.log_p_of_rows = float(np.sum(self.weight * per_row))
 

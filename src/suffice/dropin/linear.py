@@ -88,8 +88,6 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         self.tol = tol
         self.covariance_estimator = covariance_estimator
 
-    covariance: ClassVar[str] = "shared"
-
     def chosen_families(self) -> Families:
         """One joint Gaussian."""
         return family_of(self.shrinkage)
@@ -136,7 +134,7 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         found = replace(
             found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter)
         )
-        solved = LinearScatter(totals.family, labels, found.active, len(labels))
+        solved = LinearScatter(family_of(self.shrinkage), labels, found.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
             matrix = moments.standard
@@ -279,6 +277,7 @@ class LinearScatter(SolvedScatter):
         self.constants = self.coefficients @ self.middle - 0.5 * quadratic
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        """Linear scores of rows without gaps; log densities where those are wanted."""
         if base or not is_complete(block):
             super().add_scores(block, labels, scores, base=base)
             return

@@ -18,7 +18,7 @@ TIGHTEST, LOOSEST = 1e-10, 1e-5
 class LogisticRegression(CoreLogisticRegression):
     """Logistic regression with scikit-learn's parameters and attributes, for l2 penalties and none.
 
-    All solvers but "liblinear" have the same optimum; here one method finds it, to 1e-5 standard errors or closer.
+    All solvers but "liblinear" have the same optimum; one method finds it, to 1e-5 standard errors or closer.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class LogisticRegression(CoreLogisticRegression):
         return self
 
     @property
-    def n_iter_(self) -> NDArray[np.int32]:
+    def n_iter_(self) -> NDArray[Any]:
         """Iterations over all rows."""
         return super().n_iter_.astype(np.int32)
 

@@ -66,7 +66,7 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Means and scatters of the classes on the columns that vary, before anything is shrunk or regularised."""
+    """Means and scatters of the classes on the columns that vary, neither shrunk nor regularised."""
 
     classes: NDArray[Any]
     centre: Array
