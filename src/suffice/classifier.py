@@ -103,7 +103,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows away again, exactly to rounding, as if they had never been fitted."""
         check_is_fitted(self)
-        rows = LabelledRows(self._read(X, reset=False), read_targets(self, y), sample_weight)
+        rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
         gone = Accumulator.empty(self._learnt.accumulator.schema)
         rows.add_to(gone)
         return self._replace(self.statistics_, gone.statistics(), -1, "forget rows that were never fitted")
@@ -147,7 +147,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Add rows, once `check` has seen their distinct labels."""
         table = self._read(X, reset=afresh)
-        rows = LabelledRows(table, read_targets(self, y), sample_weight)
+        rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:
             check(rows.labels)
         if afresh:
@@ -194,6 +194,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"cannot {deed}: {problem}.")
         self._learnt = Learnt(accumulator, self._learnt.container)
         return self
+
+    def _labels(self, y: Any) -> NDArray[Any]:
+        """The label of each row."""
+        return read_targets(self, y)
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         """X as a table, its column names and number noted, or checked against the fitted ones."""
