@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from suffice.classifier import BayesClassifier, generator_of
 from suffice.engines.table import Table, TextTable
-from suffice.factors.solved_words import Language, SolvedWords
+from suffice.factors.language import Language
+from suffice.factors.solved_words import SolvedWords
 from suffice.families import Words
 from suffice.families.base import Unseen
 from suffice.families.elementary import Array

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.solved_words import Language
+from suffice.factors.language import Language
 from suffice.families.elementary import Array
 from suffice.text import Documents
 

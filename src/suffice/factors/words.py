@@ -16,8 +16,8 @@ from suffice.families.elementary import Array
 from suffice.text import Analysis, Documents, count
 from suffice.text import Counts as DocumentCounts
 
-BYTES_AT_ONCE = 1 << 26
-"""Text that is counted before it is summed."""
+BYTES_AT_ONCE = 1 << 23
+"""Text that is counted at once."""
 
 
 class TextBlock:

@@ -20,6 +20,10 @@ class Documents:
     bytes: Bytes
     offsets: Offsets
     missing: NDArray[np.bool_] | None = None
+    first: int = 0
+    """Where the first document stood in what was passed."""
+    chosen: NDArray[np.integer[Any]] | None = None
+    """Where each stood, after some were left out."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -32,7 +36,12 @@ class Documents:
     def part(self, first: int, last: int) -> Documents:
         """Documents `first` to `last`, without a copy."""
         missing = None if self.missing is None else self.missing[first:last]
-        return Documents(self.bytes, self.offsets[first : last + 1], missing)
+        chosen = None if self.chosen is None else self.chosen[first:last]
+        return Documents(self.bytes, self.offsets[first : last + 1], missing, self.first + first, chosen)
+
+    def number(self, i: int) -> int:
+        """Where document i stood in what was passed."""
+        return self.first + i if self.chosen is None else int(self.chosen[i])
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Documents:
         """Some documents, in this order."""
@@ -40,7 +49,8 @@ class Documents:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         where = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
         missing = None if self.missing is None else self.missing[rows]
-        return Documents(self.bytes[where], offsets, missing)
+        chosen = self.first + rows if self.chosen is None else self.chosen[rows]
+        return Documents(self.bytes[where], offsets, missing, chosen=chosen)
 
     def text(self, i: int) -> str:
         """Document i as a string."""

@@ -31,7 +31,7 @@ def count_documents(
     starts = [0]
     for position, text in enumerate(documents.texts()):
         row: dict[int, int] = {}
-        for term in _terms(text, analysis, position):
+        for term in _terms(text, analysis, documents.number(position)):
             number = numbers.setdefault(term, len(numbers))
             row[number] = row.get(number, 0) + 1
         terms += row.keys()
