@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from threading import Lock, RLock
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +26,12 @@ from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax, log_sum, softmax, softmax_in_place
+from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.solution import Solution
 from suffice.statistics import Accumulator, Statistics
+
+_LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
+_NEW_LOCK = Lock()
 
 
 @dataclass
@@ -106,7 +111,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
         gone = Accumulator.empty(self._learnt.accumulator.schema)
         rows.add_to(gone)
-        return self._replace(self.statistics_, gone.statistics(), -1, "forget rows that were never fitted")
+        with self._lock():
+            return self._replace(
+                self.statistics_, gone.statistics(), -1, "forget rows that were never fitted"
+            )
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add another model's (or statistics') rows to this one."""
@@ -114,7 +122,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         added = other.statistics_ if isinstance(other, BayesClassifier) else other
         if not isinstance(added, Statistics):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
-        return self._replace(self.statistics_, added, 1, "merge")
+        with self._lock():
+            return self._replace(self.statistics_, added, 1, "merge")
 
     def __add__(self, other: BayesClassifier) -> Self:
         if not isinstance(other, BayesClassifier):
@@ -177,13 +186,19 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _atomically(self, change: Any) -> Self:
         """Run a change; where it fails, the model is as it was."""
-        before = dict(self.__dict__)
-        try:
-            change()
-        except BaseException:
-            self.__dict__ = before
-            raise
+        with self._lock():
+            before = dict(self.__dict__)
+            try:
+                change()
+            except BaseException:
+                self.__dict__ = before
+                raise
         return self
+
+    def _lock(self) -> RLock:
+        """What learning and solving in several threads take turns with; scoring needs no turn."""
+        with _NEW_LOCK:
+            return _LOCKS.setdefault(self, RLock())
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         """Combine statistics, refuse what no data could give, and only then change the model."""
@@ -210,8 +225,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        scores = self._scores(X, base=False).comparable()
-        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+        solution = self.solve()
+        best = [
+            np.argmax(solution.scores(part, base=False).comparable(), axis=1)
+            for part in self._read(X, reset=False).row_parts(len(solution.classes))
+        ]
+        return np.asarray(solution.classes[np.concatenate(best)])
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x)."""
@@ -219,7 +238,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors."""
-        return log_softmax(self._scores(X, base=False).comparable())
+        return log_softmax_in_place(self._scores(X, base=False).comparable())
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), nothing dropped."""
@@ -293,9 +312,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                 "arguments before using this estimator."
             )
-        if self._learnt.solution is None:
-            self._learnt.solution = self._solution(self._learnt.accumulator)
-        return self._learnt.solution
+        solution = self._learnt.solution
+        if solution is None:
+            with self._lock():
+                solution = self._learnt.solution or self._solution(self._learnt.accumulator)
+                self._learnt.solution = solution
+        return solution
 
     def _solution(self, accumulator: Accumulator) -> Solution:
         """From sums to parameters."""
@@ -315,7 +337,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def statistics_(self) -> Statistics:
         """A copy of the sums."""
         check_is_fitted(self)
-        return self._learnt.accumulator.statistics()
+        with self._lock():
+            return self._learnt.accumulator.statistics()
 
     @property
     def schema_(self) -> Schema:

@@ -87,9 +87,11 @@ def read_documents(column: Any) -> Documents:
         return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
     if hasattr(column, "to_numpy"):
         return _from_arrow(_from_values(column.to_numpy().tolist()))
+    cure = "pass list(documents)"
+    if not isinstance(column, Iterable):
+        cure = f"pass [{'None' if column is None else 'text'}] for one document"
     raise TypeError(
-        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; "
-        "pass list(documents)"
+        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
     )
 
 
