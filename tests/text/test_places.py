@@ -65,7 +65,7 @@ def test_tags_are_passed_over_and_entities_are_whole(text, expected):
 
 
 def test_words_a_tokenizer_makes_up_have_no_place():
-    placed = list(place_terms("one two", Analysis(tokenizer=lambda text: ["two", "made up", "one"])))
+    placed = list(place_terms("one two", Analysis(tokenizer=lambda _: ["two", "made up", "one"])))
     assert placed == [("two", [(4, 7)]), ("made up", []), ("one", [])]
 
 

@@ -76,11 +76,11 @@ class WordTotals(Totals):
             column.weight = column.weight + (
                 rows if by_row is None else np.bincount(held, by_row, minlength=n_classes)
             )
-            for part, counts in text.counted:
+            while text.counted:
+                part, counts = text.counted.pop(0)  # given back when it is summed
                 w = None if weights is None else weights[part]
                 size = len(column.vocabulary)
                 column.append(class_entries(counts, classes[part], w, self.family, n_classes, size))
-            text.counted = []
 
     def add(self, other: Self, sign: int) -> None:
         for mine, theirs in zip(self.columns, other.columns, strict=True):
