@@ -127,7 +127,7 @@ class TextClassifier(BayesClassifier):
 
     def _follow_settings(self) -> bool:
         """Solve with the settings of now, and say whether they changed; those of counting cannot."""
-        family, held = Words(**self._settings()), self._learnt.accumulator.schema[0].family
+        family, held = Words(**self._settings()), self._learnt.accumulator.totals[0].family
         if family == held:
             return False
         was = held.settings()
