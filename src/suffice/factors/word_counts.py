@@ -171,7 +171,7 @@ def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:
 def term_frequencies(counts: NDArray[Any], family: Words) -> Array:
     """What a count is worth before the length of its document."""
     if family.tf == "log":
-        return np.log1p(counts, dtype=np.float64)
+        return np.asarray(np.log1p(counts), dtype=np.float64)
     kept = np.minimum(counts, 1) if family.tf == "binary" else counts
     return np.asarray(kept, dtype=np.float64)
 
