@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -32,6 +33,17 @@ from suffice.statistics import Accumulator, Statistics
 
 _LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()
+
+
+def _forget_locks() -> None:
+    """In a child that was forked: locks of threads that it does not have would never be freed."""
+    global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
+    _LOCKS.clear()
+    _NEW_LOCK = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_locks)
 
 
 @dataclass

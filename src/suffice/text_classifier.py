@@ -112,13 +112,19 @@ class TextClassifier(BayesClassifier):
         return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check_priors: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        afresh: bool,
+        check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
         if not afresh:
             self._follow_settings()
         if sample_weight is not None:
             _refuse_huge(sample_weight)
-        super()._learn(X, y, sample_weight, afresh=afresh, check_priors=check_priors)
+        super()._learn(X, y, sample_weight, afresh=afresh, check=check)
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         if self._follow_settings():
