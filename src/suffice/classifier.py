@@ -27,7 +27,7 @@ from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax, softmax_in_place
+from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax
 from suffice.solution import Solution
 from suffice.statistics import Accumulator, Statistics
 
@@ -246,7 +246,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x)."""
-        return softmax_in_place(self._scores(X, base=False).comparable())
+        return self.solve().posteriors(self._read(X, reset=False))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors."""

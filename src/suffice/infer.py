@@ -239,8 +239,7 @@ class _Observed:
         totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
         block: Any = values[:, np.newaxis] if kind.reads == "numbers" else [_levels_of(values)]
         try:
-            totals.refuse(block, ["column"], self.classes)
-            totals.update(block, self.classes, self.weights)
+            totals.prepare(block, ["column"], self.classes, self.weights, self.n_classes)(totals)
             solved = totals.solve(["column"], np.arange(self.n_classes))
         except ValueError:
             return float("inf")

@@ -20,6 +20,11 @@ def reassociating(function: Function) -> Function:
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
+def contracting(function: Function) -> Function:
+    """A `kernel` that may round a product and a sum once instead of twice."""
+    return _compiled(function, fastmath={"contract"})
+
+
 def inlined(function: Function) -> Function:
     """Compile into the kernels that call it: to pass arrays on would cost more than a step of their loops."""
     return cast("Function", njit(forceinline=True)(function))

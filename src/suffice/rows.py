@@ -91,7 +91,6 @@ class LabelledRows:
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
         blocks = read_blocks(self.kept_table(), accumulator.schema)
-        accumulator.refuse(blocks, self.labels, self.codes)
         accumulator.update(blocks, self.labels, self.codes, self.weights)
 
     def kept_table(self) -> Table:
@@ -102,7 +101,7 @@ class LabelledRows:
 
 
 def read_blocks(table: Table, schema: Schema) -> list[Block]:
-    """The cells of each factor of a schema, in the form it reads."""
+    """The cells of each factor of a schema, in the form it reads; infinities are for it to refuse."""
     blocks: list[Block] = []
     for factor in schema.factors:
         columns = factor.columns
@@ -114,7 +113,7 @@ def read_blocks(table: Table, schema: Schema) -> list[Block]:
         elif table.sparse is not None:
             blocks.append(table.sparse if everything else table.sparse[:, columns])
         else:
-            blocks.append(table.numbers(slice(None) if everything else columns.tolist()))
+            blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
     return blocks
 
 
@@ -145,11 +144,10 @@ def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
         if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
-            places = (y - y.dtype.type(low)).astype(np.intp)
+            places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
             present = np.bincount(places) > 0
-            return np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low), (np.cumsum(present) - 1)[
-                places
-            ]
+            labels = np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low)
+            return labels, places if present.all() else (np.cumsum(present) - 1)[places]
     try:
         labels, codes = np.unique(y, return_inverse=True)
     except TypeError:

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice import threads
 from suffice.families.elementary import Array
-from suffice.kernels.choice import compiled_for, row_parts
 
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
@@ -62,15 +60,6 @@ def log_softmax_in_place(scores: Array) -> Array:
 def log_softmax(scores: Array) -> Array:
     """Log posteriors."""
     return log_softmax_in_place(scores.copy())
-
-
-def softmax_in_place(scores: Array) -> Array:
-    """Posteriors, written over the scores."""
-    compiled = compiled_for(scores.size)
-    if compiled is None:
-        return softmax(scores)
-    threads.run(lambda rows: compiled.softmax(scores[rows]), row_parts(*scores.shape))
-    return scores
 
 
 def softmax(scores: Array) -> Array:

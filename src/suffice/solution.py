@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import threads
 from suffice.engines.table import Table
 from suffice.factors import Regularized
-from suffice.factors.base import Codes, Solved
+from suffice.factors.base import Codes, Solved, refuse_infinities
 from suffice.families.elementary import Array
+from suffice.kernels.choice import gaussian_for, row_parts
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
 from suffice.schema import Schema
@@ -84,11 +88,44 @@ class Solution:
 
     def scores(self, table: Table, *, base: bool) -> Scores:
         """Joint scores of every row; `base=False` where only posteriors are wanted."""
-        scores = Scores(np.tile(self.offset, (table.n_rows, 1)))
-        for factor, labels, block in zip(
-            self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
-        ):
+        return self._scored(table, base=base)
+
+    def posteriors(self, table: Table) -> Array:
+        """p(C_k | x) of every row."""
+        kernels = gaussian_for(table.n_rows * len(self.classes))
+        return self._scored(table, base=False, finish=kernels.softmax).finite
+
+    def _scored(self, table: Table, *, base: bool, finish: Callable[[Array], None] | None = None) -> Scores:
+        """Scores in runs of rows that stay in the cache, `finish`ed there after the last factor."""
+        scores = Scores(np.empty((table.n_rows, len(self.classes))))
+        blocks = zip(self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True)
+        scored = [
+            (factor.scorer(block, base=base), factor, labels, block) for factor, labels, block in blocks
+        ]
+        scorers = [scorer for scorer, *_ in scored if scorer is not None]
+        others = [rest for scorer, *rest in scored if scorer is None]
+
+        def fill(rows: slice) -> bool:
+            part = scores.finite[rows]
+            part[:] = self.offset
+            fine = all(scorer(rows, part) for scorer in scorers)
+            if finish is not None and not others:
+                finish(part)
+            return fine
+
+        parts = row_parts(table.n_rows, table.n_columns)
+        with threads.one_thread_per_product() if len(parts) > 1 else nullcontext():
+            finite = all(threads.run(fill, parts))
+        if not finite:
+            for scorer, _, labels, block in scored:
+                if scorer is not None:
+                    refuse_infinities(block, labels)
+        for factor, labels, block in others:
+            refuse_infinities(block, labels)
             factor.add_scores(block, labels, scores, base=base)
+        if finish is not None and others:
+            scores = Scores(scores.comparable())
+            threads.run(lambda rows: finish(scores.finite[rows]), parts)
         return scores
 
     def contributions(self, table: Table) -> Array:

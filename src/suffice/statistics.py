@@ -51,22 +51,29 @@ class Accumulator:
             [totals.take_classes(everyone) for totals in statistics.totals],
         )
 
-    def refuse(self, blocks: list[Block], labels: NDArray[Any], codes: Codes) -> None:
-        """Raise for values outside a family's support, before anything is changed."""
-        places = [self._places.get(label, -1 - i) for i, label in enumerate(labels.tolist())]
-        classes = np.array(places, dtype=np.intp)[codes]
-        for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True):
-            totals.refuse(block, self._labels(factor.columns), classes)
-
     def update(self, blocks: list[Block], labels: NDArray[Any], codes: Codes, weights: Array | None) -> None:
-        """Add a batch: row i is of class labels[codes[i]], and every weight is positive."""
-        classes = self.make_room(labels)[codes]
-        n_classes = len(self.classes)
+        """Add a batch: row i is of class labels[codes[i]], and every weight is positive.
+
+        Values outside a family's support are refused before anything is changed.
+        """
+        places, n_classes = self._places_of(labels)
+        classes = codes if np.array_equal(places, np.arange(len(labels))) else places[codes]
+        prepared = [
+            totals.prepare(block, self._labels(factor.columns), classes, weights, n_classes)
+            for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True)
+        ]
+        self.make_room(labels)
         counts = np.bincount(classes, minlength=n_classes)
         self.support += counts
         self.weight += counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
-        for totals, block in zip(self.totals, blocks, strict=True):
-            totals.update(block, classes, weights)
+        for totals, add_to in zip(self.totals, prepared, strict=True):
+            add_to(totals)
+
+    def _places_of(self, labels: NDArray[Any]) -> tuple[Codes, int]:
+        """Where each label stands or will stand, new ones last, and how many classes that makes."""
+        places = dict(self._places)
+        found = [places.setdefault(label, len(places)) for label in labels.tolist()]
+        return np.array(found, dtype=np.intp), len(places)
 
     def make_room(self, labels: NDArray[Any]) -> Codes:
         """Where each label stands, after adding the new ones."""

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from suffice import BayesClassifier, set_threads, summarize
 from suffice.families import Normal
-from suffice.kernels import choice
 
 pytest.importorskip("numba", reason="numba has no wheels for this machine")
 LAW = settings(
@@ -16,24 +15,6 @@ LAW = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-
-
-@pytest.fixture
-def engines(monkeypatch):
-    """Run something with the reference, and with compiled kernels in small parts."""
-
-    def both(work):
-        monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
-        plain = work()
-        monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
-        for name, value in (("WORTH_AN_IMPORT", 0), ("WORTH_A_CALL", 0), ("CELLS_AT_ONCE", 16)):
-            monkeypatch.setattr(choice, name, value)
-        assert choice.compiled_for(1) is not None
-        fast = work()
-        monkeypatch.undo()
-        return plain, fast
-
-    return both
 
 
 @st.composite

@@ -24,8 +24,10 @@ class ThresholdedTable(Table):
             missing = np.isnan(self.sparse.data)
             self.sparse.data = np.where(missing, np.nan, self.sparse.data > threshold)
 
-    def numbers(self, columns: Sequence[int] | slice) -> NDArray[np.floating[Any]]:
-        """0 or 1 for each cell, NaN where missing."""
+    def numbers(
+        self, columns: Sequence[int] | slice, *, infinities: bool = False
+    ) -> NDArray[np.floating[Any]]:
+        """0 or 1 for each cell, NaN where missing; no infinity is left to find."""
         values = super().numbers(columns)
         above = np.empty(values.shape, dtype=np.float32, order="C" if values.flags.c_contiguous else "F")
 

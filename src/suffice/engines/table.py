@@ -21,7 +21,7 @@ from suffice.engines.columns import (
 )
 from suffice.engines.container import Container, Library, as_typed
 from suffice.engines.labels import read_labels
-from suffice.kernels.choice import has_squares
+from suffice.kernels.choice import first_infinity, infinity_refusal
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ __all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "r
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
-_CELLS_PER_BLOCK = 1 << 16
 _SCORES_AT_ONCE = 1 << 22
 
 
@@ -85,8 +84,12 @@ class Table:
         """Give a column of any kind as codes of its distinct values."""
         return self._open_column(column).levels()
 
-    def numbers(self, columns: Sequence[int] | slice) -> NDArray[np.floating[Any]]:
+    def numbers(
+        self, columns: Sequence[int] | slice, *, infinities: bool = False
+    ) -> NDArray[np.floating[Any]]:
         """Give columns as floats (n, len(columns)), NaN where missing; ±inf and text are refused.
+
+        With `infinities` no cell is looked at: who reads them next refuses them in passing.
 
         Booleans are 0 and 1, moments are seconds since 1970 UTC, durations and times of day are seconds. A
         float array is not copied when its columns are adjacent.
@@ -103,10 +106,10 @@ class Table:
             values = np.empty((self.n_rows, len(single)), dtype, order="F")
             for j, column in enumerate(single):
                 values[:, j] = column
-        found = _first_infinity(values)
+        found = None if infinities else first_infinity(values)
         if found is not None:
             row, j = found
-            raise ValueError(_infinity_refusal(self.label(positions[j]), row, values[row, j]))
+            raise ValueError(infinity_refusal(self.label(positions[j]), row, values[row, j]))
         return values
 
     def documents(self, column: int) -> Documents:
@@ -254,12 +257,12 @@ def _read_sparse(X: Any) -> Table:
     if X.format not in ("csr", "csc"):
         X = X.tocsr()
     # The caller works on the matrix itself, so its infinities are found here.
-    found = _first_infinity(X.data[:, np.newaxis])
+    found = first_infinity(X.data[:, np.newaxis])
     if found is not None:
         cell = found[0]
         across = int(np.searchsorted(X.indptr, cell, side="right")) - 1
         row, column = (across, X.indices[cell]) if X.format == "csr" else (X.indices[cell], across)
-        raise ValueError(_infinity_refusal(f"column {column}", row, X.data[cell]))
+        raise ValueError(infinity_refusal(f"column {column}", row, X.data[cell]))
     # Not kept: all columns made dense would be the dense matrix.
     return Table("sparse", X, lambda column: _array_column(X[:, [column]].toarray(), 0), matrix=X)
 
@@ -303,32 +306,9 @@ def _frame_table(
     return Table(library, X, open_column, names=names, block=block)
 
 
-def _infinity_refusal(label: str, row: int, value: float) -> str:
-    """Word the refusal of an infinite number."""
-    return (
-        f"{label} holds the infinity {value} at row {row}; "
-        "drop the row, or replace the value by NaN, which reads as missing."
-    )
-
-
 def _take(block: NDArray[Any], positions: Sequence[int]) -> NDArray[Any]:
     """Take columns of an ndarray, without a copy where they are adjacent."""
     n = len(positions)
     if n and list(positions) == list(range(positions[0], positions[0] + n)):
         return block if n == block.shape[1] else block[:, positions[0] : positions[0] + n]
     return block[:, list(positions)]
-
-
-def _first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
-    """Find the first ±inf, reading clean data once: its sum of squares is finite."""
-    if values.dtype.kind != "f" or not values.size:
-        return None
-    if has_squares(values):
-        return None
-    step = max(1, _CELLS_PER_BLOCK // values.shape[1])
-    for start in range(0, len(values), step):
-        infinite = np.isinf(values[start : start + step])
-        if infinite.any():
-            row, column = np.argwhere(infinite)[0]
-            return start + int(row), int(column)
-    return None

@@ -6,6 +6,7 @@ Nothing above this room knows which kind of factor it holds. A kind of sums is o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -15,12 +16,17 @@ from numpy.typing import NDArray
 
 from suffice.families import Family
 from suffice.families.elementary import Array
+from suffice.kernels.choice import first_infinity, infinity_refusal
 from suffice.scores import Scores
 
 Block = Any
 """A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
+
+
+Scorer = Callable[[slice, Array], bool]
+"""Adds the scores of some rows to an array of theirs, (rows, k); False where it meets an infinity."""
 
 
 class Totals(ABC):
@@ -39,12 +45,21 @@ class Totals(ABC):
     def n_columns(self) -> int:
         """How many columns the factor has."""
 
+    def prepare(
+        self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Callable[[Any], None]:
+        """Read a batch and refuse what cannot be summed, changing nothing; what is returned adds it.
+
+        It adds to these sums once they have room for n_classes. Classes not known yet come last.
+        """
+        if self.reads == "numbers":
+            refuse_infinities(block, labels)
+        self.refuse(block, labels, classes)
+        return lambda totals: totals.update(block, classes, weights)
+
     @abstractmethod
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        """Raise for values that cannot be summed, naming the column, the value and the cure.
-
-        Classes not known yet have numbers of their own below 0.
-        """
+        """Raise for values that cannot be summed, naming the column, the value and the cure."""
 
     @abstractmethod
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
@@ -122,6 +137,10 @@ class Solved(ABC):
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes."""
 
+    def scorer(self, block: Block, *, base: bool) -> Scorer | None:
+        """What adds the scores of some rows, in any thread; None where only `add_scores` can score."""
+        return None
+
     @abstractmethod
     def contributions(self, block: Block, labels: list[str]) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing."""
@@ -133,6 +152,27 @@ class Solved(ABC):
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:
         """The parameters people know, for each column: name → (k, …) array."""
+
+
+def refuse_infinities(block: Block, labels: list[str]) -> None:
+    """Raise for ±inf; sparse blocks were looked through when they were read."""
+    found = first_infinity(block) if isinstance(block, np.ndarray) else None
+    if found is not None:
+        row, column = found
+        raise ValueError(infinity_refusal(labels[column], row, block[row, column]))
+
+
+def active_columns(values: Array, active: NDArray[Any]) -> Array:
+    """The columns that scores read: a mask or positions. Not copied where that is all of them."""
+    taken = len(active) if active.dtype != np.bool_ else int(active.sum())
+    return values if taken == values.shape[1] else values[:, active]
+
+
+def holds_infinity_beside(values: Array, active: NDArray[Any]) -> bool:
+    """Whether a column that scores do not read holds an infinity."""
+    beside = np.ones(values.shape[1], dtype=np.bool_)
+    beside[active] = False
+    return bool(beside.any()) and bool(np.isinf(values[:, beside]).any())
 
 
 def first_offence(bad: NDArray[np.bool_]) -> tuple[int, int]:

@@ -5,7 +5,7 @@ A thousand Normal columns are one array operation: totals are (statistics, class
 
 from __future__ import annotations
 
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ from suffice.families.elementary import (
     rescale,
 )
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import compiled_for, has_squares, read_only, row_parts
+from suffice.kernels.choice import contiguous, gaussian_for, has_squares, read_only, row_parts
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST = 2.0**960
@@ -150,9 +150,6 @@ class ColumnTotals(Totals):
             self.add(self._of_sparse(block, classes, weights), 1)
             return
         values = np.asarray(block)
-        compiled = compiled_for(values.size) if self._is_quadratic(len(self.weight)) else None
-        if compiled is not None and self._update_in_one_pass(compiled, values, classes, weights):
-            return
         observed = ~np.isnan(values)
         gaps = None if observed.all() else observed
         if gaps is not None:
@@ -186,53 +183,55 @@ class ColumnTotals(Totals):
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0]):
                 self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
 
-    def _is_quadratic(self, n_classes: int) -> bool:
-        """Whether the compiled kernel of x and x² sums this family."""
-        return self.family.functions == ("x", "x2") and self.family.scaled and n_classes <= MOST_CLASSES
+    def prepare(
+        self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Callable[[Any], None]:
+        quadratic = self.family.functions == ("x", "x2") and self.family.scaled
+        if quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
+            batch = self._of_rows(np.asarray(block), classes, weights, n_classes)
+            if batch is not None:
+                return lambda totals: totals.add(batch, 1)
+        return super().prepare(block, labels, classes, weights, n_classes)
 
-    def _update_in_one_pass(
-        self, compiled: ModuleType, values: Array, classes: Codes, weights: Array | None
-    ) -> bool:
-        """Add rows with one read; False, and nothing changed, where squares would leave the floats."""
-        n_classes, shape = len(self.weight), self.origin.shape
-        wanted = ~np.broadcast_to(self.has_origin(), shape)
-        origin = self.origin.copy()
+    def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
+        """Sums of rows about the origins held here, with one read; None where squares leave the floats."""
+        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        held = len(self.origin)
+        batch.origin[:held] = self.origin
+        wanted = np.ones(batch.origin.shape, dtype=np.bool_)
+        wanted[:held] = ~self.has_origin()
+        kernels = gaussian_for(values.size)
         for rows in row_parts(*values.shape):
             if not wanted.any():
                 break
-            part = np.ascontiguousarray(values[rows])
-            compiled.first_values(read_only(part), read_only(classes[rows]), wanted, origin)
-        by_row = np.ones(len(values)) if weights is None else weights
+            kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, batch.origin)
+        if not np.isfinite(batch.origin).all():
+            return None
+        by_row = np.empty(0) if weights is None else weights
 
-        def part_sums(rows: slice) -> tuple[Array, Array]:
-            sums, largest = np.zeros((3, *shape)), np.zeros(shape)
-            part = np.ascontiguousarray(values[rows])
-            cells = (read_only(array) for array in (part, classes[rows], by_row[rows]))
-            compiled.power_sums(*cells, origin, sums, largest)
-            return sums, largest
+        def sums_of(rows: slice) -> tuple[Array, Array, Array]:
+            sums = np.zeros((4, *batch.origin.shape)), np.zeros(self.n_columns), np.zeros((3, n_classes))
+            cells = contiguous(values[rows]), read_only(classes[rows]), contiguous(by_row[rows])
+            kernels.power_sums(*cells, batch.origin, *sums)
+            return sums
 
-        parts = threads.run(part_sums, row_parts(*values.shape))
-        size = np.max([largest for _, largest in parts], axis=0).max(axis=0)
+        parts = threads.run(sums_of, row_parts(*values.shape))
+        if not parts:
+            return batch
+        size = np.max([largest for _, largest, _ in parts], axis=0)
         if ((size > SQUARABLE) | ((size > 0) & (size < 1.0 / SQUARABLE))).any():
-            return False
-        sums = np.sum([sums for sums, _ in parts], axis=0)
-        counts = np.bincount(classes, minlength=n_classes)
-        weight = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
-        if np.allclose(sums[2], weight[:, np.newaxis], rtol=1e-12):
-            self.weight += weight[:, np.newaxis]
-            self.support += counts[:, np.newaxis]
-        else:
-            self.expand_presence()
-            self.weight += sums[2]
-            if weights is None:
-                self.support += sums[2].astype(np.int64)
-            else:
-                for k, members in kernels.class_blocks(classes, n_classes):
-                    self.support[k] += np.count_nonzero(~np.isnan(values[members]), axis=0)
-        self.origin = origin
-        self.raise_unit(exponent_of(size))
-        self.total += np.stack([np.ldexp(sums[0], -self.unit), np.ldexp(sums[1], -2 * self.unit)])
-        return True
+            return None
+        first, second, weight, support = np.sum([sums for sums, _, _ in parts], axis=0)
+        whole_weight, whole_support, counts = np.sum([whole for _, _, whole in parts], axis=0)[
+            :, :, np.newaxis
+        ]
+        support += whole_support
+        if (support == counts).all():
+            weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
+        batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)
+        batch.raise_unit(exponent_of(size))
+        batch.total = np.stack([np.ldexp(first, -batch.unit), np.ldexp(second, -2 * batch.unit)])
+        return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
         """Sums of sparse rows, about the origin 0."""

@@ -7,22 +7,32 @@ per class holds every pair of columns over the rows in which both are observed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice import threads
 from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, impossible, within
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import has_squares, is_complete
+from suffice.kernels.choice import contiguous, gaussian_for, has_squares, is_complete, read_only, row_parts
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
 ROWS_AT_ONCE = 4096
+MOST_CLASSES = 256
+"""Classes up to which every part of the rows may keep sums of its own."""
+MOST_PARTS, PART_BYTES = 64, 1 << 27
+"""Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
+SQUARABLE = 2.0**480
 
 
 @dataclass
@@ -165,6 +175,33 @@ class Sums:
         return scaled
 
 
+class GroupedSums:
+    """Σ w·zzᵀ of every class with z = (x − c, 1), from rows that are brought together by class."""
+
+    def __init__(self, origin: Array) -> None:
+        n_classes, d = origin.shape
+        self.origin = origin
+        self.products = np.zeros((n_classes, d + 1, d + 1))
+        self.largest = np.zeros(d)
+        self._rows = np.ones((ROWS_AT_ONCE, d + 1))
+        self._order = np.empty(ROWS_AT_ONCE, dtype=np.intp)
+        self._starts = np.empty(n_classes + 1, dtype=np.intp)
+
+    def add_rows(self, kernels: ModuleType, values: Array, classes: Codes, weights: Array | None) -> bool:
+        """Add a few rows; False where a cell is missing or infinite."""
+        n = len(values)
+        rows, order = self._rows[:n], self._order[:n]
+        cells = contiguous(values), read_only(classes)
+        if not kernels.grouped(*cells, self.origin, self._starts, rows, order, self.largest):
+            return False
+        weighted = rows if weights is None else rows * weights[order, np.newaxis]
+        starts = self._starts.tolist()
+        for k, (start, stop) in enumerate(pairwise(starts)):
+            if start < stop:
+                self.products[k] += weighted[start:stop].T @ rows[start:stop]
+        return True
+
+
 Key = tuple[int, bytes]
 """A class and the columns observed, one byte each."""
 
@@ -237,6 +274,77 @@ class ScatterTotals(Totals):
                 f"the sums of {len(self.cells) + len(fresh)} patterns of gaps would weigh "
                 f"{size / 1e9:.1f} GB; choose missing='pairwise', which keeps one sum per pair of columns."
             )
+
+    def prepare(
+        self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Callable[[Any], None]:
+        plain = self.family.missing != "pairwise" and self.family.shrinkage != "ledoit_wolf"
+        if plain and n_classes <= MOST_CLASSES and isinstance(block, np.ndarray):
+            batch = self._of_rows(block, classes, weights, n_classes)
+            if batch is not None:
+                return lambda totals: totals.add(batch, 1)
+        return super().prepare(block, labels, classes, weights, n_classes)
+
+    def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
+        """Sums of rows without gaps about the origins held here, with one read.
+
+        None where a row has a gap, or where squares leave the floats.
+        """
+        kernels = gaussian_for(values.size)
+        origin = self._origins_of(kernels, values, classes, n_classes)
+        most = max(1, min(MOST_PARTS, PART_BYTES // max(1, 8 * origin.size * self.n_columns)))
+        step = max(ROWS_AT_ONCE, -(-len(values) // most))
+        parts = [slice(start, min(start + step, len(values))) for start in range(0, len(values), step)]
+
+        def sums_of(rows: slice) -> GroupedSums | None:
+            sums = GroupedSums(origin)
+            for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
+                at = slice(start, min(start + ROWS_AT_ONCE, rows.stop))
+                w = None if weights is None else weights[at]
+                if not sums.add_rows(kernels, values[at], classes[at], w):
+                    return None
+            return sums
+
+        with threads.one_thread_per_product() if len(parts) > 1 else nullcontext():
+            grouped = [sums for sums in threads.run(sums_of, parts) if sums is not None]
+        if len(grouped) < len(parts):
+            return None
+        size = np.max([sums.largest for sums in grouped], axis=0, initial=0.0)
+        reach = np.maximum(size, np.abs(origin).max(axis=0, initial=0.0))
+        if ((reach > SQUARABLE) | ((size > 0) & (size < 1.0 / SQUARABLE))).any():
+            return None
+        products = np.zeros((n_classes, self.n_columns + 1, self.n_columns + 1))
+        for sums in grouped:
+            products += sums.products
+        return self._of_products(products, classes, origin, size)
+
+    def _origins_of(self, kernels: ModuleType, values: Array, classes: Codes, n_classes: int) -> Array:
+        """The origins held here, and first values for classes without; 0 where neither is."""
+        origin = np.zeros((n_classes, self.n_columns))
+        wanted = np.ones(origin.shape, dtype=np.bool_)
+        held = len(self.origin)
+        wanted[:held] = np.isnan(self.origin)
+        origin[:held] = np.where(wanted[:held], 0.0, self.origin)
+        for rows in row_parts(*values.shape):
+            if not wanted.any():
+                break
+            kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
+        return origin
+
+    def _of_products(self, products: Array, classes: Codes, origin: Array, size: Array) -> Self:
+        """The sums in Σ w·zzᵀ with z = (x − c, 1), in units that cover `size`."""
+        d = self.n_columns
+        exponent = np.maximum(exponent_of(size), SMALLEST_UNIT)
+        scale = np.where(size > 0, np.ldexp(1.0, -exponent), 1.0)
+        counts = np.bincount(classes, minlength=len(origin))
+        everything = np.ones(d, dtype=np.bool_).tobytes()
+        cells: dict[Key, Sums] = {}
+        for k in np.flatnonzero(counts).tolist():
+            scatter, total, weight = products[k, :d, :d], products[k, :d, d], products[k, d, d]
+            raw = Sums(np.asarray(weight), np.asarray(counts[k]), total, scatter, np.diag(scatter))
+            cells[k, everything] = raw.rescaled(scale)
+        origin[counts == 0] = np.nan
+        return type(self)(self.family, cells, origin, exponent)
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
         values = np.asarray(block)

@@ -6,20 +6,27 @@ expanded square.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice import threads
-from suffice.factors.base import Block, Codes, Solved, first_offence, unseen_log_shares
+from suffice.factors.base import (
+    Block,
+    Codes,
+    Scorer,
+    Solved,
+    active_columns,
+    first_offence,
+    holds_infinity_beside,
+    unseen_log_shares,
+)
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import compiled_for, read_only, row_parts
+from suffice.kernels.choice import contiguous, gaussian_for
 from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
 
 LOG_TWO = float(np.log(2.0))
@@ -62,10 +69,6 @@ class SolvedColumns(Solved):
         if sparse.issparse(block):
             add_sparse_scores(self, block, labels, scores, base=base)
             return
-        compiled = compiled_for(block.size * len(self.constant)) if self._is_quadratic() else None
-        if compiled is not None:
-            self._add_quadratic_scores(compiled, np.asarray(block), scores.finite)
-            return
         n_rows, n_columns = block.shape
         step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
         for start in range(0, n_rows, step):
@@ -73,29 +76,34 @@ class SolvedColumns(Solved):
             self._add_scores_of(rows, self._prepared(block[rows], labels, base=base), scores)
 
     def _is_quadratic(self) -> bool:
-        """Whether every score is a quadratic function of every finite number."""
+        """Whether every score is a sum of squares, for every finite number."""
         family = self.family
-        return family.functions == ("x", "x2") and family.takes_every_number and not self.point.any()
+        plain = family.takes_every_number and family.unseen != "smooth"
+        return family.functions == ("x", "x2") and plain and not self.point.any()
 
-    def _add_quadratic_scores(self, compiled: ModuleType, block: Array, scores: Array) -> None:
-        """Add the scores of all rows, in parts, with one read of them."""
+    def scorer(self, block: Block, *, base: bool) -> Scorer | None:
+        if sparse.issparse(block) or not self._is_quadratic():
+            return None
         on = self.active
-        parameters = [
-            np.ascontiguousarray(array)
-            for array in (
-                self.natural[:, :, on],
-                self.constant[:, on],
-                self.origin[:, on],
-                np.ldexp(1.0, -self.exponent[on]),
-                self._float_range()[0],
-            )
-        ]
+        linear, square = self.natural[:, :, on]
+        # λᵀ(z, z²) = −(√−λ₂·z − rest)² + rest², with z = (x − c)·2⁻ᵉ
+        root = np.sqrt(-square)
+        rest = 0.5 * linear / root
+        with np.errstate(over="ignore"):
+            scale = np.ldexp(root, -self.exponent[on])
+        if not np.isfinite(scale).all():
+            return None
+        limit = np.minimum(self._float_range()[0], np.finfo(np.float64).max)
+        constant = self.constant[:, on] + np.square(rest)
+        parameters = [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
+        kernels = gaussian_for(block.size * len(self.constant))
 
-        def add(rows: slice) -> None:
-            part = block[rows] if on.all() else block[rows][:, on]
-            compiled.quadratic_scores(read_only(np.ascontiguousarray(part)), *parameters, scores[rows])
+        def score(rows: slice, scores: Array) -> bool:
+            values = block[rows]
+            fine = kernels.quadratic_scores(contiguous(active_columns(values, on)), *parameters, scores)
+            return fine and not holds_infinity_beside(values, on)
 
-        threads.run(add, row_parts(*block.shape))
+        return score
 
     def _add_scores_of(self, rows: slice, prepared: Prepared, scores: Scores) -> None:
         """Add the scores of some rows, few enough to stay in the cache."""

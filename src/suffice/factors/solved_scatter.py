@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from suffice.factors.base import Block, Codes, Solved
+from suffice.factors.base import Block, Codes, Scorer, Solved, active_columns, holds_infinity_beside
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
-from suffice.kernels.choice import is_complete
+from suffice.kernels.choice import contiguous, gaussian_for, is_complete
 from suffice.kernels.reference import row_patterns
 from suffice.scores import Scores
 
@@ -58,6 +58,31 @@ class Whitening:
         # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
         rest = self.log_density(z) - shares.sum(axis=1)
         return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of classes that share Σ: (x − base)/scale is standard, and `whitened` are L⁻¹(μ_k − middle)."""
+
+    base: Array
+    scale: Array
+    middle: Array
+    whitened: Array
+
+    @property
+    def close(self) -> bool:
+        """Whether the square may be expanded."""
+        return bool(np.abs(self.whitened).max(initial=0.0) < NEAR)
+
+    @property
+    def half_norms(self) -> Array:
+        """½|L⁻¹(μ_k − middle)|²."""
+        return np.asarray(0.5 * np.einsum("ij,ij->i", self.whitened, self.whitened))
+
+    def linear(self, whitening: Whitening) -> tuple[Array, Array]:
+        """Slopes (k, d) of x − base, and constants, of the scores without what is equal for all classes."""
+        slopes = self.whitened @ whitening.inverse
+        return slopes / self.scale, -slopes @ self.middle - self.half_norms
 
 
 @dataclass(frozen=True)
@@ -106,24 +131,65 @@ class SolvedScatter(Solved):
         return full
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
-        for rows, columns, whitenings in self._patterns(block):
-            everything = len(rows) == len(block) and len(columns) == block.shape[1]
-            scorers = [
-                (members, self._scorer(columns, members, whitening, whole=base or len(whitenings) > 1))
-                for g, whitening in enumerate(whitenings)
-                if len(members := np.flatnonzero(self.group == g))
-            ]
-            for start in range(0, len(rows), ROWS_AT_ONCE):
-                at = rows[start : start + ROWS_AT_ONCE]
-                part = slice(start, start + ROWS_AT_ONCE)
-                values = block[part] if everything else block[np.ix_(at, columns)]
-                for members, score in scorers:
-                    if everything and len(members) == len(self.group):
-                        scores.finite[part] += score(values)
-                    else:
-                        scores.finite[np.ix_(at, members)] += score(values)
+        self.scorer(block, base=base)(slice(None), scores.finite)
 
-    def _scorer(
+    def scorer(self, block: Block, *, base: bool) -> Scorer:
+        kernel = self._kernel(block.size * len(self.group), base=base)
+
+        def score(rows: slice, scores: Array) -> bool:
+            values, done = block[rows], 0
+            if kernel is not None:
+                done = kernel(contiguous(active_columns(values, self.active)), scores)
+            if done < len(values):
+                if np.isinf(values[done:]).any():
+                    return False
+                self._add_by_patterns(values[done:], scores[done:], base=base)
+            return not holds_infinity_beside(values, self.active)
+
+        return score
+
+    def _kernel(self, n_cells: int, *, base: bool) -> Callable[[Array, Array], int] | None:
+        """What scores rows without gaps and tells how many; None where classes share Σ and want it whole."""
+        kernels = gaussian_for(n_cells)
+        on = self.active
+        if not self.group.any() and len(self.group) > 1:
+            near = self._about_middle(on, np.arange(len(self.group)), self.whitenings[0])
+            if near.close and base:
+                return None
+            if near.close:
+                slopes, constant = near.linear(self.whitenings[0])
+                return lambda values, scores: kernels.linear_scores(
+                    values, near.base, slopes, constant, scores
+                )
+        parameters = (
+            np.ascontiguousarray(self.centre[:, on]),
+            1.0 / self.scale[on],
+            np.ascontiguousarray(self.shift[:, on]),
+            np.stack([self.whitenings[g].inverse for g in self.group]),
+            np.array([self.whitenings[g].constant for g in self.group]),
+        )
+        return lambda values, scores: kernels.whitened_scores(values, *parameters, scores)
+
+    def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
+        """Add the scores of rows, those with the same columns observed at once."""
+        for rows, columns, whitenings in self._patterns(block):
+            for g, whitening in enumerate(whitenings):
+                members = np.flatnonzero(self.group == g)
+                if len(members):
+                    score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
+                    for start in range(0, len(rows), ROWS_AT_ONCE):
+                        at = rows[start : start + ROWS_AT_ONCE]
+                        scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
+
+    def _about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
+        """The means of classes that share Σ, about their middle."""
+        here = np.ix_(members, columns)
+        base, scale = self.centre[members[0], columns], self.scale[columns]
+        means = (self.centre[here] - base) / scale + self.shift[here]
+        middle = means.mean(axis=0)
+        return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
+
+    def _log_density(
         self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
     ) -> Callable[[Array], Array]:
         """What gives log p of rows in the classes of one group, which share Σ: (n, members).
@@ -131,27 +197,21 @@ class SolvedScatter(Solved):
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
         """
-        scale = self.scale[columns]
-        here = np.ix_(members, columns)
-        base = self.centre[members[0], columns]
-        means = (self.centre[here] - base) / scale + self.shift[here]
-        middle = means.mean(axis=0)
-        centres = (means - middle) @ whitening.inverse.T
-        if len(members) == 1 or np.abs(centres).max(initial=0.0) >= NEAR:
+        means = self._about_middle(columns, members, whitening)
+        if len(members) == 1 or not means.close:
             return lambda values: np.stack(
                 [whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1
             )
-        half = 0.5 * np.einsum("ij,ij->i", centres, centres)
         if not whole:
-            slopes = whitening.inverse.T @ centres.T
-            constant = -middle @ slopes - half
-            slopes = slopes / scale[:, np.newaxis]
-            return lambda values: np.asarray((values - base) @ slopes + constant)
+            slopes, constant = means.linear(whitening)
+            return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
 
         def log_densities(values: Array) -> Array:
-            rows = ((values - base) / scale - middle) @ whitening.inverse.T
+            rows = ((values - means.base) / means.scale - means.middle) @ whitening.inverse.T
             own = 0.5 * np.einsum("ij,ij->i", rows, rows)
-            return np.asarray(whitening.constant + rows @ centres.T - own[:, np.newaxis] - half)
+            return np.asarray(
+                whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
+            )
 
         return log_densities
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels import gaussian_reference
 from suffice.threads import run
 
 WORTH_AN_IMPORT = 1 << 21
@@ -25,6 +26,12 @@ CELLS_AT_ONCE = 1 << 19
 def compiled_for(n_cells: int) -> ModuleType | None:
     """The compiled kernels, where reading so many cells is worth them; None for the reference."""
     return chosen("suffice.kernels.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+
+
+def gaussian_for(n_cells: int) -> ModuleType:
+    """The kernels of Gaussian columns and blocks: compiled where so many cells are worth it, or in NumPy."""
+    name = "suffice.kernels.gaussian_compiled"
+    return chosen(name, n_cells, WORTH_AN_IMPORT, WORTH_A_CALL) or gaussian_reference
 
 
 def chosen(module: str, size: int, worth_an_import: int, worth_a_call: int) -> ModuleType | None:
@@ -55,6 +62,31 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """The cells row by row in memory, copied where they are not, and not to be written to."""
+    return read_only(np.ascontiguousarray(array))
+
+
+def first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
+    """Row and column of the first ±inf, reading clean data once: its sum of squares is finite."""
+    if values.dtype.kind != "f" or not values.size or has_squares(values):
+        return None
+    for rows in row_parts(*values.shape):
+        infinite = np.isinf(values[rows])
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            return rows.start + int(row), int(column)
+    return None
+
+
+def infinity_refusal(label: str, row: int, value: float) -> str:
+    """Word the refusal of an infinite number."""
+    return (
+        f"{label} holds the infinity {value} at row {row}; "
+        "drop the row, or replace the value by NaN, which reads as missing."
+    )
 
 
 def has_squares(values: NDArray[Any]) -> bool:

@@ -1,0 +1,363 @@
+"""The kernels of Gaussian columns and blocks, compiled by numba; `gaussian_reference` is the readable twin.
+
+Scores are computed in tiles: `TILE` rows at a time, column by column in memory, so that every inner loop runs
+over rows, whatever the number of columns and classes, and adds up in a fixed order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.elementary import Array
+from suffice.jit import contracting, inlined, kernel, reassociating
+
+Matrix = NDArray[np.floating[Any]]
+Codes = NDArray[np.intp]
+
+TILE = 64
+LOG2_E = 1.4426950408889634
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
+ROUNDING = 6755399441055744.0
+"""1.5·2⁵²: adding it rounds to a whole number, which is then in the low bits."""
+VANISHING = -708.0
+"""Below it eˣ is no normal float, and beside the largest posterior it is nothing."""
+
+
+@kernel
+def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
+    """Write the first value observed in each class and column that is `wanted`, and want it no more."""
+    left = wanted.sum()
+    i = 0
+    while left > 0 and i < values.shape[0]:
+        k = classes[i]
+        for j in range(values.shape[1]):
+            if wanted[k, j] and not np.isnan(values[i, j]):
+                found[k, j] = values[i, j]
+                wanted[k, j] = False
+                left -= 1
+        i += 1
+
+
+@reassociating
+def power_sums(
+    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array
+) -> None:
+    """Add Σw·(x − c) and Σw·(x − c)² of observed cells to `sums`, (4, classes, columns).
+
+    The weight and the number of observed cells go to sums[2] and sums[3], or, for rows that have every cell,
+    to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). `largest` rises to the
+    largest |x − c| of each column: infinite where a value is. No `weights` are weights of 1.
+    """
+    for i in range(values.shape[0]):
+        k = classes[i]
+        w = weights[i] if len(weights) else 1.0
+        whole[2, k] += 1.0
+        beyond = 0.0  # cells that are missing, or larger than all before: few, so most rows go the short way
+        for j in range(values.shape[1]):
+            beyond += 0.0 if abs(np.float64(values[i, j]) - origin[k, j]) <= largest[j] else 1.0
+        if beyond == 0.0:
+            whole[0, k] += w
+            whole[1, k] += 1.0
+            for j in range(values.shape[1]):
+                away = np.float64(values[i, j]) - origin[k, j]
+                sums[0, k, j] += w * away
+                sums[1, k, j] += w * away * away
+        else:
+            for j in range(values.shape[1]):
+                away = np.float64(values[i, j]) - origin[k, j]
+                seen = 0.0 if np.isnan(away) else 1.0
+                away = 0.0 if np.isnan(away) else away
+                sums[0, k, j] += w * away
+                sums[1, k, j] += w * away * away
+                sums[2, k, j] += w * seen
+                sums[3, k, j] += seen
+                largest[j] = max(largest[j], abs(away))
+
+
+@reassociating
+def grouped(
+    values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes, largest: Array
+) -> bool:
+    """Write x − c into the first columns of `rows`, class by class, and where each class starts.
+
+    `order` tells which row of `values` each of `rows` is; `largest` rises to the largest |x − c| of each
+    column. False where a cell is not finite.
+    """
+    starts[:] = 0
+    for i in range(len(classes)):
+        starts[classes[i] + 1] += 1
+    for k in range(len(starts) - 1):
+        starts[k + 1] += starts[k]
+    place = starts.copy()
+    for i in range(values.shape[0]):
+        k = classes[i]
+        at = place[k]
+        place[k] = at + 1
+        order[at] = i
+        out = rows[at]
+        beyond = 0.0
+        for j in range(values.shape[1]):
+            away = np.float64(values[i, j]) - origin[k, j]
+            beyond += 0.0 if abs(away) <= largest[j] else 1.0
+            out[j] = away
+        if beyond != 0.0:
+            for j in range(values.shape[1]):
+                if not np.isfinite(out[j]):
+                    return False
+                largest[j] = max(largest[j], abs(out[j]))
+    return True
+
+
+@inlined
+def _tile(block: Matrix, tile: Array) -> None:
+    """The rows of a block, column by column, and zeros in the place of rows that are not there."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            tile[j, i] = np.float64(block[i, j])
+    for j in range(block.shape[1] if block.shape[0] < TILE else 0):
+        for i in range(block.shape[0], TILE):
+            tile[j, i] = 0.0
+
+
+@inlined
+def _is_spoilt(tile: Array, sums: Array) -> bool:
+    """Whether a cell is infinite or NaN."""
+    for i in range(TILE):
+        sums[i] = 0.0
+    for j in range(tile.shape[0]):
+        for i in range(TILE):
+            sums[i] += tile[j, i] - tile[j, i]
+    total = 0.0
+    for i in range(TILE):
+        total += sums[i]
+    return bool(np.isnan(total))
+
+
+@inlined
+def _has_infinity(tile: Array) -> bool:
+    """Whether a cell is infinite."""
+    for j in range(tile.shape[0]):
+        for i in range(TILE):
+            if np.isinf(tile[j, i]):
+                return True
+    return False
+
+
+@inlined
+def _squares(tile: Array, centre: Array, scale: Array, shift: Array, scores: Array) -> None:
+    """Take ((x − centre)·scale − shift)² from the scores of one class."""
+    for j in range(tile.shape[0]):
+        middle, factor, rest = centre[j], scale[j], shift[j]
+        for i in range(TILE):
+            z = (tile[j, i] - middle) * factor - rest
+            scores[i] -= z * z
+
+
+@inlined
+def _observed_squares(
+    tile: Array, centre: Array, scale: Array, shift: Array, constant: Array, scores: Array
+) -> None:
+    """Add constant − ((x − centre)·scale − shift)² of the observed cells to the scores of one class."""
+    for j in range(tile.shape[0]):
+        middle, factor, rest, own = centre[j], scale[j], shift[j], constant[j]
+        for i in range(TILE):
+            z = (tile[j, i] - middle) * factor - rest
+            cell = own - z * z
+            scores[i] += 0.0 if np.isnan(cell) else cell
+
+
+@contracting
+def quadratic_scores(
+    values: Matrix, limit: Array, centre: Array, scale: Array, shift: Array, constant: Array, out: Array
+) -> bool:
+    """Add Σ_j constant − ((x − centre)·scale − shift)² over the observed columns to `out`, (rows, classes).
+
+    Values are taken to lie within ±limit: beyond it the squares would leave the floats. False where a
+    value is infinite.
+    """
+    n_classes, d = centre.shape
+    tile, scores = np.empty((d, TILE)), np.empty(TILE)
+    for start in range(0, values.shape[0], TILE):
+        block, part = values[start : start + TILE], out[start : start + TILE]
+        _tile(block, tile)
+        gaps = _is_spoilt(tile, scores)
+        if gaps and _has_infinity(tile):
+            return False
+        for j in range(d):
+            for i in range(TILE):
+                tile[j, i] = max(min(tile[j, i], limit[j]), -limit[j])
+        for k in range(n_classes):
+            everything = 0.0
+            for j in range(d):
+                everything += 0.0 if gaps else constant[k, j]
+            for i in range(TILE):
+                scores[i] = everything
+            if gaps:
+                _observed_squares(tile, centre[k], scale[k], shift[k], constant[k], scores)
+            else:
+                _squares(tile, centre[k], scale[k], shift[k], scores)
+            for i in range(part.shape[0]):
+                part[i, k] += scores[i]
+    return True
+
+
+@inlined
+def _products(tile: Array, slopes: Array, scores: Array) -> None:
+    """Add slopes·x to the scores of one class, by four columns at a time."""
+    d = tile.shape[0]
+    for q in range(d // 4):
+        a, b, c, e = tile[4 * q], tile[4 * q + 1], tile[4 * q + 2], tile[4 * q + 3]
+        u, v, w, x = slopes[4 * q], slopes[4 * q + 1], slopes[4 * q + 2], slopes[4 * q + 3]
+        for i in range(TILE):
+            scores[i] += (u * a[i] + v * b[i]) + (w * c[i] + x * e[i])
+    for j in range(d - d % 4, d):
+        for i in range(TILE):
+            scores[i] += slopes[j] * tile[j, i]
+
+
+@contracting
+def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, out: Array) -> int:
+    """Add slopes·(x − base) + constant to `out`, (rows, classes).
+
+    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    """
+    n_classes, d = slopes.shape
+    tile, scores = np.empty((d, TILE)), np.empty(TILE)
+    for start in range(0, values.shape[0], TILE):
+        block, part = values[start : start + TILE], out[start : start + TILE]
+        _tile(block, tile)
+        if _is_spoilt(tile, scores):
+            return start
+        for j in range(d):
+            for i in range(TILE):
+                tile[j, i] -= base[j]
+        for k in range(n_classes):
+            for i in range(TILE):
+                scores[i] = constant[k]
+            _products(tile, slopes[k], scores)
+            for i in range(part.shape[0]):
+                part[i, k] += scores[i]
+    return len(values)
+
+
+@inlined
+def _norms(away: Array, inverse: Array, two: Array, norms: Array) -> None:
+    """|L⁻¹z|² of every row: two rows of L⁻¹ by four columns at a time, so that sums stay in registers."""
+    for i in range(TILE):
+        norms[i] = 0.0
+    for p in range(inverse.shape[0] // 2):
+        a, b = inverse[2 * p], inverse[2 * p + 1]
+        for i in range(TILE):
+            two[0, i] = two[1, i] = 0.0
+        for q in range(p // 2 + 1):
+            w, x, y, z = away[4 * q], away[4 * q + 1], away[4 * q + 2], away[4 * q + 3]
+            a0, a1, a2, a3 = a[4 * q], a[4 * q + 1], a[4 * q + 2], a[4 * q + 3]
+            b0, b1, b2, b3 = b[4 * q], b[4 * q + 1], b[4 * q + 2], b[4 * q + 3]
+            for i in range(TILE):
+                two[0, i] += a0 * w[i] + a1 * x[i] + a2 * y[i] + a3 * z[i]
+                two[1, i] += b0 * w[i] + b1 * x[i] + b2 * y[i] + b3 * z[i]
+        for i in range(TILE):
+            norms[i] += two[0, i] * two[0, i] + two[1, i] * two[1, i]
+
+
+@inlined
+def _copy(matrix: Array, larger: Array) -> None:
+    """The matrix, in the upper left of a larger one."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            larger[i, j] = matrix[i, j]
+
+
+@contracting
+def whitened_scores(
+    values: Matrix, centre: Array, scale: Array, shift: Array, inverse: Array, constant: Array, out: Array
+) -> int:
+    """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
+
+    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    `inverse` is the lower triangular L⁻¹ of each class.
+    """
+    n_classes, d = centre.shape
+    fours = 4 * ((d + 3) // 4)
+    padded = np.zeros((n_classes, fours, fours))
+    for k in range(n_classes):
+        _copy(inverse[k], padded[k])
+    tile, away = np.empty((d, TILE)), np.zeros((fours, TILE))
+    two, norms = np.empty((2, TILE)), np.empty(TILE)
+    for start in range(0, values.shape[0], TILE):
+        block, part = values[start : start + TILE], out[start : start + TILE]
+        _tile(block, tile)
+        if _is_spoilt(tile, norms):
+            return start
+        for k in range(n_classes):
+            for j in range(d):
+                middle, factor, rest = centre[k, j], scale[j], shift[k, j]
+                for i in range(TILE):
+                    away[j, i] = (tile[j, i] - middle) * factor - rest
+            _norms(away, padded[k], two, norms)
+            for i in range(part.shape[0]):
+                part[i, k] += constant[k] - 0.5 * norms[i]
+    return len(values)
+
+
+@inlined
+def _exponentials(
+    x: Array, turns: Array, turn_bits: NDArray[np.int64], out: Array, bits: NDArray[np.int64]
+) -> None:
+    """eˣ for x ≤ 0, and 0 where that is no normal float: eˣ = 2ⁿ·eʳ with n whole and |r| ≤ ½·log 2.
+
+    Taylor's polynomial of degree 13 has all digits of eʳ, and n is added to its exponent.
+    """
+    for i in range(TILE):
+        turns[i] = max(x[i], VANISHING) * LOG2_E + ROUNDING
+        n = turns[i] - ROUNDING
+        r = (max(x[i], VANISHING) - n * LN2_HIGH) - n * LN2_LOW
+        p = 1.0 / 6227020800.0
+        p = p * r + 1.0 / 479001600.0
+        p = p * r + 1.0 / 39916800.0
+        p = p * r + 1.0 / 3628800.0
+        p = p * r + 1.0 / 362880.0
+        p = p * r + 1.0 / 40320.0
+        p = p * r + 1.0 / 5040.0
+        p = p * r + 1.0 / 720.0
+        p = p * r + 1.0 / 120.0
+        p = p * r + 1.0 / 24.0
+        p = p * r + 1.0 / 6.0
+        p = p * r + 0.5
+        p = p * r + 1.0
+        out[i] = p * r + 1.0
+    for i in range(TILE):
+        bits[i] += turn_bits[i] << 52
+    for i in range(TILE):
+        out[i] = out[i] if x[i] > VANISHING else 0.0
+
+
+@contracting
+def softmax(scores: Array) -> None:
+    """Posteriors in place of joint scores."""
+    n_classes = scores.shape[1]
+    tile, turns = np.empty((n_classes, TILE)), np.empty(TILE)
+    bits, turn_bits = tile.view(np.int64), turns.view(np.int64)
+    highest, total, away = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    for start in range(0, scores.shape[0], TILE):
+        block = scores[start : start + TILE]
+        _tile(block, tile)
+        for i in range(TILE):
+            highest[i], total[i] = tile[0, i], 0.0
+        for k in range(1, n_classes):
+            for i in range(TILE):
+                highest[i] = max(highest[i], tile[k, i])
+        for k in range(n_classes):
+            for i in range(TILE):
+                away[i] = tile[k, i] - highest[i]
+            _exponentials(away, turns, turn_bits, tile[k], bits[k])
+            for i in range(TILE):
+                total[i] += tile[k, i]
+        for i in range(block.shape[0]):
+            share = 1.0 / total[i]
+            for k in range(n_classes):
+                block[i, k] = tile[k, i] * share

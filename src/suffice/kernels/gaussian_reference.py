@@ -1,0 +1,121 @@
+"""The kernels of Gaussian columns and blocks in NumPy: the readable reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.families.elementary import Array
+from suffice.kernels.reference import Codes, class_blocks
+
+Matrix = NDArray[np.floating[Any]]
+
+
+def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
+    """Write the first value observed in each class and column that is `wanted`, and want it no more."""
+    for k, rows in class_blocks(classes, len(wanted)):
+        seen = ~np.isnan(values[rows])
+        fresh = wanted[k] & seen.any(axis=0)
+        first = values[rows][np.argmax(seen, axis=0), np.arange(values.shape[1])]
+        found[k, fresh] = first[fresh]
+        wanted[k, fresh] = False
+
+
+def power_sums(
+    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array
+) -> None:
+    """Add Σw·(x − c) and Σw·(x − c)² of observed cells to `sums`, (4, classes, columns).
+
+    The weight and the number of observed cells go to sums[2] and sums[3], or, for rows that have every cell,
+    to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). `largest` rises to the
+    largest |x − c| of each column: infinite where a value is. No `weights` are weights of 1.
+    """
+    for k, rows in class_blocks(classes, len(origin)):
+        w = weights[rows] if len(weights) else np.ones(len(classes[rows]))
+        with np.errstate(over="ignore", invalid="ignore"):  # `largest` tells
+            away = values[rows] - origin[k]
+            seen = ~np.isnan(away)
+            away = np.where(seen, away, 0.0)
+            sums[0, k] += w @ away
+            sums[1, k] += w @ np.square(away)
+        complete = seen.all(axis=1)
+        whole[0, k] += w[complete].sum()
+        whole[1, k] += complete.sum()
+        whole[2, k] += len(complete)
+        sums[2, k] += w[~complete] @ seen[~complete]
+        sums[3, k] += seen[~complete].sum(axis=0)
+        np.maximum(largest, np.abs(away).max(axis=0), out=largest)
+
+
+def grouped(
+    values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes, largest: Array
+) -> bool:
+    """Write x − c into the first columns of `rows`, class by class, and where each class starts.
+
+    `order` tells which row of `values` each of `rows` is; `largest` rises to the largest |x − c| of each
+    column. False where a cell is not finite.
+    """
+    starts[:] = np.concatenate([[0], np.cumsum(np.bincount(classes, minlength=len(starts) - 1))])
+    order[:] = np.argsort(classes, kind="stable")
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = values[order] - origin[classes[order]]
+    if not np.isfinite(away).all():
+        return False
+    rows[:, : away.shape[1]] = away
+    np.maximum(largest, np.abs(away).max(axis=0, initial=0.0), out=largest)
+    return True
+
+
+def quadratic_scores(
+    values: Matrix, limit: Array, centre: Array, scale: Array, shift: Array, constant: Array, out: Array
+) -> bool:
+    """Add Σ_j constant − ((x − centre)·scale − shift)² over the observed columns to `out`, (rows, classes).
+
+    Values are taken to lie within ±limit: beyond it the squares would leave the floats. False where a
+    value is infinite.
+    """
+    if np.isinf(values).any():
+        return False
+    values = np.clip(values, -limit, limit)
+    gaps = np.isnan(values).any()
+    for k in range(len(centre)):
+        z = (values - centre[k]) * scale[k] - shift[k]
+        cells = constant[k] - np.square(z)
+        out[:, k] += (np.where(np.isnan(cells), 0.0, cells) if gaps else cells).sum(axis=1)
+    return True
+
+
+def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, out: Array) -> int:
+    """Add slopes·(x − base) + constant to `out`, (rows, classes).
+
+    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    """
+    if not np.isfinite(values).all():
+        return 0
+    out += (values - base) @ slopes.T + constant
+    return len(values)
+
+
+def whitened_scores(
+    values: Matrix, centre: Array, scale: Array, shift: Array, inverse: Array, constant: Array, out: Array
+) -> int:
+    """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
+
+    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    `inverse` is the lower triangular L⁻¹ of each class.
+    """
+    if not np.isfinite(values).all():
+        return 0
+    for k in range(len(centre)):
+        whitened = ((values - centre[k]) * scale - shift[k]) @ inverse[k].T
+        out[:, k] += constant[k] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
+    return len(values)
+
+
+def softmax(scores: Array) -> None:
+    """Posteriors in place of joint scores."""
+    scores -= scores.max(axis=1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(axis=1, keepdims=True)

@@ -1,0 +1,21 @@
+import pytest
+
+from suffice.kernels import choice
+
+
+@pytest.fixture
+def engines(monkeypatch):
+    """Run something with the reference, and with compiled kernels in small parts."""
+
+    def both(work):
+        monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
+        plain = work()
+        monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
+        for name, value in (("WORTH_AN_IMPORT", 0), ("WORTH_A_CALL", 0), ("CELLS_AT_ONCE", 16)):
+            monkeypatch.setattr(choice, name, value)
+        assert choice.compiled_for(1) is not None
+        fast = work()
+        monkeypatch.undo()
+        return plain, fast
+
+    return both

@@ -1,0 +1,205 @@
+"""Gaussian columns and blocks: compiled kernels give what their NumPy twins give, on every kind of rows."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from suffice import BayesClassifier, GaussianDiscriminant, set_threads, summarize
+from suffice.families import MultivariateNormal, Normal
+from suffice.kernels import gaussian_reference as reference
+
+compiled = pytest.importorskip(
+    "suffice.kernels.gaussian_compiled", reason="numba has no wheels for this machine"
+)
+LAW = settings(
+    max_examples=40,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+MODELS = {
+    "columns": BayesClassifier(Normal()),
+    "shared": GaussianDiscriminant("shared"),
+    "full": GaussianDiscriminant("full"),
+}
+
+
+@st.composite
+def tables(draw, *, gaps=True):
+    """Dyadic rows about an offset, whose sums are exact, with classes and weights, in any dtype and order."""
+    n, d = draw(st.integers(1, 200)), draw(st.integers(1, 9))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.integers(-64, 64, size=(n, d)) / 8 + draw(st.sampled_from([0.0, 1024.0]))
+    if gaps and draw(st.booleans()):
+        X[rng.random((n, d)) < 0.2] = np.nan
+    X = X.astype(draw(st.sampled_from([np.float64, np.float32])))
+    layout = draw(st.sampled_from(["C", "F", "strided", "read-only"]))
+    if layout == "F":
+        X = np.asfortranarray(X)
+    elif layout == "strided":
+        X = np.repeat(X, 2, axis=0)[::2]
+    elif layout == "read-only":
+        X.flags.writeable = False
+    weights = rng.integers(1, 9, n) / 4 if draw(st.booleans()) else None
+    return X, rng.integers(0, 3, n), weights
+
+
+def parameters(d, n_classes=3):
+    rng = np.random.default_rng(d)
+    return rng.normal(size=(n_classes, d)), 0.5 + rng.random((n_classes, d)), rng.normal(size=(n_classes, d))
+
+
+@LAW
+@given(table=tables())
+def test_sums_of_powers_are_the_same_bits(table):
+    X, classes, weights = table
+    by_row = np.empty(0) if weights is None else weights
+    origin = np.round(parameters(X.shape[1])[0] * 8) / 8
+    results = []
+    for kernels in (reference, compiled):
+        found, wanted = np.zeros(origin.shape), np.ones(origin.shape, dtype=np.bool_)
+        kernels.first_values(X, classes, wanted, found)
+        sums, largest, whole = np.zeros((4, *origin.shape)), np.zeros(X.shape[1]), np.zeros((3, 3))
+        kernels.power_sums(X, classes, by_row, origin, sums, largest, whole)
+        # Which rows count as whole is for the kernel to say; together with the others they are all.
+        observed = sums[2:] + whole[:2, :, np.newaxis]
+        results.append((found, wanted, sums[:2], observed, largest, whole[2]))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@LAW
+@given(table=tables())
+def test_rows_are_grouped_alike(table):
+    X, classes, _ = table
+    n, d = X.shape
+    origin = parameters(d)[0]
+    results = []
+    for kernels in (reference, compiled):
+        starts, rows, order = np.empty(4, np.intp), np.ones((n, d + 1)), np.empty(n, np.intp)
+        largest = np.zeros(d)
+        fine = kernels.grouped(X, classes, origin, starts, rows, order, largest)
+        assert fine == np.isfinite(X).all()
+        results.append((starts, rows, order, largest) if fine else ())
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@LAW
+@given(table=tables(gaps=False))
+def test_scores_of_rows_are_the_same(table):
+    X = table[0]
+    n, d = X.shape
+    centre, scale, shift = parameters(d)
+    inverse = np.tril(np.random.default_rng(0).normal(size=(3, d, d)))
+    for name, arguments in {
+        "quadratic_scores": (np.full(d, 1e100), centre, scale, shift, centre),
+        "linear_scores": (centre[0], scale, centre[:, 0].copy()),
+        "whitened_scores": (centre, scale[0], shift, inverse, centre[:, 0].copy()),
+    }.items():
+        plain, fast = np.ones((n, 3)), np.ones((n, 3))
+        assert getattr(reference, name)(X, *arguments, plain)
+        assert getattr(compiled, name)(X, *arguments, fast)
+        np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max(), err_msg=name)
+
+
+@LAW
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 200), n_classes=st.integers(1, 12))
+def test_softmax_is_the_same_to_the_last_digits(seed, n, n_classes):
+    rng = np.random.default_rng(seed)
+    plain = rng.normal(size=(n, n_classes)) * rng.choice([1.0, 30.0, 1000.0])
+    plain[:, 1:][rng.random((n, n_classes - 1)) < 0.1] = -np.inf
+    fast = plain.copy()
+    reference.softmax(plain)
+    compiled.softmax(fast)
+    np.testing.assert_allclose(fast, plain, rtol=1e-14, atol=1e-300)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@LAW
+@given(table=tables())
+def test_models_are_the_same(engines, model, table):
+    X, y, weights = table
+    plain, fast = engines(lambda: model.fit(X, y, weights).predict_proba(X))
+    np.testing.assert_allclose(fast, plain, rtol=0, atol=1e-9)
+    fitted = model.fit(X, y, weights)
+    for deed in (fitted.predict_proba, fitted.predict_joint_log_proba):
+        plain, fast = engines(lambda deed=deed: deed(X))
+        np.testing.assert_allclose(fast, plain, rtol=1e-11, atol=1e-11)
+
+
+@LAW
+@given(table=tables())
+def test_scatter_sums_are_the_same_bits(engines, table):
+    X, y, weights = table
+    plain, fast = engines(lambda: summarize(X, y, families=MultivariateNormal(), sample_weight=weights))
+    assert plain == fast
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_the_number_of_threads_does_not_change_a_bit(engines, model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 7)), rng.integers(0, 4, 20_000)
+    results = []
+    for number in (1, 2, 5):
+        set_threads(number)
+        results.append(engines(lambda: model.fit(X, y).predict_joint_log_proba(X))[1])
+    set_threads(None)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("column", [0, 2])
+def test_the_first_infinity_is_refused_when_fitting_and_when_scoring(engines, model, column):
+    rng = np.random.default_rng(0)
+    good, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    good[:, 2] = 7.0  # constant, so scores do not read it
+    bad = good.copy()
+    bad[[170, 290], column] = -np.inf
+    model.fit(good, y)
+
+    def refusals():
+        for deed in (model.predict_proba, model.predict, lambda X: model.partial_fit(X, y)):
+            with pytest.raises(ValueError, match=f"column {column} holds the infinity -inf at row 170"):
+                deed(bad)
+        return model.predict_proba(good)
+
+    plain, fast = engines(refusals)
+    np.testing.assert_allclose(fast, plain, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_gaps_in_the_middle_of_many_rows_are_marginalised(engines, covariance):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 3)), rng.integers(0, 2, 500)
+    model = GaussianDiscriminant(covariance).fit(X, y)
+    X[200, 1] = X[350, :] = np.nan
+    plain, fast = engines(lambda: model.predict_proba(X))
+    np.testing.assert_allclose(fast, plain, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fast[350], model.priors_, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_offsets_of_a_timestamp_cost_no_digits(engines, model):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 600)
+    X = np.round((rng.normal(size=(600, 4)) + y[:, np.newaxis]) * 1024) / 1024
+    _, near = engines(lambda: model.fit(X, y).predict_proba(X))
+    _, far = engines(lambda: model.fit(X + 2.0**30, y).predict_proba(X + 2.0**30))
+    np.testing.assert_allclose(far, near, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_posteriors_take_little_memory_beside_themselves(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200_000, 40)), rng.integers(0, 5, 200_000)
+    model.fit(X[:1000], y[:1000]).predict_proba(X)
+    tracemalloc.start()
+    posteriors = model.predict_proba(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= posteriors.nbytes + (64 << 20)
