@@ -143,7 +143,20 @@ def numbers() -> list[Comparison]:
     rng = np.random.default_rng(0)
     y = rng.integers(10, size=1_000_000)
     X = rng.normal(size=(len(y), 50)) + 0.1 * y[:, np.newaxis]
-    return comparisons + fit_and_predict("1,000,000 × 50, GaussianNB", ours, theirs, X, y)
+    comparisons += fit_and_predict("1,000,000 × 50, GaussianNB", ours, theirs, X, y)
+    gaps = X.copy()
+    gaps[rng.random(X.shape) < 0.1] = np.nan
+    fit = timed(lambda: ours.fit(X, y).priors_, calls=1)
+    return [
+        *comparisons,
+        compare("1,000,000 × 50, fit against X.sum()", fit, timed(X.sum, calls=1), repeats=9),
+        compare(
+            "1,000,000 × 50, fit with 10 % gaps against without",
+            timed(lambda: ours.fit(gaps, y).priors_, calls=1),
+            fit,
+            repeats=9,
+        ),
+    ]
 
 
 class TwoModels:

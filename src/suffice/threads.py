@@ -41,7 +41,8 @@ class _Job(Generic[Part, Result]):
                 self.drop()
             with self.changed:
                 self.running -= 1
-                self.changed.notify_all()
+                if not self.left and not self.running:
+                    self.changed.notify_all()
 
     def drop(self) -> None:
         """Leave out the parts that have not begun."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from suffice import BayesClassifier, GaussianDiscriminant, set_threads, summarize
 from suffice.families import MultivariateNormal, Normal
 from suffice.kernels import gaussian_reference as reference
+from suffice.kernels.choice import contiguous
 
 compiled = pytest.importorskip(
     "suffice.kernels.gaussian_compiled", reason="numba has no wheels for this machine"
@@ -55,8 +56,8 @@ def parameters(d, n_classes=3):
 @LAW
 @given(table=tables())
 def test_sums_of_powers_are_the_same_bits(table):
-    X, classes, weights = table
-    by_row = np.empty(0) if weights is None else weights
+    X, classes = contiguous(table[0]), contiguous(table[1])
+    by_row = contiguous(np.empty(0) if table[2] is None else table[2])
     origin = np.round(parameters(X.shape[1])[0] * 8) / 8
     results = []
     for kernels in (reference, compiled):
@@ -74,7 +75,7 @@ def test_sums_of_powers_are_the_same_bits(table):
 @LAW
 @given(table=tables())
 def test_rows_are_grouped_alike(table):
-    X, classes, _ = table
+    X, classes = contiguous(table[0]), contiguous(table[1])
     n, d = X.shape
     origin = parameters(d)[0]
     results = []
@@ -91,7 +92,7 @@ def test_rows_are_grouped_alike(table):
 @LAW
 @given(table=tables(gaps=False))
 def test_scores_of_rows_are_the_same(table):
-    X = table[0]
+    X = contiguous(table[0])
     n, d = X.shape
     centre, scale, shift = parameters(d)
     inverse = np.tril(np.random.default_rng(0).normal(size=(3, d, d)))

@@ -229,7 +229,7 @@ class ColumnTotals(Totals):
         if (support == counts).all():
             weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
         batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)
-        batch.raise_unit(exponent_of(size))
+        batch.exponent = exponent_of(size)
         batch.total = np.stack([np.ldexp(first, -batch.unit), np.ldexp(second, -2 * batch.unit)])
         return batch
 

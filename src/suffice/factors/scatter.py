@@ -30,7 +30,7 @@ PATTERN_BYTES = 1 << 30
 ROWS_AT_ONCE = 4096
 MOST_CLASSES = 256
 """Classes up to which every part of the rows may keep sums of its own."""
-MOST_PARTS, PART_BYTES = 64, 1 << 27
+MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 SQUARABLE = 2.0**480
 

@@ -19,7 +19,7 @@ WORTH_AN_IMPORT = 1 << 21
 """Cells from which importing numba takes less time than it saves."""
 WORTH_A_CALL = 1 << 14
 """The same, once it has been imported."""
-CELLS_AT_ONCE = 1 << 19
+CELLS_AT_ONCE = 1 << 20
 """Cells in a part: many parts for the threads, few enough to add up what they give."""
 
 

@@ -16,9 +16,11 @@ Matrix = NDArray[np.floating[Any]]
 def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
     """Write the first value observed in each class and column that is `wanted`, and want it no more."""
     for k, rows in class_blocks(classes, len(wanted)):
-        seen = ~np.isnan(values[rows])
-        fresh = wanted[k] & seen.any(axis=0)
-        first = values[rows][np.argmax(seen, axis=0), np.arange(values.shape[1])]
+        own = values[rows]
+        first = own[0]
+        if np.isnan(first).any():
+            first = own[np.argmax(~np.isnan(own), axis=0), np.arange(own.shape[1])]
+        fresh = wanted[k] & ~np.isnan(first)
         found[k, fresh] = first[fresh]
         wanted[k, fresh] = False
 
@@ -33,19 +35,21 @@ def power_sums(
     largest |x − c| of each column: infinite where a value is. No `weights` are weights of 1.
     """
     for k, rows in class_blocks(classes, len(origin)):
-        w = weights[rows] if len(weights) else np.ones(len(classes[rows]))
+        own = values[rows]
+        w = weights[rows] if len(weights) else np.ones(len(own))
+        whole[2, k] += len(own)
         with np.errstate(over="ignore", invalid="ignore"):  # `largest` tells
-            away = values[rows] - origin[k]
+            away = own - origin[k]
             seen = ~np.isnan(away)
-            away = np.where(seen, away, 0.0)
+            if seen.all():
+                whole[0, k] += w.sum()
+                whole[1, k] += len(own)
+            else:
+                away = np.where(seen, away, 0.0)
+                sums[2, k] += w @ seen
+                sums[3, k] += seen.sum(axis=0)
             sums[0, k] += w @ away
             sums[1, k] += w @ np.square(away)
-        complete = seen.all(axis=1)
-        whole[0, k] += w[complete].sum()
-        whole[1, k] += complete.sum()
-        whole[2, k] += len(complete)
-        sums[2, k] += w[~complete] @ seen[~complete]
-        sums[3, k] += seen[~complete].sum(axis=0)
         np.maximum(largest, np.abs(away).max(axis=0), out=largest)
 
 
