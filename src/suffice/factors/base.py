@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from suffice.families import Family
 from suffice.families.elementary import Array
-from suffice.kernels.choice import first_infinity, infinity_refusal
+from suffice.kernels.choice import contiguous, first_infinity, infinity_refusal, read_only, row_parts
 from suffice.scores import Scores
 
 Block = Any
@@ -152,6 +153,16 @@ class Solved(ABC):
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:
         """The parameters people know, for each column: name → (k, …) array."""
+
+
+def place_origins(
+    kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
+) -> None:
+    """Write the first value observed in each class and column that is `wanted`; few rows are read for it."""
+    for rows in row_parts(*values.shape):
+        if not wanted.any():
+            break
+        kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
 
 
 def refuse_infinities(block: Block, labels: list[str]) -> None:

@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
-from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, gather, impossible, within
+from suffice.factors.base import (
+    Block,
+    Codes,
+    Counts,
+    Totals,
+    first_offence,
+    gather,
+    impossible,
+    place_origins,
+    within,
+)
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
 from suffice.factors.sparse_columns import (
@@ -201,10 +211,7 @@ class ColumnTotals(Totals):
         wanted = np.ones(batch.origin.shape, dtype=np.bool_)
         wanted[:held] = ~self.has_origin()
         kernels = gaussian_for(values.size)
-        for rows in row_parts(*values.shape):
-            if not wanted.any():
-                break
-            kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, batch.origin)
+        place_origins(kernels, values, classes, wanted, batch.origin)
         if not np.isfinite(batch.origin).all():
             return None
         by_row = np.empty(0) if weights is None else weights

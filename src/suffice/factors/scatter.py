@@ -19,11 +19,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
-from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, impossible, within
+from suffice.factors.base import (
+    Block,
+    Codes,
+    Counts,
+    Totals,
+    first_offence,
+    impossible,
+    place_origins,
+    within,
+)
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import contiguous, gaussian_for, has_squares, is_complete, read_only, row_parts
+from suffice.kernels.choice import contiguous, gaussian_for, has_squares, is_complete, read_only
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
@@ -325,10 +334,7 @@ class ScatterTotals(Totals):
         held = len(self.origin)
         wanted[:held] = np.isnan(self.origin)
         origin[:held] = np.where(wanted[:held], 0.0, self.origin)
-        for rows in row_parts(*values.shape):
-            if not wanted.any():
-                break
-            kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
+        place_origins(kernels, values, classes, wanted, origin)
         return origin
 
     def _of_products(self, products: Array, classes: Codes, origin: Array, size: Array) -> Self:
