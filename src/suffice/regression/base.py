@@ -21,7 +21,6 @@ from suffice.regression.objective import Objective
 from suffice.regression.reading import RegressionRows, read_rows, read_training
 from suffice.regression.strategy import hessian_is_cheap, minimise
 from suffice.regression.summary import Summary
-from suffice.threads import one_thread_per_product
 
 StandardErrors = bool | Literal["auto"]
 
