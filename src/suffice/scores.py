@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.families.elementary import Array
+from suffice.kernels.choice import row_parts
 
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
