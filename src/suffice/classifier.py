@@ -27,7 +27,7 @@ from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax
+from suffice.scores import Scores, log_odds_of_two, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.solution import Solution
 from suffice.statistics import Accumulator, Statistics
 
@@ -237,36 +237,30 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        solution = self.solve()
-        best = [
-            np.argmax(solution.scores(part, base=False).comparable(), axis=1)
-            for part in self._read(X, reset=False).row_parts(len(solution.classes))
-        ]
-        return np.asarray(solution.classes[np.concatenate(best)])
+        codes = self._read_off(X, lambda scores: np.argmax(scores.comparable(), axis=1), base=False)
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x)."""
-        return self.solve().posteriors(self._read(X, reset=False))
+        return self._read_off(X, lambda scores: softmax_in_place(scores.comparable()), base=False)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors."""
-        return log_softmax_in_place(self._scores(X, base=False).comparable())
+        return self._read_off(X, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), nothing dropped."""
-        return self._scores(X, base=True).joint()
+        return self._read_off(X, Scores.joint, base=True)
 
     def decision_function(self, X: Any) -> Array:
         """Log odds of the second class for two classes (1-D), joint scores otherwise."""
-        if len(self.solve().classes) == 2:
-            scores = self._scores(X, base=False).comparable()
-            return scores[:, 1] - scores[:, 0]
-        return self._scores(X, base=True).comparable()
+        base = len(self.solve().classes) != 2
+        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=base)
 
     def score_samples(self, X: Any) -> Array:
         """Log p(x), all classes together."""
         self.solve().require_density("score_samples")
-        return log_sum(self._scores(X, base=True).joint())
+        return self._read_off(X, lambda scores: log_sum(scores.joint()), base=True)
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
@@ -305,9 +299,10 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.solve()
         return model
 
-    def _scores(self, X: Any, *, base: bool) -> Scores:
+    def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
+        """What a function makes of the scores of each row."""
         solution = self.solve()
-        return solution.scores(self._read(X, reset=False), base=base)
+        return solution.read_off(self._read(X, reset=False), function, base=base)
 
     # --- what was learnt -------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.engines.columns import LevelCells, array_column
 from suffice.engines.table import Levels, Table
 from suffice.factors import KINDS
 from suffice.factors.base import Codes
@@ -53,6 +54,8 @@ def choose_schema(
         if whole is not None:
             return whole
     observed = _Observed(table, classes, n_classes, weights)
+    # All texts are encoded side by side; inference then finds them read.
+    table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
     columns = []
     for j, name in enumerate(table.names):
         if j in given:
@@ -117,7 +120,8 @@ def _given(
     if not isinstance(families, Mapping):
         if families is None:
             raise ValueError("families must be 'infer', a family, a dict or a schema, got None.")
-        families = {tuple(range(len(names))): families}
+        family = family_from(families)
+        return dict.fromkeys(range(len(names)), (family, 0 if family is not None and family.joint else None))
     places = {name: position for position, name in enumerate(names)}
     chosen: dict[int, tuple[Family | None, int | None]] = {}
     for number, (key, spec) in enumerate(families.items()):
@@ -237,7 +241,10 @@ class _Observed:
     def _bic(self, family: Family, values: Array) -> float:
         kind = KINDS[family.factor]
         totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
-        block: Any = values[:, np.newaxis] if kind.reads == "numbers" else [_levels_of(values)]
+        column = values[:, np.newaxis]
+        block: Any = (
+            column if kind.reads == "numbers" else LevelCells(column, [array_column(values, "").levels])
+        )
         try:
             totals.prepare(block, ["column"], self.classes, self.weights, self.n_classes)(totals)
             solved = totals.solve(["column"], np.arange(self.n_classes))
@@ -245,13 +252,6 @@ class _Observed:
             return float("inf")
         size = len(values) if self.weights is None else self.weights.sum()
         return float(solved.n_parameters * np.log(size) - 2.0 * solved.log_likelihood)
-
-
-def _levels_of(values: Array) -> Levels:
-    distinct, codes = np.unique(values, return_inverse=True)
-    missing = np.isnan(values)
-    n_levels = len(distinct) - int(missing.any())
-    return Levels(np.where(missing, -1, codes), distinct[:n_levels].tolist())
 
 
 def _levels_column(name: Hashable, levels: Levels) -> Column:

@@ -107,11 +107,13 @@ def read_blocks(table: Table, schema: Schema) -> list[Block]:
         columns = factor.columns
         everything = len(columns) == table.n_columns
         if factor.reads == "levels":
-            blocks.append([table.levels(j) for j in columns.tolist()])
+            blocks.append(table.level_cells(columns.tolist()))
         elif factor.reads == "documents":
             blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
         elif table.sparse is not None:
             blocks.append(table.sparse if everything else table.sparse[:, columns])
+        elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
+            blocks.append(cells)
         else:
             blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
     return blocks

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,7 @@ from suffice.factors import KINDS
 from suffice.families import Family
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column of a table: its family (None where it is left out) and the reason.
 
     Columns of one joint block, such as a Multinomial, carry the same `block` number.
@@ -60,9 +60,14 @@ class Schema:
     def factors(self) -> tuple[Factor, ...]:
         """Columns of equal family together, in the order of their first column."""
         groups: dict[tuple[Family, int | None], list[int]] = {}
+        before: Column | None = None
         for position, column in enumerate(self.columns):
             if column.family is not None:
-                groups.setdefault((column.family, column.block), []).append(position)
+                # The same object again, as in a thousand columns of one family, need not be looked up.
+                if before is None or column.family is not before.family or column.block != before.block:
+                    group = groups.setdefault((column.family, column.block), [])
+                    before = column
+                group.append(position)
         return tuple(
             Factor(family, np.array(positions, dtype=np.intp)) for (family, _), positions in groups.items()
         )
@@ -74,6 +79,10 @@ class Schema:
             f"column {column.name!r}" if self.named else f"column {position}"
             for position, column in enumerate(self.columns)
         )
+
+    def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
+        """How messages name some columns."""
+        return list(self.labels) if len(columns) == len(self) else [self.labels[j] for j in columns]
 
     @property
     def names(self) -> tuple[Hashable, ...]:
@@ -128,7 +137,7 @@ class Schema:
                     f"{self.labels[position]} was summed as {old.family or 'left out'}, "
                     f"and {family} needs other sums."
                 )
-            columns[position] = replace(old, family=family, reason="chosen by families=")
+            columns[position] = old._replace(family=family, reason="chosen by families=")
         return Schema(tuple(columns), self.named)
 
     def _rows(self) -> list[tuple[str, str, str]]:

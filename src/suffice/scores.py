@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.families.elementary import Array
-from suffice.kernels.choice import row_parts
+from suffice.kernels.choice import gaussian_for, row_parts
 
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
@@ -33,6 +33,12 @@ class Scores:
         if self.order is None:
             self.order = np.zeros_like(self.finite)
         self.order[rows, k] += order
+
+    def add_orders(self, rows: slice, orders: Array) -> None:
+        """Add to the orders of some rows in all classes."""
+        if self.order is None:
+            self.order = np.zeros_like(self.finite)
+        self.order[rows] += orders
 
     def joint(self) -> Array:
         """a_k(x), ±inf where the order says so."""
@@ -63,11 +69,20 @@ def log_softmax(scores: Array) -> Array:
     return log_softmax_in_place(scores.copy())
 
 
+def softmax_in_place(scores: Array) -> Array:
+    """Posteriors, written over the scores."""
+    gaussian_for(scores.size).softmax(scores)
+    return scores
+
+
 def softmax(scores: Array) -> Array:
     """Posteriors."""
-    p = np.exp(scores - scores.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    return np.asarray(p)
+    return softmax_in_place(scores.copy())
+
+
+def log_odds_of_two(scores: Array) -> Array:
+    """The log odds of the second of two classes (1-D), and scores of more classes as they are."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def log_sum(scores: Array) -> Array:

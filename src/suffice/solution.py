@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +11,17 @@ from numpy.typing import NDArray
 from suffice import threads
 from suffice.engines.table import Table
 from suffice.factors import Regularized
-from suffice.factors.base import Codes, Solved, refuse_infinities
+from suffice.factors.base import Codes, Solved
 from suffice.families.elementary import Array
-from suffice.kernels.choice import gaussian_for, row_parts
+from suffice.kernels.choice import import_kernels_for, row_parts
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
 from suffice.schema import Schema
 from suffice.scores import Scores
 from suffice.statistics import Accumulator, Statistics
+
+FEWEST_ROWS = 64
+"""Rows that are scored together, at the least: to prepare parameters costs something too."""
 
 
 class Solution:
@@ -86,47 +88,43 @@ class Solution:
         """Parameters that had no maximum likelihood, and what was done."""
         return [entry for factor in self.factors for entry in factor.regularized]
 
-    def scores(self, table: Table, *, base: bool) -> Scores:
+    def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
         """Joint scores of every row; `base=False` where only posteriors are wanted."""
-        return self._scored(table, base=base)
-
-    def posteriors(self, table: Table) -> Array:
-        """p(C_k | x) of every row."""
-        kernels = gaussian_for(table.n_rows * len(self.classes))
-        return self._scored(table, base=False, finish=kernels.softmax).finite
-
-    def _scored(self, table: Table, *, base: bool, finish: Callable[[Array], None] | None = None) -> Scores:
-        """Scores in runs of rows that stay in the cache, `finish`ed there after the last factor."""
-        scores = Scores(np.empty((table.n_rows, len(self.classes))))
-        blocks = zip(self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True)
-        scored = [
-            (factor.scorer(block, base=base), factor, labels, block) for factor, labels, block in blocks
-        ]
-        scorers = [scorer for scorer, *_ in scored if scorer is not None]
-        others = [rest for scorer, *rest in scored if scorer is None]
-
-        def fill(rows: slice) -> bool:
-            part = scores.finite[rows]
-            part[:] = self.offset
-            fine = all(scorer(rows, part) for scorer in scorers)
-            if finish is not None and not others:
-                finish(part)
-            return fine
-
-        parts = row_parts(table.n_rows, table.n_columns)
-        with threads.one_thread_per_product() if len(parts) > 1 else nullcontext():
-            finite = all(threads.run(fill, parts))
-        if not finite:
-            for scorer, _, labels, block in scored:
-                if scorer is not None:
-                    refuse_infinities(block, labels)
-        for factor, labels, block in others:
-            refuse_infinities(block, labels)
+        scores = Scores(np.empty((table.n_rows, len(self.classes))) if into is None else into)
+        scores.finite[:] = self.offset
+        for factor, labels, block in zip(
+            self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
+        ):
             factor.add_scores(block, labels, scores, base=base)
-        if finish is not None and others:
-            scores = Scores(scores.comparable())
-            threads.run(lambda rows: finish(scores.finite[rows]), parts)
         return scores
+
+    def read_off(
+        self, table: Table, function: Callable[[Scores], NDArray[Any]], *, base: bool
+    ) -> NDArray[Any]:
+        """What a function makes of the scores, in runs of rows side by side: their temporaries stay small.
+
+        The function gives a result for every row, and may write it over the scores.
+        """
+        per_row = len(self.classes) + table.cells_per_row
+        parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
+        if len(parts) <= 1:
+            return function(self.scores(table, base=base))
+        import_kernels_for(table.n_rows * per_row)
+        nothing = function(Scores(np.empty((0, len(self.classes)))))
+        result = np.empty((table.n_rows, *nothing.shape[1:]), nothing.dtype)
+
+        def write(rows: slice) -> None:
+            into = result[rows] if nothing.ndim == 2 else None
+            found = function(self.scores(table.part(rows), base=base, into=into))
+            if found is not into:
+                result[rows] = found
+
+        try:
+            with threads.one_thread_per_product():
+                threads.run(write, parts)
+        except ValueError:  # raised again over the whole table, so that it names the right row
+            return function(self.scores(table, base=base))
+        return result
 
     def contributions(self, table: Table) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
@@ -159,4 +157,4 @@ class Solution:
 
 def factor_labels(schema: Schema) -> list[list[str]]:
     """How messages name the columns of each factor."""
-    return [[schema.labels[j] for j in factor.columns] for factor in schema.factors]
+    return [schema.labels_of(factor.columns) for factor in schema.factors]

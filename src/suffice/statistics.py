@@ -135,7 +135,7 @@ class Accumulator:
         return None
 
     def _labels(self, columns: NDArray[np.intp]) -> list[str]:
-        return [self.schema.labels[j] for j in columns]
+        return self.schema.labels_of(columns)
 
     def statistics(self) -> Statistics:
         """An immutable copy, classes in order; a class whose sums are all zero leaves."""

@@ -52,7 +52,9 @@ class _Job(Generic[Part, Result]):
     def wait(self) -> None:
         """Return when no part is left and none runs."""
         with self.changed:
-            self.changed.wait_for(lambda: not self.left and not self.running)
+            # A signal that comes just before the wait is seen only after it, so no wait is long.
+            while not self.changed.wait_for(lambda: not self.left and not self.running, timeout=0.05):
+                pass
 
 
 class _Pool:

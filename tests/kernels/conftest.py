@@ -5,7 +5,7 @@ from suffice.kernels import choice
 
 @pytest.fixture
 def engines(monkeypatch):
-    """Run something with the reference, and with compiled kernels in small parts."""
+    """Run something with the reference on all rows, and with compiled kernels in small parts."""
 
     def both(work):
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
@@ -13,7 +13,9 @@ def engines(monkeypatch):
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
         for name, value in (("WORTH_AN_IMPORT", 0), ("WORTH_A_CALL", 0), ("CELLS_AT_ONCE", 16)):
             monkeypatch.setattr(choice, name, value)
-        assert choice.compiled_for(1) is not None
+        monkeypatch.setattr("suffice.solution.FEWEST_ROWS", 1)
+        assert choice.gaussian_for(1).__name__.endswith("gaussian_compiled")
+        assert choice.discrete_for(1).__name__.endswith("discrete_compiled")
         fast = work()
         monkeypatch.undo()
         return plain, fast

@@ -12,7 +12,8 @@ from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
 from suffice.engines.table import Table
 from suffice.factors.base import Codes, Totals
-from suffice.factors.levels import LevelBlock, LevelCounts, LevelTable, LevelTotals, SolvedLevels
+from suffice.factors.level_cells import LevelBlock
+from suffice.factors.levels import LevelCounts, LevelTable, LevelTotals, SolvedLevels
 from suffice.families import Categorical, Family
 from suffice.families.elementary import Array
 from suffice.infer import Families
@@ -129,6 +130,10 @@ class CategoryCounts(LevelTable):
             support[:, category] += counts.support[:, level]
         super().__init__(family, LevelCounts(list(range(n_categories)), weight, support), keep_empty=True)
 
+    def rows_of(self, values: list[Any]) -> list[int]:
+        """The category of each value."""
+        return super().rows_of([int(value) for value in values])
+
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The category of each cell; one beyond the last is an IndexError, as it is in scikit-learn."""
         n_categories = len(self.levels)
@@ -139,4 +144,4 @@ class CategoryCounts(LevelTable):
                 f"{label}: category {beyond} was never seen, and there are {n_categories}; fit with "
                 f"min_categories={beyond + 1}, or pass NaN, which is a missing cell."
             )
-        return number[batch.codes]
+        return np.asarray(number[batch.codes])

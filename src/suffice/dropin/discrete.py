@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from suffice.dropin.base import DropIn
 from suffice.families.elementary import Array
+from suffice.scores import Scores
 from suffice.statistics import Statistics
 
 SMALLEST_ALPHA = 1e-10
@@ -70,7 +71,7 @@ class DiscreteNB(DropIn):
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x), up to what is equal for all classes."""
-        return self._scores(X, base=False).joint()
+        return self._read_off(X, Scores.joint, base=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

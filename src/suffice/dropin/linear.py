@@ -14,14 +14,14 @@ from sklearn import discriminant_analysis
 from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.quadratic import check_solver
-from suffice.factors.base import Block, Totals
+from suffice.factors.base import Block, Totals, refuse_infinities
 from suffice.factors.solve_scatter import Tying, assembled
-from suffice.factors.solved_scatter import ROWS_AT_ONCE, SolvedScatter
+from suffice.factors.solved_scatter import SolvedScatter
 from suffice.families.elementary import Array
 from suffice.infer import Families
-from suffice.kernels.choice import is_complete
+from suffice.kernels.choice import contiguous, gaussian_for
 from suffice.models import GaussianDiscriminant
-from suffice.scores import Scores
+from suffice.scores import Scores, log_odds_of_two
 from suffice.statistics import Statistics
 
 
@@ -221,8 +221,7 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
 
     def decision_function(self, X: Any) -> Array:
         """Linear scores w_k·x + w_k0; for two classes their difference (1-D)."""
-        scores = self._scores(X, base=False).comparable()
-        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
+        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=False)
 
 
 class LinearScatter(SolvedScatter):
@@ -278,9 +277,17 @@ class LinearScatter(SolvedScatter):
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Linear scores of rows without gaps; log densities where those are wanted."""
-        if base or not is_complete(block):
-            super().add_scores(block, labels, scores, base=base)
+        if base:
+            super().add_scores(block, labels, scores, base=True)
             return
-        for start in range(0, len(block), ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            scores.finite[rows] += (block[rows] - self.middle) @ self.coefficients.T + self.constants
+        parameters = (np.ascontiguousarray(a) for a in (self.middle, self.coefficients, self.constants))
+        kernels = gaussian_for(block.size * len(self.constants))
+        done = kernels.linear_scores(contiguous(block), *parameters, scores.finite)
+        if done < len(block):
+            refuse_infinities(block, labels)
+            rest, finite = block[done:], scores.finite[done:]
+            gaps = np.isnan(rest).any(axis=1)
+            finite[~gaps] += (rest[~gaps] - self.middle) @ self.coefficients.T + self.constants
+            by_marginals = np.zeros((int(gaps.sum()), finite.shape[1]))
+            self._add_by_patterns(rest[gaps], by_marginals, base=False)
+            finite[gaps] += by_marginals

@@ -17,6 +17,7 @@ from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.infer import Families
+from suffice.scores import log_odds_of_two
 from suffice.statistics import Statistics
 
 
@@ -140,10 +141,8 @@ class QuadraticDiscriminantAnalysis(DropIn):
 
     def decision_function(self, X: Any) -> Array:
         """Log odds of the second class for two classes (1-D), else log(p(x | C_k)·π_k) + d/2·log 2π."""
-        scores = self._scores(X, base=True).comparable()
-        if scores.shape[1] == 2:
-            return np.asarray(scores[:, 1] - scores[:, 0])
-        return scores + self.n_features_in_ * HALF_LOG_TWO_PI
+        constant = 0.0 if len(self.classes_) == 2 else self.n_features_in_ * HALF_LOG_TWO_PI
+        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()) + constant, base=True)
 
     @property
     def means_(self) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import threads
+from suffice.engines.columns import LevelCells
 from suffice.engines.table import Levels, Table
 from suffice.kernels.choice import is_complete, row_parts
 
@@ -39,6 +40,14 @@ class ThresholdedTable(Table):
             above[np.isnan(values)] = np.nan
         return above
 
+    def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
+        """Nothing: the cells are not read as they are held."""
+        return None
+
+    def part(self, rows: slice) -> Table:
+        """Adjacent rows."""
+        return ThresholdedTable(super().part(rows), self.threshold)
+
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""
         return ThresholdedTable(super().take(rows), self.threshold)
@@ -65,6 +74,23 @@ class CategoryTable(Table):
                     f"holds {value!r}; categories are numbered from 0, and NaN is a missing cell."
                 )
         return levels
+
+    def level_cells(self, columns: Sequence[int]) -> LevelCells:
+        """Columns to be read as levels, once every cell is a number of a category; fractions are cut off."""
+        cells = super().level_cells(columns)
+        matrix = cells.matrix
+        if matrix is None or not matrix.size or matrix.dtype.kind not in "if":
+            return cells
+        if np.fmin.reduce(matrix, axis=None) < 0 or np.isinf(np.fmax.reduce(matrix, axis=None)):
+            for column in columns:
+                self.levels(column)  # which names the cell
+        if matrix.dtype.kind == "f":
+            cells.matrix = np.trunc(matrix)
+        return cells
+
+    def part(self, rows: slice) -> Table:
+        """Adjacent rows."""
+        return CategoryTable(super().part(rows))
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""

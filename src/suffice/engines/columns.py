@@ -16,6 +16,8 @@ import numpy as np
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
 Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
@@ -28,10 +30,27 @@ _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 class Levels:
     """The distinct values of a column, in order of appearance, and which of them each row holds."""
 
-    codes: NDArray[np.intp]
+    codes: NDArray[np.signedinteger[Any]]
     """One code per row, -1 where the cell is missing."""
     values: list[Any]
     """Plain Python scalars; whole numbers are int, moments, durations and clocks are seconds."""
+
+
+class LevelCells:
+    """Columns to be read as levels, each encoded only when asked for.
+
+    Where the container holds them as one array of numbers, that is the `matrix`.
+    """
+
+    def __init__(self, matrix: NDArray[Any] | None, readers: Sequence[Callable[[], Levels]]) -> None:
+        self.matrix = matrix
+        self._readers = readers
+
+    def __len__(self) -> int:
+        return len(self._readers)
+
+    def __getitem__(self, column: int) -> Levels:
+        return self._readers[column]()
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from suffice import threads
 from suffice.engines.columns import (
     Column,
     Kind,
+    LevelCells,
     Levels,
     array_column,
     as_array,
@@ -33,7 +35,6 @@ __all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "r
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
-_SCORES_AT_ONCE = 1 << 22
 
 
 class Table:
@@ -60,6 +61,7 @@ class Table:
         self._open_column = open_column
         # All cells as one ndarray, where the container holds them so.
         self._block = array if block is None else block
+        self._levels: dict[int, Levels] = {}
 
     @cached_property
     def container(self) -> Container:
@@ -68,6 +70,12 @@ class Table:
             return Container.of(self._library, self._source, (None,) * self.n_columns)
         cell_types = tuple(self._open_column(column).cell_type for column in range(self.n_columns))
         return Container.of(self._library, self._source, cell_types)
+
+    @property
+    def cells_per_row(self) -> int:
+        """How many cells a row holds; of a sparse one, those that are stored."""
+        stored = None if self.sparse is None else int(self.sparse.nnz)
+        return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
 
     def label(self, column: int) -> str:
         """Name a column in a message."""
@@ -82,7 +90,20 @@ class Table:
 
     def levels(self, column: int) -> Levels:
         """Give a column of any kind as codes of its distinct values."""
-        return self._open_column(column).levels()
+        if column not in self._levels:
+            self._levels[column] = self._open_column(column).levels()
+        return self._levels[column]
+
+    def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
+        """Give columns as they are held, unchecked, where they are one ndarray of numbers or booleans."""
+        return None if self._block is None else _take(self._block, columns)
+
+    def level_cells(self, columns: Sequence[int]) -> LevelCells:
+        """Give columns to be read as levels."""
+        matrix = self.cells(columns)
+        if matrix is None and self.sparse is None:
+            threads.run(self.levels, columns)  # containers encode without the interpreter's lock
+        return LevelCells(matrix, [partial(self.levels, column) for column in columns])
 
     def numbers(
         self, columns: Sequence[int] | slice, *, infinities: bool = False
@@ -132,8 +153,14 @@ class Table:
         kind = self.kind(column)
         if kind in ("level", "boolean"):
             levels = self.levels(column)
-            return np.array([*levels.values, None], dtype=object)[levels.codes]
+            return np.asarray(np.array([*levels.values, None], dtype=object)[levels.codes])
         return as_typed(self.numbers([column])[:, 0], kind)
+
+    def part(self, rows: slice) -> Table:
+        """Give the table of adjacent rows, without a copy where the container allows it."""
+        if self._library == "pyarrow":
+            return read_table(self._source.slice(rows.start, rows.stop - rows.start))
+        return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Give the table of some rows, by a mask or by their positions."""
@@ -145,10 +172,6 @@ class Table:
                 self._source[positions] if self._library == "polars" else self._source.take(positions)
             )
         return read_table(self._source[rows])
-
-    def row_parts(self, n_scores: int) -> Sequence[Table]:
-        """Give the table in parts, where so many scores of every row at once would be much more than it."""
-        return [self]
 
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Give one column as floats; levels only if all of them are numbers."""
@@ -162,7 +185,7 @@ class Table:
                 f"{self.label(position)} is asked for as numbers but holds the text {text!r}; "
                 "convert it to numbers, or give it a family for levels such as Categorical()."
             )
-        return np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes]
+        return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
 
 
 class TextTable(Table):
@@ -185,11 +208,9 @@ class TextTable(Table):
         """The documents."""
         return self._documents
 
-    def row_parts(self, n_scores: int) -> Sequence[Table]:
-        """The documents in runs whose scores take a limited space; a run is no copy."""
-        step = max(1, _SCORES_AT_ONCE // max(n_scores, 1))
-        starts = range(0, max(self.n_rows, 1), step)
-        return [TextTable(self._documents.part(at, min(at + step, self.n_rows))) for at in starts]
+    def part(self, rows: slice) -> Table:
+        """Adjacent documents."""
+        return TextTable(self._documents.part(rows.start, rows.stop))
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the documents."""

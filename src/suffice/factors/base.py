@@ -26,10 +26,6 @@ Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
 
 
-Scorer = Callable[[slice, Array], bool]
-"""Adds the scores of some rows to an array of theirs, (rows, k); False where it meets an infinity."""
-
-
 class Totals(ABC):
     """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
 
@@ -53,8 +49,6 @@ class Totals(ABC):
 
         It adds to these sums once they have room for n_classes. Classes not known yet come last.
         """
-        if self.reads == "numbers":
-            refuse_infinities(block, labels)
         self.refuse(block, labels, classes)
         return lambda totals: totals.update(block, classes, weights)
 
@@ -136,11 +130,11 @@ class Solved(ABC):
 
     @abstractmethod
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
-        """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes."""
+        """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes.
 
-    def scorer(self, block: Block, *, base: bool) -> Scorer | None:
-        """What adds the scores of some rows, in any thread; None where only `add_scores` can score."""
-        return None
+        Rows are scored alike in any part of a table, and parts are scored side by side. Infinite numbers
+        are refused.
+        """
 
     @abstractmethod
     def contributions(self, block: Block, labels: list[str]) -> Array:

@@ -22,8 +22,10 @@ from suffice.factors.base import (
     gather,
     impossible,
     place_origins,
+    refuse_infinities,
     within,
 )
+from suffice.factors.outcomes import are_outcomes, outcome_sums
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
 from suffice.factors.sparse_columns import (
@@ -103,7 +105,10 @@ class ColumnTotals(Totals):
         if sparse.issparse(block):
             self._refuse_sparse(block, labels)
             return
-        if not self.family.takes_every_number:  # infinities never come this far
+        if self.family.is_binary and are_outcomes(block):
+            return
+        refuse_infinities(block, labels)
+        if not self.family.takes_every_number:
             bad = ~(self.family.support(block) | np.isnan(block))
             if bad.any():
                 row, column = first_offence(bad)
@@ -156,8 +161,9 @@ class ColumnTotals(Totals):
         )
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
-        if sparse.issparse(block):
-            self.add(self._of_sparse(block, classes, weights), 1)
+        if sparse.issparse(block) or self.family.is_binary:
+            add = self._update_sparse if sparse.issparse(block) else self._update_outcomes
+            add(block, classes, weights)
             return
         values = np.asarray(block)
         observed = ~np.isnan(values)
@@ -192,6 +198,25 @@ class ColumnTotals(Totals):
             base = base if gaps is None else np.where(gaps, base, 0.0)
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0]):
                 self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
+
+    def _update_sparse(self, block: Any, classes: Codes, weights: Array | None) -> None:
+        """Add sparse rows."""
+        self.add(self._of_sparse(block, classes, weights), 1)
+
+    def _update_outcomes(self, block: NDArray[Any], classes: Codes, weights: Array | None) -> None:
+        """Add rows of 0 and 1, about the origin 0."""
+        n_classes = len(self.weight)
+        total, weight, support = outcome_sums(block, classes, n_classes, weights)
+        self.total[0] += total
+        if weight is None or support is None:
+            counts = np.bincount(classes, minlength=n_classes)
+            by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+            self.weight += by_class[:, np.newaxis]
+            self.support += counts[:, np.newaxis]
+        else:
+            self.expand_presence()
+            self.weight += weight
+            self.support += support
 
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from suffice.factors.base import Codes, Counts, Solved, Totals, first_offence, gather, impossible, within
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Solved,
+    Totals,
+    first_offence,
+    gather,
+    impossible,
+    refuse_infinities,
+    within,
+)
 from suffice.factors.sparse_columns import column_of_entry, dense, membership
+from suffice.factors.sparse_counts import add_sparse_count_scores, add_sparse_counts
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
@@ -51,6 +63,7 @@ class CountTotals(Totals):
         return int(self.total.shape[1])
 
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
+        refuse_infinities(block, labels)
         bad = _entries(block) < 0
         if bad.any():
             label, value = labels[_first_column(block, bad)], _entries(block)[bad].flat[0]
@@ -60,6 +73,10 @@ class CountTotals(Totals):
             )
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
+        if sparse.issparse(block):
+            sums = self.total, self.support, self.weight, self.rows, self.base
+            add_sparse_counts(block, classes, weights, sums)
+            return
         whole = ~_rows_with_gaps(block)
         if not whole.all():
             block, classes = block[whole], classes[whole]
@@ -142,8 +159,14 @@ class SolvedCounts(Solved):
     def log_likelihood(self) -> float:
         return self._log_likelihood
 
+    @cached_property
+    def by_column(self) -> Array:
+        """Log θ with the classes of each column side by side."""
+        return np.ascontiguousarray(self.log_p.T)
+
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
         """Counts with gaps as zeros, and the rows that are whole."""
+        refuse_infinities(block, labels)
         entries = _entries(block)
         negative = entries < 0
         if negative.any() and self.family.unseen == "error":
@@ -166,7 +189,10 @@ class SolvedCounts(Solved):
 
     def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
         block, whole = self._prepared(block, labels)
-        scores.finite += block @ self.log_p.T
+        if sparse.issparse(block):
+            add_sparse_count_scores(block, self.by_column, scores.finite)
+        else:
+            scores.finite += block @ self.log_p.T
         if self.zero is not None:
             impossible = IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64))
             for k in range(len(self.zero)):

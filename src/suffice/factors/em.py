@@ -13,7 +13,7 @@ from suffice.families.elementary import Array
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
-    from suffice.factors.scatter import Sums
+    from suffice.factors.scatter_sums import Sums
     from suffice.factors.solve_scatter import Moments, Standardised, Tying
 
 TOLERANCE = 1e-10

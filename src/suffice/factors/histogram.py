@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.factors.base import Codes, Counts, Totals
+from suffice.factors.base import Codes, Counts, Totals, refuse_infinities
+from suffice.factors.level_scores import Reading, row_reading
 from suffice.factors.levels import LevelCounts, LevelTable, SolvedLevels, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
 from suffice.families.elementary import Array
@@ -85,6 +86,7 @@ class HistogramTotals(Totals):
     def refuse(self, block: Array, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
             raise ValueError(f"{labels[0]} is sparse, and Histogram bins every cell; pass a dense array.")
+        refuse_infinities(block, labels)
 
     def update(self, block: Array, classes: Codes, weights: Array | None) -> None:
         for j, column in enumerate(self.columns):
@@ -179,7 +181,16 @@ class SolvedHistogram(SolvedLevels):
             tables.append(table)
         super().__init__(family, tables)
 
+    def readings(self, block: Array, labels: list[str]) -> list[Reading]:
+        return [
+            row_reading(rows, int(first), len(table.log_p))
+            for rows, first, table in zip(
+                self.rows_of_tables(block, labels), self.first, self.tables, strict=True
+            )
+        ]
+
     def rows_of_tables(self, block: Array, labels: list[str]) -> list[Codes]:
+        refuse_infinities(block, labels)
         rows = []
         for j, (table, exponent) in enumerate(zip(self.tables, self.exponents, strict=True)):
             values = np.asarray(block[:, j], dtype=np.float64)

@@ -24,6 +24,8 @@ from suffice.scores import Scores
 from suffice.text import Analysis, Documents, Vocabulary, count
 from suffice.text import Counts as DocumentCounts
 
+SCORES_AT_ONCE = 4
+"""Arrays of scores that exist beside each other while documents are scored."""
 DENSE_BYTES = 1 << 26
 """Weights up to this size are kept as a plain matrix, which multiplies faster."""
 
@@ -160,7 +162,7 @@ class Language:
         lengths = np.asarray(x.sum(axis=1)).reshape(-1)
         if self.smooths_unseen:
             lengths = lengths + unseen
-        runs = row_parts(len(documents), len(self.weight))
+        runs = row_parts(len(documents), SCORES_AT_ONCE * len(self.weight))
         for rows in runs:
             part = x if len(runs) == 1 else x[rows]
             finite = self.weights.scores(part, lengths[rows])

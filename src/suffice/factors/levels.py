@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Protocol, Self
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.base import Codes, Counts, Solved, Totals, gather, impossible, unseen_log_shares, within
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Solved,
+    Totals,
+    gather,
+    impossible,
+    refuse_infinities,
+    unseen_log_shares,
+    within,
+)
+from suffice.factors.level_cells import Counted, LevelBlock, LevelBlocks, as_numbers, counted
+from suffice.factors.level_scores import (
+    NumberReader,
+    Reading,
+    add_readings,
+    encoded_reading,
+)
 from suffice.families import Family
 from suffice.families.elementary import Array
-from suffice.kernels import reference as kernels
 from suffice.scores import IMPOSSIBLE, Scores
-
-
-class LevelBlock(Protocol):
-    """A batch of one column: level numbers (−1 where missing) into a list of values."""
-
-    codes: Codes
-    values: list[Any]
 
 
 class LevelCounts:
@@ -42,6 +52,12 @@ class LevelCounts:
                 self.weight = np.pad(self.weight, room)
                 self.support = np.pad(self.support, room)
         return np.array([self.index.get(value, -2) for value in values], dtype=np.intp)
+
+    def count(self, batch: Counted) -> None:
+        """Add the counts of a batch over the same classes."""
+        codes = self.codes_of(batch.values, grow=True)
+        self.weight[:, codes] += batch.weight
+        self.support[:, codes] += batch.support
 
     def take_classes(self, index: Codes) -> LevelCounts:
         """A copy with these classes."""
@@ -90,23 +106,14 @@ class LevelTotals(Totals):
     def n_columns(self) -> int:
         return len(self.columns)
 
-    def refuse(self, block: list[LevelBlock], labels: list[str], classes: Codes) -> None:
+    def refuse(self, block: LevelBlocks, labels: list[str], classes: Codes) -> None:
         """Every level is welcome but infinity, which is no category."""
-        for label, batch in zip(labels, block, strict=True):
-            bad = [value for value in batch.values if isinstance(value, float) and np.isinf(value)]
-            if bad:
-                raise ValueError(f"{label} holds the infinity {bad[0]}; replace it by NaN, which is missing.")
+        refuse_infinity(block, labels)
 
-    def update(self, block: list[LevelBlock], classes: Codes, weights: Array | None) -> None:
-        for column, batch in zip(self.columns, block, strict=True):
-            present = np.bincount(batch.codes[batch.codes >= 0], minlength=len(batch.values)) > 0
-            known = np.full(len(batch.values) + 1, -1, dtype=np.intp)
-            known[:-1][present] = column.codes_of(
-                [value for value, kept in zip(batch.values, present, strict=True) if kept], grow=True
-            )
-            codes = known[batch.codes]
-            kernels.level_counts(codes, classes, None, column.support)
-            kernels.level_counts(codes, classes, weights, column.weight)
+    def update(self, block: LevelBlocks, classes: Codes, weights: Array | None) -> None:
+        n_classes = len(self.columns[0].weight) if self.columns else 0
+        for column, batch in zip(self.columns, counted(block, classes, n_classes, weights), strict=True):
+            column.count(batch)
 
     def add(self, other: Self, sign: int) -> None:
         for mine, theirs in zip(self.columns, other.columns, strict=True):
@@ -150,6 +157,17 @@ class LevelTotals(Totals):
 
     def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedLevels:
         return SolvedLevels(self.family, [LevelTable(self.family, column) for column in self.columns])
+
+
+def refuse_infinity(block: LevelBlocks, labels: list[str]) -> None:
+    """Raise where a cell is infinite."""
+    if block.matrix is not None:
+        refuse_infinities(block.matrix, labels)
+        return
+    for j, label in enumerate(labels):
+        bad = [value for value in block[j].values if isinstance(value, float) and np.isinf(value)]
+        if bad:
+            raise ValueError(f"{label} holds the infinity {bad[0]}; replace it by NaN, which is missing.")
 
 
 def vanishing(columns: list[LevelCounts]) -> NDArray[np.bool_]:
@@ -211,11 +229,15 @@ class LevelTable:
         natural = family.natural_from_mean(self.probability, np.zeros(()))
         return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
 
+    def rows_of(self, values: list[Any]) -> list[int]:
+        """The row of each value."""
+        return [self.index.get(value, len(self.levels)) for value in values]
+
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The row of the table for each cell."""
         n_levels = len(self.levels)
-        known = np.array([*(self.index.get(v, n_levels) for v in batch.values), n_levels + 1], dtype=np.intp)
-        rows = known[batch.codes]
+        known = np.array([*self.rows_of(batch.values), n_levels + 1], dtype=np.intp)
+        rows: Codes = known[batch.codes]
         if refuse_unseen and (rows == n_levels).any():
             at = int(np.argmax(rows == n_levels))
             raise ValueError(
@@ -247,19 +269,60 @@ class SolvedLevels(Solved):
     def log_likelihood(self) -> float:
         return sum(table.log_likelihood for table in self.tables)
 
+    @cached_property
+    def first(self) -> Codes:
+        """Where the rows of each table begin among those of all."""
+        sizes = [len(table.log_p) for table in self.tables]
+        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp) if sizes else np.zeros(0, np.intp)
+
+    @cached_property
+    def log_p(self) -> Array:
+        """The tables of all columns, one below the other."""
+        return np.concatenate([table.log_p for table in self.tables])
+
+    @cached_property
+    def order(self) -> Array | None:
+        """Their orders, where some cell has one."""
+        if all(table.order is None for table in self.tables):
+            return None
+        return np.concatenate(
+            [np.zeros_like(table.log_p) if table.order is None else table.order for table in self.tables]
+        )
+
+    @cached_property
+    def numbers(self) -> NumberReader:
+        """What whole numbers read, in the columns whose levels are such."""
+        return NumberReader.of([table.levels for table in self.tables], self.first)
+
+    def readings(self, block: Any, labels: list[str]) -> list[Reading]:
+        """Which row of the tables each cell reads."""
+        readings, encoded = [], np.arange(len(self.tables))
+        if block.matrix is not None:
+            refuse_infinity(block, labels)
+            readings, encoded = self.numbers.readings(as_numbers(block.matrix)), self.numbers.others
+        for j in encoded.tolist():
+            batch, table = block[j], self.tables[j]
+            known = table.rows_of(batch.values)
+            readings.append(encoded_reading(batch, known, int(self.first[j]), len(table.levels)))
+        return readings
+
     def rows_of_tables(self, block: Any, labels: list[str]) -> list[Codes]:
         """For each column, the row of its table that each cell reads."""
         return [
-            table.rows(batch, label, refuse_unseen=self.family.unseen == "error")
-            for table, batch, label in zip(self.tables, block, labels, strict=True)
+            table.rows(block[j], label, refuse_unseen=self.family.unseen == "error")
+            for j, (table, label) in enumerate(zip(self.tables, labels, strict=True))
         ]
 
     def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
-        for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
-            scores.finite += table.log_p[rows]
-            if table.order is not None:
-                for k in range(scores.finite.shape[1]):
-                    scores.add_order(slice(None), k, table.order[rows, k])
+        if not self.tables:
+            return
+        readings = self.readings(block, labels)
+        if not add_readings(readings, self.log_p, scores.finite) and self.family.unseen == "error":
+            self.rows_of_tables(block, labels)  # which names the cell
+        if self.order is not None:
+            orders = np.zeros_like(scores.finite)
+            add_readings(readings, self.order, orders)
+            scores.add_orders(slice(None), orders)
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         cells = []

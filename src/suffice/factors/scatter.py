@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from itertools import pairwise
 from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
@@ -27,188 +25,23 @@ from suffice.factors.base import (
     first_offence,
     impossible,
     place_origins,
+    refuse_infinities,
     within,
 )
+from suffice.factors.grouped_sums import ROWS_AT_ONCE, GroupedSums
+from suffice.factors.scatter_sums import Sums, pairwise_sums, sums_of_rows
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import contiguous, gaussian_for, has_squares, is_complete, read_only
+from suffice.kernels.choice import gaussian_for, has_squares, is_complete
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
-ROWS_AT_ONCE = 4096
 MOST_CLASSES = 256
 """Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 SQUARABLE = 2.0**480
-
-
-@dataclass
-class Sums:
-    """Sums over the rows of one class and one pattern, in the pattern's p columns.
-
-    `weight` is () for a pattern, and (p, p) by pairs of columns; likewise `total` is (p,) or (p, p):
-    total[i, j] is Σ w·x_i over rows in which both i and j are observed. The third and fourth moments
-    Σ w·x_i²·x_j and Σ w·x_i²·x_j² are kept for Ledoit and Wolf's shrinkage only.
-    """
-
-    weight: Array
-    support: Counts
-    total: Array
-    scatter: Array
-    peak: Array
-    """The largest Σ w·x² that this diagonal ever went through: its rounding stays when rows leave."""
-    third: Array | None = None
-    fourth: Array | None = None
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All sums, by name."""
-        return {name: value for name, value in vars(self).items() if value is not None and name != "peak"}
-
-    def copy(self) -> Sums:
-        """An independent copy."""
-        return Sums(peak=self.peak.copy(), **{name: value.copy() for name, value in self.arrays().items()})
-
-    def added(self, other: Sums, sign: int) -> Sums:
-        """The sum, or difference."""
-        theirs = other.arrays()
-        sums = {name: value + sign * theirs[name] for name, value in self.arrays().items()}
-        peak = np.maximum(np.maximum(self.peak, other.peak), np.abs(np.diag(sums["scatter"])))
-        return Sums(peak=peak, **sums)
-
-    def is_zero(self) -> bool:
-        """Whether nothing is left."""
-        return not any(np.any(value) for value in self.arrays().values())
-
-    def moved(self, shift: Array) -> Sums:
-        """Sums of x + shift instead of x: exact algebra."""
-        if self.weight.ndim:
-            a, b = shift[:, np.newaxis], shift[np.newaxis]
-            total = self.total + self.weight * a
-            scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
-            return Sums(self.weight, self.support, total, scatter, self._peak_of_move(shift, scatter))
-        # Σ(x + a)(x + a)ᵀ = Σxxᵀ + u aᵀ + a uᵀ with u = Σx + ½·weight·a: one product and one addition.
-        half = self.total + 0.5 * self.weight * shift
-        scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
-        scatter += self.scatter
-        moved = Sums(
-            self.weight,
-            self.support,
-            self.total + self.weight * shift,
-            scatter,
-            self._peak_of_move(shift, scatter),
-        )
-        if self.third is not None and self.fourth is not None:
-            # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
-            a, b = shift[:, np.newaxis], shift[np.newaxis]
-            square = np.diag(self.scatter)[:, np.newaxis]
-            xi, xj = self.total[:, np.newaxis], self.total[np.newaxis]
-            third = (
-                self.third
-                + b * square
-                + 2 * a * self.scatter
-                + 2 * a * b * xi
-                + a**2 * (xj + b * self.weight)
-            )
-            moved.third = third
-            moved.fourth = (
-                self.fourth
-                + 2 * b * self.third
-                + b**2 * square
-                + 2 * a * self.third.T
-                + 4 * a * b * self.scatter
-                + 2 * a * b**2 * xi
-                + a**2 * (square.T + 2 * b * xj + b**2 * self.weight)
-            )
-        return moved
-
-    def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
-        """The largest number on the way from Σx² to Σ(x + a)²."""
-        pairs = self.weight.ndim > 0
-        weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
-        square = np.abs(weight * shift**2)
-        return np.asarray(
-            np.maximum.reduce([self.peak, square, np.abs(2.0 * shift * total), np.abs(np.diag(scatter))])
-        )
-
-    def standardised(self, shift: Array, factor: Array) -> Sums:
-        """Sums of (x + shift)·factor, without third and fourth moments."""
-        moved = replace(self, third=None, fourth=None).moved(shift)
-        return moved.rescaled(factor)
-
-    def fourth_power(self, shift: Array, factor: Array) -> float:
-        """Σ w·|z|⁴ with z = (x + shift)·factor, from the third and fourth moments."""
-        if self.third is None or self.fourth is None:
-            raise ValueError("these sums have no fourth moments.")
-        a = factor**2
-        ab = a * shift
-        abb = float(ab @ shift)
-        return float(
-            a @ self.fourth @ a
-            + 4.0 * (a @ self.third @ ab)
-            + 4.0 * (ab @ self.scatter @ ab)
-            + 2.0 * abb * (a @ np.diag(self.scatter))
-            + 4.0 * abb * (ab @ self.total)
-            + abb**2 * self.weight
-        )
-
-    def restricted(self, inside: NDArray[np.bool_]) -> Sums:
-        """Only some of the columns."""
-        if inside.all():
-            return self
-        kept = self.arrays()
-        for name, value in kept.items():
-            if value.ndim == 2:
-                kept[name] = value[np.ix_(inside, inside)]
-            elif value.ndim == 1:
-                kept[name] = value[inside]
-        return Sums(peak=self.peak[inside], **kept)
-
-    def as_pattern(self) -> Sums:
-        """Pairwise sums over complete rows as the sums of one pattern."""
-        return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter, self.peak)
-
-    def rescaled(self, scale: Array) -> Sums:
-        """Sums of x·scale; by powers of two, exact."""
-        a, b = scale[:, np.newaxis], scale[np.newaxis]
-        scatter = self.scatter * a
-        scatter *= b
-        total = self.total * (a if self.weight.ndim else scale)
-        scaled = Sums(self.weight, self.support, total, scatter, self.peak * scale**2)
-        if self.third is not None and self.fourth is not None:
-            scaled.third = self.third * a**2
-            scaled.third *= b
-            scaled.fourth = self.fourth * a**2
-            scaled.fourth *= b**2
-        return scaled
-
-
-class GroupedSums:
-    """Σ w·zzᵀ of every class with z = (x − c, 1), from rows that are brought together by class."""
-
-    def __init__(self, origin: Array) -> None:
-        n_classes, d = origin.shape
-        self.origin = origin
-        self.products = np.zeros((n_classes, d + 1, d + 1))
-        self.largest = np.zeros(d)
-        self._rows = np.ones((ROWS_AT_ONCE, d + 1))
-        self._order = np.empty(ROWS_AT_ONCE, dtype=np.intp)
-        self._starts = np.empty(n_classes + 1, dtype=np.intp)
-
-    def add_rows(self, kernels: ModuleType, values: Array, classes: Codes, weights: Array | None) -> bool:
-        """Add a few rows; False where a cell is missing or infinite."""
-        n = len(values)
-        rows, order = self._rows[:n], self._order[:n]
-        cells = contiguous(values), read_only(classes)
-        if not kernels.grouped(*cells, self.origin, self._starts, rows, order, self.largest):
-            return False
-        weighted = rows if weights is None else rows * weights[order, np.newaxis]
-        starts = self._starts.tolist()
-        for k, (start, stop) in enumerate(pairwise(starts)):
-            if start < stop:
-                self.products[k] += weighted[start:stop].T @ rows[start:stop]
-        return True
 
 
 Key = tuple[int, bytes]
@@ -251,6 +84,7 @@ class ScatterTotals(Totals):
                 f"{labels[0]} is sparse, and a joint Gaussian fills every pair of columns; "
                 "pass a dense array, or Normal() for independent columns."
             )
+        refuse_infinities(block, labels)
         large = None if has_squares(block) else np.abs(block).astype(np.float64) > 2.0**1000
         if large is not None and large.any():
             row, column = first_offence(large)
@@ -396,9 +230,9 @@ class ScatterTotals(Totals):
             weight = None if w is None else w[rows]
             if self.family.missing == "pairwise":
                 present = np.ones(x.shape, dtype=np.bool_) if seen is None else seen[rows]
-                more = _pairwise_sums(x, present, weight)
+                more = pairwise_sums(x, present, weight)
             else:
-                more = _sums(x, weight, moments=self.family.shrinkage == "ledoit_wolf")
+                more = sums_of_rows(x, weight, moments=self.family.shrinkage == "ledoit_wolf")
             cell = more if cell is None else cell.added(more, 1)
         if cell is not None:
             self.cells[key] = cell
@@ -518,36 +352,3 @@ class ScatterTotals(Totals):
         from suffice.factors.solve_scatter import solve_scatter
 
         return solve_scatter(self, labels, classes)
-
-
-def _sums(x: Array, w: Array | None, *, moments: bool) -> Sums:
-    """Sums over complete rows."""
-    weighted = x if w is None else x * w[:, np.newaxis]
-    scatter = weighted.T @ x
-    sums = Sums(
-        np.asarray(float(len(x)) if w is None else w.sum()),
-        np.asarray(len(x), dtype=np.int64),
-        weighted.sum(axis=0),
-        scatter,
-        np.diag(scatter).copy(),
-    )
-    if moments:
-        square = x**2
-        sums.third = (square if w is None else square * w[:, np.newaxis]).T @ x
-        sums.fourth = (square if w is None else square * w[:, np.newaxis]).T @ square
-    return sums
-
-
-def _pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
-    """Sums by pairs of columns over the rows in which both are observed."""
-    present = seen.astype(np.float64)
-    x = np.where(seen, x, 0.0)
-    by_row = np.ones(len(x)) if w is None else w
-    scatter = (x * by_row[:, np.newaxis]).T @ x
-    return Sums(
-        (present * by_row[:, np.newaxis]).T @ present,
-        (present.T @ present).astype(np.int64),
-        (x * by_row[:, np.newaxis]).T @ present,
-        scatter,
-        np.diag(scatter).copy(),
-    )

@@ -17,7 +17,8 @@ from scipy import linalg
 
 from suffice.factors.base import Codes, Regularized
 from suffice.factors.em import VANISHING, maximize, nearest_covariance
-from suffice.factors.scatter import ScatterTotals, Sums
+from suffice.factors.scatter import ScatterTotals
+from suffice.factors.scatter_sums import Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
 

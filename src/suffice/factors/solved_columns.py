@@ -6,6 +6,7 @@ expanded square.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from scipy import sparse
 from suffice.factors.base import (
     Block,
     Codes,
-    Scorer,
     Solved,
     active_columns,
     first_offence,
     holds_infinity_beside,
+    refuse_infinities,
     unseen_log_shares,
 )
+from suffice.factors.outcomes import add_outcome_scores
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
 from suffice.families.elementary import Array
@@ -69,20 +71,42 @@ class SolvedColumns(Solved):
         if sparse.issparse(block):
             add_sparse_scores(self, block, labels, scores, base=base)
             return
+        done = 0
+        if self.outcomes is not None:
+            done = add_outcome_scores(block, *self.outcomes, scores.finite)
+        elif self.quadratic is not None:
+            on, n_cells = self.active, block.size * len(self.constant)
+            cells = contiguous(active_columns(block, on))
+            finite = gaussian_for(n_cells).quadratic_scores(cells, *self.quadratic, scores.finite)
+            if not finite or holds_infinity_beside(block, on):
+                refuse_infinities(block, labels)
+            return
+        if done < len(block):
+            refuse_infinities(block, labels)
         n_rows, n_columns = block.shape
         step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
-        for start in range(0, n_rows, step):
+        for start in range(done, n_rows, step):
             rows = slice(start, start + step)
-            self._add_scores_of(rows, self._prepared(block[rows], labels, base=base), scores)
+            prepared = self._prepared(block[rows], labels, base=base, first_row=start)
+            self._add_scores_of(rows, prepared, scores)
 
-    def _is_quadratic(self) -> bool:
-        """Whether every score is a sum of squares, for every finite number."""
+    @cached_property
+    def outcomes(self) -> tuple[Array, Array] | None:
+        """λ and the constants that the kernel of outcomes reads; None where it cannot score these columns.
+
+        Where what is outside is smoothed, every cell has a share of it, which only the general path adds.
+        """
+        plain = self.family.unseen != "smooth" and not self.point.any() and self.active.all()
+        if not (self.family.is_binary and plain):
+            return None
+        return np.ascontiguousarray(self.natural[0]), np.ascontiguousarray(self.constant)
+
+    @cached_property
+    def quadratic(self) -> list[Array] | None:
+        """What the kernel of squares reads; None where a score is no sum of squares for every number."""
         family = self.family
         plain = family.takes_every_number and family.unseen != "smooth"
-        return family.functions == ("x", "x2") and plain and not self.point.any()
-
-    def scorer(self, block: Block, *, base: bool) -> Scorer | None:
-        if sparse.issparse(block) or not self._is_quadratic():
+        if family.functions != ("x", "x2") or not plain or self.point.any():
             return None
         on = self.active
         linear, square = self.natural[:, :, on]
@@ -95,15 +119,7 @@ class SolvedColumns(Solved):
             return None
         limit = np.minimum(self._float_range()[0], np.finfo(np.float64).max)
         constant = self.constant[:, on] + np.square(rest)
-        parameters = [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
-        kernels = gaussian_for(block.size * len(self.constant))
-
-        def score(rows: slice, scores: Array) -> bool:
-            values = block[rows]
-            fine = kernels.quadratic_scores(contiguous(active_columns(values, on)), *parameters, scores)
-            return fine and not holds_infinity_beside(values, on)
-
-        return score
+        return [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
 
     def _add_scores_of(self, rows: slice, prepared: Prepared, scores: Scores) -> None:
         """Add the scores of some rows, few enough to stay in the cache."""
@@ -121,6 +137,7 @@ class SolvedColumns(Solved):
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block
+        refuse_infinities(dense, labels)
         values, outside, log_base = self._prepared(dense, labels, base=True)
         result = np.zeros((*dense.shape, self.constant.shape[0]))
         for k in range(result.shape[2]):
@@ -130,17 +147,18 @@ class SolvedColumns(Solved):
             result[:, self.active, k] = cells if log_base is None else cells + log_base
         return result
 
-    def _prepared(self, block: Array, labels: list[str], *, base: bool) -> Prepared:
+    def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""
+        block = block if block.dtype.kind == "f" else block.astype(np.float64)
         raw = block if self.active.all() else block[:, self.active]
         outside: NDArray[np.bool_] | None = ~(self.family.support(raw) | np.isnan(raw))
         if outside is not None and outside.any():
             if self.family.unseen == "error":
                 row, column = first_offence(outside)
                 raise ValueError(
-                    f"{np.asarray(labels)[self.active][column]}: the value {raw[row, column]} (row {row}) is "
-                    f"outside {self.family.name}, which takes {self.family.support_name}; "
-                    "unseen='ignore' would treat it as missing."
+                    f"{np.asarray(labels)[self.active][column]}: the value {raw[row, column]} "
+                    f"(row {first_row + row}) is outside {self.family.name}, which takes "
+                    f"{self.family.support_name}; unseen='ignore' would treat it as missing."
                 )
             raw = np.where(outside, np.nan, raw)
         largest, smallest = self._float_range()

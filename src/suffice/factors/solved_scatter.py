@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from suffice.factors.base import Block, Codes, Scorer, Solved, active_columns, holds_infinity_beside
+from suffice.factors.base import (
+    Block,
+    Codes,
+    Solved,
+    active_columns,
+    holds_infinity_beside,
+    refuse_infinities,
+)
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
@@ -131,44 +138,44 @@ class SolvedScatter(Solved):
         return full
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
-        self.scorer(block, base=base)(slice(None), scores.finite)
+        done = self._add_whole_rows(block, scores.finite, base=base)
+        if done < len(block):
+            refuse_infinities(block, labels)
+            self._add_by_patterns(block[done:], scores.finite[done:], base=base)
+        elif holds_infinity_beside(block, self.active):
+            refuse_infinities(block, labels)
 
-    def scorer(self, block: Block, *, base: bool) -> Scorer:
-        kernel = self._kernel(block.size * len(self.group), base=base)
+    def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
+        """Add the scores of the first rows, up to one with a gap or an infinity, and give their number."""
+        kernels = gaussian_for(block.size * len(self.group))
+        near = self._near
+        if near is not None and base:  # classes that share Σ have their own product for that
+            return 0
+        values = contiguous(active_columns(block, self.active))
+        if near is not None:
+            slopes, constant = near.linear(self.whitenings[0])
+            return int(kernels.linear_scores(values, near.base, slopes, constant, scores))
+        return int(kernels.whitened_scores(values, *self._whitening, scores))
 
-        def score(rows: slice, scores: Array) -> bool:
-            values, done = block[rows], 0
-            if kernel is not None:
-                done = kernel(contiguous(active_columns(values, self.active)), scores)
-            if done < len(values):
-                if np.isinf(values[done:]).any():
-                    return False
-                self._add_by_patterns(values[done:], scores[done:], base=base)
-            return not holds_infinity_beside(values, self.active)
+    @cached_property
+    def _near(self) -> Means | None:
+        """The means, where all classes share Σ and the square may be expanded."""
+        if self.group.any() or len(self.group) < 2:
+            return None
+        means = self._about_middle(self.active, np.arange(len(self.group)), self.whitenings[0])
+        return means if means.close else None
 
-        return score
-
-    def _kernel(self, n_cells: int, *, base: bool) -> Callable[[Array, Array], int] | None:
-        """What scores rows without gaps and tells how many; None where classes share Σ and want it whole."""
-        kernels = gaussian_for(n_cells)
+    @cached_property
+    def _whitening(self) -> tuple[Array, ...]:
+        """What the kernel of whitened rows reads."""
         on = self.active
-        if not self.group.any() and len(self.group) > 1:
-            near = self._about_middle(on, np.arange(len(self.group)), self.whitenings[0])
-            if near.close and base:
-                return None
-            if near.close:
-                slopes, constant = near.linear(self.whitenings[0])
-                return lambda values, scores: kernels.linear_scores(
-                    values, near.base, slopes, constant, scores
-                )
-        parameters = (
+        return (
             np.ascontiguousarray(self.centre[:, on]),
             1.0 / self.scale[on],
             np.ascontiguousarray(self.shift[:, on]),
             np.stack([self.whitenings[g].inverse for g in self.group]),
             np.array([self.whitenings[g].constant for g in self.group]),
         )
-        return lambda values, scores: kernels.whitened_scores(values, *parameters, scores)
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
         """Add the scores of rows, those with the same columns observed at once."""
@@ -220,6 +227,7 @@ class SolvedScatter(Solved):
         return np.asarray((values - self.centre[k, columns]) / self.scale[columns] - self.shift[k, columns])
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
+        refuse_infinities(block, labels)
         result = np.zeros((*block.shape, len(self.group)))
         for rows, columns, whitenings in self._patterns(block):
             scale = self.scale[columns]

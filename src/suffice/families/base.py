@@ -88,6 +88,11 @@ class Family:
         """Whether every finite number lies in the support."""
         return type(self).support is Family.support
 
+    @property
+    def is_binary(self) -> bool:
+        """Whether the support is 0 and 1, with u(x) = x."""
+        return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
+
     # --- the primitives of a family -------------------------------------------------------------
 
     def support(self, x: Array) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels import gaussian_reference
+from suffice.kernels import discrete_reference, gaussian_reference
 from suffice.threads import run
 
 WORTH_AN_IMPORT = 1 << 21
@@ -23,15 +23,24 @@ CELLS_AT_ONCE = 1 << 20
 """Cells in a part: many parts for the threads, few enough to add up what they give."""
 
 
-def compiled_for(n_cells: int) -> ModuleType | None:
-    """The compiled kernels, where reading so many cells is worth them; None for the reference."""
-    return chosen("suffice.kernels.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
-
-
 def gaussian_for(n_cells: int) -> ModuleType:
-    """The kernels of Gaussian columns and blocks: compiled where so many cells are worth it, or in NumPy."""
-    name = "suffice.kernels.gaussian_compiled"
-    return chosen(name, n_cells, WORTH_AN_IMPORT, WORTH_A_CALL) or gaussian_reference
+    """The kernels of Gaussian columns and blocks, for so many cells."""
+    return _kernels_for("suffice.kernels.gaussian_compiled", n_cells) or gaussian_reference
+
+
+def discrete_for(n_cells: int) -> ModuleType:
+    """The kernels of levels, outcomes and counts, for so many cells."""
+    return _kernels_for("suffice.kernels.discrete_compiled", n_cells) or discrete_reference
+
+
+def import_kernels_for(n_cells: int) -> None:
+    """Import what so many cells are worth, before they are read in parts that alone might not be."""
+    gaussian_for(n_cells)
+    discrete_for(n_cells)
+
+
+def _kernels_for(module: str, n_cells: int) -> ModuleType | None:
+    return chosen(module, n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
 
 
 def chosen(module: str, size: int, worth_an_import: int, worth_a_call: int) -> ModuleType | None:
@@ -51,9 +60,9 @@ def _imported(module: str) -> ModuleType | None:
         return None
 
 
-def row_parts(n_rows: int, n_columns: int) -> list[slice]:
+def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
-    step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
+    step = max(fewest, CELLS_AT_ONCE // max(n_columns, 1))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
@@ -95,12 +104,8 @@ def has_squares(values: NDArray[Any]) -> bool:
         return False
     if not values.flags.c_contiguous:
         values = values.T
-    compiled = compiled_for(values.size)
-    if compiled is None:
-        flat = values.ravel()
-        with np.errstate(all="ignore"):
-            return bool(np.isfinite(np.dot(flat, flat)))
-    parts = run(lambda rows: compiled.sum_of_squares(read_only(values[rows])), row_parts(*values.shape))
+    kernels = gaussian_for(values.size)
+    parts = run(lambda rows: kernels.sum_of_squares(read_only(values[rows])), row_parts(*values.shape))
     return bool(np.isfinite(sum(parts)))
 
 

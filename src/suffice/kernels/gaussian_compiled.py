@@ -27,6 +27,17 @@ VANISHING = -708.0
 """Below it eˣ is no normal float, and beside the largest posterior it is nothing."""
 
 
+@reassociating
+def sum_of_squares(values: Matrix) -> float:
+    """Σx² over the observed cells: infinite where a value is, or where squares leave the floats."""
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            x = np.float64(values[i, j])
+            total += 0.0 if np.isnan(x) else x * x
+    return total
+
+
 @kernel
 def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
     """Write the first value observed in each class and column that is `wanted`, and want it no more."""

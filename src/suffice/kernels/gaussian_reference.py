@@ -13,6 +13,14 @@ from suffice.kernels.reference import Codes, class_blocks
 Matrix = NDArray[np.floating[Any]]
 
 
+def sum_of_squares(values: Matrix) -> float:
+    """Σx² over the observed cells: infinite where a value is, or where squares leave the floats."""
+    flat = values.astype(np.float64, copy=False).ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.dot(flat, flat)
+        return float(np.nansum(np.square(flat)) if np.isnan(total) else total)
+
+
 def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
     """Write the first value observed in each class and column that is `wanted`, and want it no more."""
     for k, rows in class_blocks(classes, len(wanted)):

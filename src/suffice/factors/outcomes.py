@@ -1,0 +1,67 @@
+"""Columns of outcomes, 0 or 1, read as they are held: no floats are made of whole numbers or flags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice import threads
+from suffice.factors.base import Codes, Counts
+from suffice.factors.level_cells import as_numbers
+from suffice.families.elementary import Array
+from suffice.kernels.choice import discrete_for, read_only, row_parts
+
+
+def are_outcomes(block: NDArray[Any]) -> bool:
+    """Whether every cell is 0, 1 or missing."""
+    kernels = discrete_for(block.size)
+    return all(threads.run(lambda rows: kernels.are_outcomes(_cells(block, rows)), row_parts(*block.shape)))
+
+
+def outcome_sums(
+    block: NDArray[Any], classes: Codes, n_classes: int, weights: Array | None
+) -> tuple[Array, Array | None, Counts | None]:
+    """Σ w·x per class and column; and, where cells are missing, Σ w and the number of those that are not."""
+    total, _, _ = _summed(block, classes, n_classes, weights, gaps=False)
+    if not np.isnan(total).any():
+        return total, None, None
+    return _summed(block, classes, n_classes, weights, gaps=True)
+
+
+def _summed(
+    block: NDArray[Any], classes: Codes, n_classes: int, weights: Array | None, *, gaps: bool
+) -> tuple[Array, Array, Counts]:
+    kernels = discrete_for(block.size)
+    by_row = np.ones(len(block)) if weights is None else weights
+    shape = (n_classes, block.shape[1])
+    # Many classes would give every part a large table of its own.
+    everyone = [slice(0, len(block))]
+    parts = (row_parts(*block.shape) or everyone) if n_classes * 64 <= len(block) else everyone
+
+    def part_sums(rows: slice) -> tuple[Array, Array, Counts]:
+        sums = (
+            np.zeros(shape),
+            np.zeros(shape if gaps else (0, 0)),
+            np.zeros(shape if gaps else (0, 0), np.int64),
+        )
+        cells = (_cells(block, rows), read_only(classes[rows]), read_only(by_row[rows]))
+        kernels.add_outcomes(*cells, *sums)
+        return sums
+
+    total, weight, support = zip(*threads.run(part_sums, parts), strict=True)
+    return sum(total[1:], total[0]), sum(weight[1:], weight[0]), sum(support[1:], support[0])
+
+
+def add_outcome_scores(block: NDArray[Any], natural: Array, constant: Array, out: Array) -> int:
+    """Add Σ λx + constant over the observed columns.
+
+    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    """
+    cells = _cells(block, slice(None))
+    return int(discrete_for(block.size * out.shape[1]).add_outcome_scores(cells, natural, constant, out))
+
+
+def _cells(block: NDArray[Any], rows: slice) -> NDArray[Any]:
+    return read_only(np.ascontiguousarray(as_numbers(block)[rows]))

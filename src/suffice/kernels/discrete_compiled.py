@@ -1,0 +1,186 @@
+"""Kernels of levels, outcomes and counts, compiled by numba: one pass, no temporaries."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.families.elementary import Array
+from suffice.jit import kernel, reassociating
+
+Cells = NDArray[Any]
+Codes = NDArray[np.intp]
+Counts = NDArray[np.int64]
+LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
+
+
+@kernel
+def count_levels(
+    cells: Cells, classes: Codes, weights: Array, low: Counts, starts: Counts, support: Counts, weight: Array
+) -> bool:
+    """Add each row to support[class, starts[j] + x − low[j]], and its weight, if any, to `weight` there.
+
+    A missing cell adds nothing. False where a cell is no whole number between its column's bounds.
+    """
+    for i in range(cells.shape[0]):
+        k = classes[i]
+        for j in range(cells.shape[1]):
+            x = cells[i, j]
+            if np.isnan(x):
+                continue
+            whole = np.int64(x)
+            place = whole - low[j]
+            if whole != x or place < 0 or place >= starts[j + 1] - starts[j]:
+                return False
+            place += starts[j]
+            support[k, place] += 1
+            if len(weights) > 0:
+                weight[k, place] += weights[i]
+    return True
+
+
+@kernel
+def add_level_scores(
+    cells: Cells, low: Counts, starts: Counts, rows: Codes, unseen: Codes, table: Array, out: Array
+) -> bool:
+    """Add the row of the table that each cell reads, rows[starts[j] + x − low[j]], to `out`.
+
+    A cell outside its column's bounds reads unseen[j]; row −1, or a missing cell, adds nothing. False where
+    some cell read `unseen`.
+    """
+    known = True
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            x = cells[i, j]
+            if np.isnan(x):
+                continue
+            whole = np.int64(x)
+            place = whole - low[j]
+            read = unseen[j]
+            if whole == x and place >= 0 and place < starts[j + 1] - starts[j]:
+                read = rows[starts[j] + place]
+            known &= read != unseen[j]
+            if read >= 0:
+                for k in range(out.shape[1]):
+                    out[i, k] += table[read, k]
+    return known
+
+
+@kernel
+def are_outcomes(cells: Cells) -> bool:
+    """Whether every cell is 0, 1 or missing."""
+    for i in range(cells.shape[0]):
+        bad = 0
+        for j in range(cells.shape[1]):
+            x = cells[i, j]
+            bad |= int(x != 0) & int(x != 1) & int(not np.isnan(x))
+        if bad:
+            return False
+    return True
+
+
+@kernel
+def add_outcomes(
+    cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
+) -> None:
+    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too."""
+    for i in range(cells.shape[0]):
+        k, w = classes[i], weights[i]
+        if len(weight) == 0:
+            for j in range(cells.shape[1]):
+                total[k, j] += w * cells[i, j]
+        else:
+            for j in range(cells.shape[1]):
+                x = cells[i, j]
+                if not np.isnan(x):
+                    total[k, j] += w * x
+                    weight[k, j] += w
+                    support[k, j] += 1
+
+
+@reassociating
+def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
+    """Add Σ λx + constant over the observed columns to `out`.
+
+    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    """
+    whole = np.empty(out.shape[1])
+    for k in range(out.shape[1]):
+        whole[k] = constant[k].sum()
+    row = np.empty(cells.shape[1])
+    for i in range(cells.shape[0]):
+        gaps, bad = 0, 0
+        for j in range(cells.shape[1]):
+            row[j] = cells[i, j]
+            gap = int(np.isnan(row[j]))
+            gaps |= gap
+            bad |= int(row[j] != 0) & int(row[j] != 1) & (1 - gap)
+        if bad:
+            return i
+        for k in range(out.shape[1]):
+            score = 0.0
+            if gaps:
+                for j in range(cells.shape[1]):
+                    if not np.isnan(row[j]):
+                        score += constant[k, j] + row[j] * natural[k, j]
+            else:
+                for j in range(cells.shape[1]):
+                    score += row[j] * natural[k, j]
+                score += whole[k]
+            out[i, k] += score
+    return len(cells)
+
+
+@kernel
+def add_counts(
+    rows: Codes,
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    x: Cells,
+    classes: Codes,
+    weights: Array,
+    total: Array,
+    support: Counts,
+    weight: Array,
+    n_rows: Counts,
+    base: Array,
+) -> None:
+    """Add some rows of sparse counts to the sums of their classes; a row with a gap adds nothing.
+
+    Σw·x and the number of rows with x > 0 by class and column; Σw, the number of rows and Σw·log n!/Πx! by
+    class.
+    """
+    for i in rows:
+        k, w = classes[i], weights[i]
+        length = 0.0
+        for entry in range(starts[i], starts[i + 1]):
+            length += x[entry]
+        if np.isnan(length):
+            continue
+        parts = 0.0
+        for entry in range(starts[i], starts[i + 1]):
+            value = np.float64(x[entry])
+            total[k, columns[entry]] += w * value
+            support[k, columns[entry]] += value > 0
+            small = int(value)
+            if small == value and small < len(LOG_FACTORIALS):
+                parts += LOG_FACTORIALS[small]
+            else:
+                parts += math.lgamma(value + 1.0)
+        weight[k] += w
+        n_rows[k] += 1
+        base[k] += w * (math.lgamma(length + 1.0) - parts)
+
+
+@kernel
+def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
+    """Add Σ x·table[column] over the entries of each row of sparse counts."""
+    for i in range(out.shape[0]):
+        for entry in range(starts[i], starts[i + 1]):
+            value, column = np.float64(x[entry]), columns[entry]
+            for k in range(out.shape[1]):
+                out[i, k] += value * table[column, k]

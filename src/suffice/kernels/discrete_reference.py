@@ -1,0 +1,126 @@
+"""Kernels of levels, outcomes and counts in NumPy: the readable reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import gammaln
+
+from suffice.families.elementary import Array
+from suffice.kernels.reference import Codes, level_counts
+
+Cells = NDArray[Any]
+Counts = NDArray[np.int64]
+
+
+def count_levels(
+    cells: Cells, classes: Codes, weights: Array, low: Counts, starts: Counts, support: Counts, weight: Array
+) -> bool:
+    """Add each row to support[class, starts[j] + x − low[j]], and its weight, if any, to `weight` there.
+
+    A missing cell adds nothing. False where a cell is no whole number between its column's bounds.
+    """
+    for j in range(cells.shape[1]):
+        seen, places = _places(cells[:, j], low[j])
+        if ((places < 0) | (places >= starts[j + 1] - starts[j])).any():
+            return False
+        column = slice(starts[j], starts[j + 1])
+        level_counts(places, classes[seen], None, support[:, column])
+        if len(weights):
+            level_counts(places, classes[seen], weights[seen], weight[:, column])
+    return True
+
+
+def add_level_scores(
+    cells: Cells, low: Counts, starts: Counts, rows: Codes, unseen: Codes, table: Array, out: Array
+) -> bool:
+    """Add the row of the table that each cell reads, rows[starts[j] + x − low[j]], to `out`.
+
+    A cell outside its column's bounds reads unseen[j]; row −1, or a missing cell, adds nothing. False where
+    some cell read `unseen`.
+    """
+    known = True
+    for j in range(cells.shape[1]):
+        seen, places = _places(cells[:, j], low[j])
+        outside = (places < 0) | (places >= starts[j + 1] - starts[j])
+        read = np.full(len(cells), -1, dtype=np.intp)
+        read[seen] = np.where(outside, unseen[j], rows[starts[j] + np.where(outside, 0, places)])
+        known &= not (read[seen] == unseen[j]).any()
+        some = read >= 0
+        out[some] += table[read[some]]
+    return known
+
+
+def _places(column: Cells, low: int) -> tuple[NDArray[np.bool_], Counts]:
+    """Which cells are not missing, and how far these lie above `low`; −1 for what is no whole number."""
+    seen = ~np.isnan(column)
+    column = column[seen]
+    with np.errstate(invalid="ignore"):
+        whole = column.astype(np.int64)
+    return seen, np.where(whole == column, whole - low, -1)
+
+
+def are_outcomes(cells: Cells) -> bool:
+    """Whether every cell is 0, 1 or missing."""
+    return bool(((cells == 0) | (cells == 1) | np.isnan(cells)).all())
+
+
+def add_outcomes(
+    cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
+) -> None:
+    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too."""
+    np.add.at(total, classes, weights[:, np.newaxis] * (np.nan_to_num(cells) if len(weight) else cells))
+    if len(weight):
+        seen = ~np.isnan(cells)
+        np.add.at(weight, classes, weights[:, np.newaxis] * seen)
+        np.add.at(support, classes, seen)
+
+
+def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
+    """Add Σ λx + constant over the observed columns to `out`.
+
+    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    """
+    if not are_outcomes(cells):
+        return 0
+    seen = ~np.isnan(cells)
+    out += np.where(seen, cells, 0) @ natural.T + seen @ constant.T
+    return len(cells)
+
+
+def add_counts(
+    rows: Codes,
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    x: Cells,
+    classes: Codes,
+    weights: Array,
+    total: Array,
+    support: Counts,
+    weight: Array,
+    n_rows: Counts,
+    base: Array,
+) -> None:
+    """Add some rows of sparse counts to the sums of their classes; a row with a gap adds nothing.
+
+    Σw·x and the number of rows with x > 0 by class and column; Σw, the number of rows and Σw·log n!/Πx! by
+    class.
+    """
+    for i in rows:
+        entries = slice(starts[i], starts[i + 1])
+        values, k = x[entries].astype(np.float64), classes[i]
+        if np.isnan(values).any():
+            continue
+        total[k, columns[entries]] += weights[i] * values
+        support[k, columns[entries]] += values > 0
+        weight[k] += weights[i]
+        n_rows[k] += 1
+        base[k] += weights[i] * (gammaln(values.sum() + 1.0) - gammaln(values + 1.0).sum())
+
+
+def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
+    """Add Σ x·table[column] over the entries of each row of sparse counts."""
+    out += csr_array((x, columns, starts), shape=(len(out), len(table))) @ table

@@ -1,0 +1,225 @@
+"""Levels, outcomes and counts: compiled kernels give what the reference gives, in threads and in parts."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from suffice import BayesClassifier, set_threads, summarize
+from suffice.families import Bernoulli, Categorical, Histogram, Multinomial
+
+pytest.importorskip("numba", reason="numba has no wheels for this machine")
+LAW = settings(
+    max_examples=40,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+NUMBERS = [np.int8, np.int64, np.uint8, np.uint64, np.float32, np.float64]
+
+
+def laid_out(X, layout):
+    if layout == "F":
+        return np.asfortranarray(X)
+    if layout == "strided":
+        return np.repeat(X, 2, axis=0)[::2]
+    if layout == "read-only":
+        X.flags.writeable = False
+    return X
+
+
+@st.composite
+def tables(draw, lowest, highest):
+    """Whole numbers in any dtype and order, with gaps in floats, and weights or none."""
+    n, d = draw(st.integers(1, 40)), draw(st.integers(1, 5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    dtype = draw(st.sampled_from([*NUMBERS, np.bool]))
+    if dtype is np.bool or np.dtype(dtype).kind == "u":
+        lowest, highest = max(lowest, 0), min(highest, 1) if dtype is np.bool else highest
+    X = rng.integers(lowest, highest + 1, size=(n, d)).astype(dtype)
+    if np.dtype(dtype).kind == "f" and draw(st.booleans()):
+        X[rng.random((n, d)) < 0.3] = np.nan
+    X = laid_out(X, draw(st.sampled_from(["C", "F", "strided", "read-only"])))
+    weights = rng.integers(1, 9, n) / 4 if draw(st.booleans()) else None
+    return X, rng.integers(0, 3, n), weights
+
+
+def assert_same_bits(plain, fast):
+    assert plain == fast
+    for one, other in zip(plain.totals, fast.totals, strict=True):
+        for name, array in one.arrays().items():
+            np.testing.assert_array_equal(array, other.arrays()[name], err_msg=name)
+
+
+@LAW
+@given(table=tables(-3, 6))
+def test_counts_of_levels_are_the_same_bits(engines, table):
+    X, y, weights = table
+    assert_same_bits(*engines(lambda: summarize(X, y, families=Categorical(), sample_weight=weights)))
+
+
+@LAW
+@given(table=tables(0, 1))
+def test_sums_of_outcomes_are_the_same_bits(engines, table):
+    X, y, weights = table
+    assert_same_bits(*engines(lambda: summarize(X, y, families=Bernoulli(), sample_weight=weights)))
+
+
+@LAW
+@given(
+    table=tables(0, 1),
+    alpha=st.sampled_from([1.0, 0.0]),
+    unseen=st.sampled_from(["ignore", "smooth"]),
+    family=st.sampled_from([Categorical, Bernoulli, Histogram]),
+)
+def test_posteriors_of_discrete_columns_are_the_same(engines, table, alpha, unseen, family):
+    X, y, _ = table
+    settings = {} if family is Histogram else {"alpha": alpha, "unseen": unseen}
+    model = BayesClassifier(family(**settings)).fit(X[: len(X) // 2 + 1], y[: len(X) // 2 + 1])
+    plain, fast = engines(lambda: model.predict_proba(X))
+    np.testing.assert_allclose(plain, fast, rtol=0, atol=1e-12)
+    plain, fast = engines(lambda: model.predict_joint_log_proba(X))
+    np.testing.assert_allclose(plain, fast, rtol=1e-12, atol=1e-10)
+
+
+@LAW
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    dtype=st.sampled_from([np.int64, np.float32, np.float64]),
+    layout=st.sampled_from(["csr", "csc", "coo"]),
+    weighted=st.booleans(),
+    gaps=st.booleans(),
+)
+def test_sparse_counts_are_the_same(engines, seed, dtype, layout, weighted, gaps):
+    rng = np.random.default_rng(seed)
+    dense = (rng.integers(0, 5, (30, 6)) * (rng.random((30, 6)) < 0.4)).astype(dtype)
+    if gaps and np.dtype(dtype).kind == "f":
+        dense[rng.random((30, 6)) < 0.05] = np.nan
+    X, y = sparse.coo_array(dense).asformat(layout), rng.integers(0, 3, 30)
+    weights = rng.integers(1, 9, 30) / 4 if weighted else None
+    plain, fast = engines(lambda: summarize(X, y, families=Multinomial(), sample_weight=weights))
+    assert plain.isclose(fast, rtol=1e-13)
+    assert plain.isclose(summarize(dense, y, families=Multinomial(), sample_weight=weights), rtol=1e-12)
+    np.testing.assert_array_equal(*(s.totals[0].arrays()["total"] for s in (plain, fast)))
+    model = BayesClassifier(Multinomial()).fit(X, y)
+    plain, fast = engines(lambda: model.predict_proba(X))
+    np.testing.assert_allclose(plain, fast, rtol=0, atol=1e-12)
+
+
+def test_entries_of_a_sparse_row_that_repeat_a_column_are_one_count(engines):
+    X = sparse.csr_array((np.array([1.0, 2.0, 4.0]), np.array([1, 1, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    plain, fast = engines(lambda: summarize(X, [0, 1], families=Multinomial()))
+    assert plain == fast == summarize(np.array([[0.0, 3.0], [4.0, 0.0]]), [0, 1], families=Multinomial())
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [2**63 - 1, -(2**63), 2**63 - 1, 0],
+        [2**40, 2**40 + 1, 2**40 + 1, 5],
+        [0.5, 1.0, 1.5, np.nan],
+        [1e300, -1e300, 0.0, 1.0],
+        [-0.0, 0.0, 1.0, np.nan],
+    ],
+    ids=["limits", "far apart", "halves", "huge", "zeros"],
+)
+def test_numbers_that_cannot_be_counted_are_encoded(engines, column):
+    X, y = np.array(column)[:, np.newaxis], [0, 1, 0, 1]
+    frame = pd.DataFrame({0: pd.array(column, dtype=object)})
+    plain, fast = engines(lambda: summarize(X, y, families=Categorical()))
+    assert_same_bits(plain, fast)
+    levels = BayesClassifier(Categorical()).fit(X, y).parameters_[0]["levels"]
+    assert levels == BayesClassifier(Categorical()).fit(frame, y).parameters_[0]["levels"]
+
+
+def test_a_level_that_the_first_rows_do_not_show_is_counted(engines):
+    X = np.zeros((500, 2), dtype=np.int64)
+    X[499] = 400, -400
+    plain, fast = engines(lambda: summarize(X, np.arange(500) % 3, families=Categorical()))
+    assert_same_bits(plain, fast)
+    assert [column.levels for column in fast.totals[0].columns] == [[0, 400], [-400, 0]]
+
+
+@pytest.mark.parametrize("family", [Categorical(), Bernoulli(), Multinomial()])
+def test_the_number_of_threads_does_not_matter_to_discrete_columns(engines, family):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(500, 7)), rng.integers(0, 4, 500)
+    X = sparse.csr_array(X.astype(np.float64)) if family == Multinomial() else X
+    weights, results = rng.random(500), []
+    for number in (1, 2, 5):
+        set_threads(number)
+        _, fast = engines(lambda: BayesClassifier(family).fit(X, y, weights).predict_proba(X))
+        results.append(fast)
+    set_threads(None)
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0], other)
+
+
+@pytest.mark.parametrize("family", [Categorical(unseen="error"), Bernoulli(unseen="error")])
+def test_an_unseen_value_is_named_with_its_row_in_the_whole_table(engines, family):
+    X = np.arange(200).reshape(100, 2) % 4 // 2
+    model = BayesClassifier(family).fit(X, np.arange(100) % 3)
+    strange = X.copy()
+    strange[77, 1] = 9
+
+    def refusal():
+        with pytest.raises(ValueError, match=r"column 1.*9.*row 77"):
+            model.predict_proba(strange)
+        return True
+
+    assert engines(refusal) == (True, True)
+
+
+@pytest.mark.parametrize("family", [Categorical(), Bernoulli()])
+def test_infinities_in_discrete_columns_are_refused_when_fitting_and_predicting(engines, family):
+    X = np.tile([[0.0, 1.0], [1.0, 0.0]], (20, 1))
+    model = BayesClassifier(family).fit(X, np.arange(40) % 2)
+    X[17, 1] = np.inf
+
+    def refusals():
+        for work in (model.predict_proba, lambda cells: summarize(cells, np.arange(40) % 2, families=family)):
+            with pytest.raises(ValueError, match="column 1 holds the infinity inf at row 17"):
+                work(X)
+        return True
+
+    assert engines(refusals) == (True, True)
+
+
+@pytest.mark.parametrize("kind", ["levels", "strings", "outcomes", "counts"])
+def test_posteriors_need_little_more_memory_than_themselves(kind):
+    rng = np.random.default_rng(0)
+    n, n_classes = 60_000, 50
+    y = rng.integers(0, n_classes, n)
+    X = rng.integers(0, 2, (n, 40))
+    families = {"levels": Categorical(), "outcomes": Bernoulli(), "counts": Multinomial()}
+    if kind == "counts":
+        X = sparse.csr_array(X.astype(np.float64))
+    if kind == "strings":
+        X = pd.DataFrame(X[:, :10]).astype(str).add_prefix("c")
+    model = BayesClassifier(families.get(kind, "infer")).fit(X, y)
+    model.predict_proba(X[:10])
+    tracemalloc.start()
+    posterior = model.predict_proba(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert posterior.shape == (n, n_classes)
+    assert peak <= posterior.nbytes + 64e6
+    assert peak <= 2 * posterior.nbytes + 8e6  # nothing else grows with the rows
+
+
+def test_many_classes_of_sparse_counts_need_no_table_of_memberships():
+    rng = np.random.default_rng(0)
+    n, v, n_classes = 20_000, 200, 5_000
+    X = sparse.random_array((n, v), density=0.05, format="csr", rng=rng)
+    X.data = np.ceil(5 * X.data)
+    y = rng.integers(0, n_classes, n)
+    tracemalloc.start()
+    statistics = summarize(X, y, families=Multinomial())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Dense memberships of rows in classes would take 800 MB.
+    assert peak <= 4 * statistics.nbytes
