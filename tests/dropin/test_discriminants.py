@@ -135,3 +135,18 @@ def test_weights_count_rows_as_often():
         ours = getattr(dropin, name)().fit(X, y, sample_weight=weights)
         theirs = getattr(discriminant_analysis, name)().fit(np.repeat(X, weights, 0), np.repeat(y, weights))
         np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+def test_a_row_scores_the_same_beside_rows_with_gaps(solver):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4))
+    y = np.arange(300) % 3
+    model = dropin.LinearDiscriminantAnalysis(solver=solver).fit(X + y[:, np.newaxis], y)
+    holed = X.copy()
+    holed[::7, 1] = np.nan
+    whole = ~np.isnan(holed).any(axis=1)
+    together = model.decision_function(holed)
+    np.testing.assert_allclose(together[whole], model.decision_function(X)[whole], rtol=1e-12, atol=1e-12)
+    alone = np.vstack([model.decision_function(row[np.newaxis]) for row in holed])
+    np.testing.assert_allclose(together, alone, rtol=1e-10, atol=1e-12)

@@ -109,16 +109,22 @@ def add_counts(
     Σw·x and the number of rows with x > 0 by class and column; Σw, the number of rows and Σw·log n!/Πx! by
     class.
     """
-    for i in rows:
-        entries = slice(starts[i], starts[i + 1])
-        values, k = x[entries].astype(np.float64), classes[i]
-        if np.isnan(values).any():
-            continue
-        total[k, columns[entries]] += weights[i] * values
-        support[k, columns[entries]] += values > 0
-        weight[k] += weights[i]
-        n_rows[k] += 1
-        base[k] += weights[i] * (gammaln(values.sum() + 1.0) - gammaln(values + 1.0).sum())
+    counts = csr_array((x.astype(np.float64), columns, starts), shape=(len(classes), total.shape[1]))[rows]
+    whole = ~np.isnan(counts.sum(axis=1))
+    counts, rows = counts[whole], rows[whole]
+    # Only the sums of these classes are touched: others may be added to at the same time.
+    own, places = np.unique(classes[rows], return_inverse=True)
+    at = places, np.arange(len(rows))
+    members = csr_array((weights[rows], at), shape=(len(own), len(rows)))
+    rows_of = csr_array((np.ones(len(rows), np.int64), at), shape=members.shape)
+    present = csr_array(((counts.data > 0).astype(np.int64), counts.indices, counts.indptr), counts.shape)
+    for sums, more in ((total, members @ counts), (support, rows_of @ present)):
+        added = more.tocoo()
+        sums[own[added.row], added.col] += added.data
+    terms = csr_array((gammaln(counts.data + 1.0), counts.indices, counts.indptr), counts.shape)
+    weight[own] += members.sum(axis=1)
+    n_rows[own] += rows_of.sum(axis=1)
+    base[own] += members @ (gammaln(counts.sum(axis=1) + 1.0) - terms.sum(axis=1))
 
 
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
