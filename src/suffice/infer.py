@@ -48,6 +48,10 @@ def choose_schema(
     """The schema of a table: what `families` says, and inference for the rest."""
     if isinstance(families, Schema):
         return _reused(families, table)
+    alike = _one_for_all(families)
+    if alike is not None:
+        family, block = alike
+        return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
     given = _given(families, table.names)
     if not given and not table.named:
         whole = _plain_array(table)
@@ -60,11 +64,15 @@ def choose_schema(
     for j, name in enumerate(table.names):
         if j in given:
             family, block = given[j]
-            reason = "chosen by families=" if family is not None else "left out by families="
-            columns.append(Column(name, family, reason, block=block))
+            columns.append(Column(name, family, _reason(family), block=block))
         else:
             columns.append(observed.infer(j, name))
     return Schema(tuple(columns), table.named)
+
+
+def _reason(family: Family | None) -> str:
+    """Why a column has a family that the user gave it."""
+    return "chosen by families=" if family is not None else "left out by families="
 
 
 def decide_more(
@@ -111,17 +119,27 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
     )
 
 
+def _one_for_all(
+    families: FamilySpec | Mapping[Any, FamilySpec],
+) -> tuple[Family | None, int | None] | None:
+    """The family and block number of all columns, where the user chose so."""
+    if isinstance(families, Mapping) or (isinstance(families, str) and families == "infer"):
+        return None
+    if families is None:
+        raise ValueError("families must be 'infer', a family, a dict or a schema, got None.")
+    family = family_from(families)
+    return family, 0 if family is not None and family.joint else None
+
+
 def _given(
     families: FamilySpec | Mapping[Any, FamilySpec], names: tuple[Hashable, ...]
 ) -> dict[int, tuple[Family | None, int | None]]:
     """What the user chose, by position: (family, block number)."""
-    if isinstance(families, str) and families == "infer":
-        return {}
+    alike = _one_for_all(families)
+    if alike is not None:
+        return dict.fromkeys(range(len(names)), alike)
     if not isinstance(families, Mapping):
-        if families is None:
-            raise ValueError("families must be 'infer', a family, a dict or a schema, got None.")
-        family = family_from(families)
-        return dict.fromkeys(range(len(names)), (family, 0 if family is not None and family.joint else None))
+        return {}
     places = {name: position for position, name in enumerate(names)}
     chosen: dict[int, tuple[Family | None, int | None]] = {}
     for number, (key, spec) in enumerate(families.items()):
@@ -171,7 +189,7 @@ def _plain_array(table: Table) -> Schema | None:
         family, reason = (Bernoulli(), "booleans") if boolean else (Normal(), "numbers in an array")
     else:
         return None
-    return Schema(tuple(Column(name, family, reason, block=block) for name in table.names), table.named)
+    return Schema.of_one_family(table.names, family, reason, block, named=table.named)
 
 
 class _Observed:

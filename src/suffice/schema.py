@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,37 @@ class Column(NamedTuple):
         return (None if self.family is None else self.family.summed, self.block)
 
 
+@dataclass(frozen=True, eq=False)
+class AlikeColumns(Sequence[Column]):
+    """Columns that differ in their names only, each made when asked for: there may be a million words."""
+
+    names: tuple[Hashable, ...]
+    family: Family | None
+    reason: str
+    block: int | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> Column: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Column]: ...
+    def __getitem__(self, at: int | slice) -> Column | Sequence[Column]:
+        if isinstance(at, slice):
+            return AlikeColumns(self.names[at], self.family, self.reason, self.block)
+        return Column(self.names[at], self.family, self.reason, block=self.block)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, AlikeColumns):
+            mine, theirs = ((one.family, one.reason, one.block, one.names) for one in (self, other))
+            return mine == theirs
+        return isinstance(other, tuple) and tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
 @dataclass(frozen=True)
 class Factor:
     """A family on some columns, by position."""
@@ -53,21 +84,32 @@ class Schema:
     Pass it on as `families=` to give another model the same columns.
     """
 
-    columns: tuple[Column, ...]
+    columns: Sequence[Column]
     named: bool
+
+    @classmethod
+    def of_one_family(
+        cls,
+        names: tuple[Hashable, ...],
+        family: Family | None,
+        reason: str,
+        block: int | None,
+        *,
+        named: bool,
+    ) -> Schema:
+        """Columns that are all alike."""
+        return cls(AlikeColumns(names, family, reason, block), named)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
         """Columns of equal family together, in the order of their first column."""
+        if isinstance(self.columns, AlikeColumns):
+            family = self.columns.family
+            return () if family is None or not len(self) else (Factor(family, np.arange(len(self))),)
         groups: dict[tuple[Family, int | None], list[int]] = {}
-        before: Column | None = None
         for position, column in enumerate(self.columns):
             if column.family is not None:
-                # The same object again, as in a thousand columns of one family, need not be looked up.
-                if before is None or column.family is not before.family or column.block != before.block:
-                    group = groups.setdefault((column.family, column.block), [])
-                    before = column
-                group.append(position)
+                groups.setdefault((column.family, column.block), []).append(position)
         return tuple(
             Factor(family, np.array(positions, dtype=np.intp)) for (family, _), positions in groups.items()
         )
@@ -75,10 +117,8 @@ class Schema:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """How messages name each column."""
-        return tuple(
-            f"column {column.name!r}" if self.named else f"column {position}"
-            for position, column in enumerate(self.columns)
-        )
+        shown = map(repr, self.names) if self.named else range(len(self))
+        return tuple(f"column {one}" for one in shown)
 
     def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
         """How messages name some columns."""
@@ -87,12 +127,14 @@ class Schema:
     @property
     def names(self) -> tuple[Hashable, ...]:
         """The columns' names (positions for arrays)."""
+        if isinstance(self.columns, AlikeColumns):
+            return self.columns.names
         return tuple(column.name for column in self.columns)
 
     @property
     def is_undecided(self) -> bool:
         """Whether some column still waits for its first value."""
-        return any(column.undecided for column in self.columns)
+        return not isinstance(self.columns, AlikeColumns) and any(c.undecided for c in self.columns)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -108,6 +150,8 @@ class Schema:
 
     def difference(self, other: Schema) -> str | None:
         """The first column in which the two differ, in words; an undecided column fits any family."""
+        if self.columns == other.columns:
+            return None
         if self.names != other.names:
             odd = [
                 repr(n) for n in (*self.names, *other.names) if n not in self.names or n not in other.names
@@ -124,6 +168,8 @@ class Schema:
 
     def combined(self, other: Schema) -> Schema:
         """Decide the undecided columns by the other schema."""
+        if not self.is_undecided:
+            return self
         pairs = zip(self.columns, other.columns, strict=True)
         return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
 
