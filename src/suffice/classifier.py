@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from suffice.archive import Fields, Saved, Setting, SufficeFileError
+from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.columns import as_array, complex_refusal
 from suffice.engines.container import Container
 from suffice.engines.table import Table, is_frame, read_labels, read_table
@@ -38,7 +40,7 @@ class Learnt:
     solution: Solution | None = None
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -381,12 +383,79 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
         return float(self.n_parameters_ * np.log(self.solve().weight.sum()) - 2.0 * self.log_likelihood_)
 
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it: settings, statistics, and what searches found."""
+        solution, container = self.solve(), self._learnt.container
+        class_priors(self.priors, solution.classes, solution.weight)
+        settings: dict[str, Any] = {
+            name: value.state() if isinstance(value, Schema) else Setting(value)
+            for name, value in self.get_params(deep=False).items()
+        }
+        return {
+            "settings": settings,
+            "n_features_in": hasattr(self, "n_features_in_"),
+            "feature_names_in": hasattr(self, "feature_names_in_"),
+            "container": [] if container is None else [state_of_container(container)],
+            "statistics": self.statistics_.state(),
+            "found": [factor.found() for factor in solution.factors],
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The model from its state."""
+        model = cls(**_settings(cls, fields.branch("settings")))
+        statistics = Statistics.from_fields(fields.branch("statistics"))
+        schema, accumulator = statistics.schema, Accumulator.of(statistics)
+        container = fields.branches("container")
+        found = fields.branches("found", len(schema.factors))
+        model._learnt = Learnt(
+            accumulator, container_from_fields(container[0], len(schema)) if container else None
+        )
+        try:
+            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
+                model._check_loaded(found)
+        except SufficeFileError:
+            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+        if fields.flag("n_features_in"):
+            model.n_features_in_ = len(schema)
+        if fields.flag("feature_names_in"):
+            if not (schema.named and all(isinstance(name, str) for name in schema.names)):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(schema.names, dtype=object)
+        return model
+
+    def _check_loaded(self, found: list[Fields]) -> None:
+        """Refuse settings and sums that no fitted model has; searches are not run again."""
+        self.chosen_families()
+        accumulator = self._learnt.accumulator
+        problem = accumulator.problem()
+        if problem is not None:
+            raise ValueError(problem)
+        present = accumulator.present()
+        class_priors(self.priors, present.classes, present.weight)
+        if any(found):
+            self._learnt.solution = Solution(accumulator, self.priors, found)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _settings(cls: type[BayesClassifier], fields: Fields) -> dict[str, Any]:
+    """The constructor's arguments; a schema given as `families` is a branch of its own."""
+    names = cls._get_param_names()
+    fields.require(names)
+    return {
+        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in names
+    }
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

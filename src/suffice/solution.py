@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.engines.table import Table
 from suffice.factors import Regularized
 from suffice.factors.base import Codes
@@ -20,7 +21,8 @@ from suffice.statistics import Accumulator
 class Solution:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
-    def __init__(self, accumulator: Accumulator, priors: Priors) -> None:
+    def __init__(self, accumulator: Accumulator, priors: Priors, again: list[Fields] | None = None) -> None:
+        """Solve; `again` is what searches found when the model was saved, factor by factor."""
         problem = accumulator.problem()
         if problem is not None:
             raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
@@ -31,10 +33,14 @@ class Solution:
         self.classes = statistics.classes
         self.priors = class_priors(priors, statistics.classes, statistics.weight)
         self.factor_labels = [[self.schema.labels[j] for j in f.columns] for f in self.schema.factors]
-        self.factors = [
-            totals.solve(labels, self.classes)
-            for totals, labels in zip(statistics.totals, self.factor_labels, strict=True)
-        ]
+        parts = list(zip(statistics.totals, self.factor_labels, strict=True))
+        if again is None:
+            self.factors = [totals.solve(labels, self.classes) for totals, labels in parts]
+        else:
+            self.factors = [
+                totals.solve_again(labels, self.classes, found)
+                for (totals, labels), found in zip(parts, again, strict=True)
+            ]
         self.weight = statistics.weight
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")

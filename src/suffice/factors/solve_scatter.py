@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from suffice.archive import Fields
 from suffice.factors.base import Codes, Regularized
-from suffice.factors.em import VANISHING, maximize, nearest_covariance
+from suffice.factors.em import VANISHING, Found, moments_by_em, nearest_covariance
 from suffice.factors.scatter import ScatterTotals, Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
@@ -56,8 +57,13 @@ class Standardised:
     total_variance: Array
 
 
-def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any]) -> SolvedScatter:
-    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says."""
+def solve_scatter(
+    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], again: Fields | None = None
+) -> SolvedScatter:
+    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
+
+    With `again`, what EM found is taken from a file.
+    """
     family = totals.family
     everything = standardised(totals)
     active = np.flatnonzero(everything.total_variance > 0)
@@ -65,7 +71,7 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
     tying = Tying(family.covariance, classes, data.scale, family.ddof)
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
-    moments = _moments(totals, data, tying)
+    moments = _moments(totals, data, tying, again)
     solved = SolvedScatter(family, labels, active, len(everything.scale))
     solved.centre, solved.scale = everything.centre, everything.scale
     solved.shift = np.zeros_like(everything.centre)
@@ -75,9 +81,11 @@ def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any
         matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
     )
     block = labels[0] if len(labels) == 1 else "the joint block"
-    solved.regularized += [
-        Regularized(block, label, note) for note in moments.notes for label in classes.tolist()
-    ]
+    if moments.found is not None:
+        solved.em = moments.found
+        solved.regularized += [
+            Regularized(block, label, note) for note in moments.found.notes for label in classes.tolist()
+        ]
     solved.group = tying.group
     solved.n_parameters = len(classes) * len(active) + tying.n_parameters(len(active))
     solved.evidence = moments.evidence
@@ -174,10 +182,8 @@ class Moments:
     """What the log likelihood is made of; None where only pairs of columns were summed."""
     fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
     """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
-    singular: frozenset[int] = frozenset()
-    """Groups whose covariance was on its way to lose rank when EM stopped."""
-    notes: tuple[str, ...] = ()
-    """What else there is to say."""
+    found: Found | None = None
+    """Where EM ended, if it took EM."""
 
 
 class Tying:
@@ -246,7 +252,7 @@ def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> C
     return np.array([where[label] for label in known], dtype=np.intp)
 
 
-def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments:
+def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
@@ -258,7 +264,7 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments
                 "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
                 "use shrinkage='oas' or a number."
             )
-        return maximize(data, tying)
+        return moments_by_em(data, tying, again)
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
     fourth_powers = []
@@ -377,14 +383,15 @@ def _regular(
     Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
     and of the total variance in columns that are constant within every class.
     """
-    lost = [g in moments.singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
+    singular = frozenset() if moments.found is None else moments.found.singular
+    lost = [g in singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
     if not any(lost):
         return matrices, []
     everything = float(moments.weight.sum())
     pooled = moments.scatter.sum(axis=0) / max(everything, 1.0)
     target, reason = pooled, "the covariance shared by all classes"
     # A covariance that EM left on its way to lose rank may be most of the pooled one.
-    if not has_full_rank(pooled, VANISHING if moments.singular else SINGULAR):
+    if not has_full_rank(pooled, VANISHING if singular else SINGULAR):
         diagonal = np.diag(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
         target = (everything * pooled + np.diag(diagonal)) / (everything + 1.0)

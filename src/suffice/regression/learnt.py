@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Scalars
+from suffice.archive.labels import labels_from_fields, state_of_labels
+from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
 from suffice.regression.equations import Equations
@@ -23,6 +26,20 @@ class Solved:
     minimum: Minimum
     problem: str | None
     log_likelihood: float
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        return vars(self) | {"equations": self.equations.state(), "minimum": self.minimum.state()}
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Solved:
+        """The same from its state."""
+        minimum = Minimum.from_fields(fields.branch("minimum"))
+        equations = Equations.from_fields(fields.branch("equations"), minimum)
+        problem = fields.setting("problem")
+        if problem is not None and not isinstance(problem, str):
+            raise fields.error("problem", "must be a text.")
+        return cls(equations, minimum, problem, fields.number("log_likelihood"))
 
 
 @dataclass(frozen=True)
@@ -41,6 +58,33 @@ class Learnt:
         """Keep of the rows what reports need."""
         weights = np.bincount(rows.codes, rows.weights, minlength=len(rows.classes)).astype(np.float64)
         return cls(rows.classes, weights, solved, rows.names, rows.container)
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        return {
+            "classes": state_of_labels(self.classes),
+            "class_weights": self.class_weights,
+            "solved": [one.state() for one in self.solved],
+            "names": Scalars(list(self.names)),
+            "container": state_of_container(self.container),
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Learnt:
+        """The same from its state."""
+        classes = labels_from_fields(fields.branch("classes"))
+        names = tuple(map(str, fields.scalars("names")))
+        solved = [Solved.from_fields(one) for one in fields.branches("solved")]
+        shapes = [one.equations.coefficients.shape for one in solved]
+        n_equations = 1 if len(classes) == 2 else len(classes)
+        if len(classes) < 2 or sum(rows for rows, _ in shapes) != n_equations:
+            raise fields.error("solved", f"must have {n_equations} equations for {len(classes)} classes.")
+        if len(solved) not in (1, len(classes)) or any(columns != len(names) for _, columns in shapes):
+            raise fields.error("solved", f"must have {len(names)} coefficients in each equation.")
+        weights = fields.array("class_weights", np.float64, (len(classes),))
+        return cls(
+            classes, weights, solved, names, container_from_fields(fields.branch("container"), len(names))
+        )
 
     def scores(self, X: Any) -> Array:
         """Linear scores of rows, (n, equations)."""
