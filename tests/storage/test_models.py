@@ -82,7 +82,7 @@ def test_loading_never_runs_em(monkeypatch):
     def refuse(*_):
         raise AssertionError("EM ran")
 
-    monkeypatch.setattr(em, "maximize", refuse)
+    monkeypatch.setattr(em, "search", refuse)
     twin = loaded(packed)
     assert twin.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     assert twin.log_likelihood_ == model.log_likelihood_

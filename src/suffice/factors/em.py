@@ -82,7 +82,7 @@ class Found:
         )
 
 
-def moments_by_em(data: Standardised, tying: Tying, again: Fields | None) -> Moments:
+def maximize(data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
     """Means and scatters by EM, or those that it found when the model was saved."""
     from suffice.factors.solve_scatter import Moments
 
@@ -90,7 +90,7 @@ def moments_by_em(data: Standardised, tying: Tying, again: Fields | None) -> Mom
     cells = [[Pattern(cell.columns, cell.sums, d) for cell in patterns] for patterns in data.cells]
     weight = np.array([sum(float(pattern.sums.weight) for pattern in patterns) for patterns in cells])
     if again is None:
-        found = maximize(cells, weight, data.variance, tying)
+        found = search(cells, weight, data.variance, tying)
     else:
         found = Found.from_fields(again.branch("em"), n_classes, tying.n_groups, d)
     evidence = [
@@ -106,7 +106,7 @@ def moments_by_em(data: Standardised, tying: Tying, again: Fields | None) -> Mom
     return Moments(found.mean, found.scatter, weight, data.total_variance, evidence, found=found)
 
 
-def maximize(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> Found:
+def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> Found:
     """EM from the available-case start, so that any batching of the rows gives the same answer."""
     n_classes, d = variance.shape
     start = weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance)

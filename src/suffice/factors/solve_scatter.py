@@ -17,7 +17,7 @@ from scipy import linalg
 
 from suffice.archive import Fields
 from suffice.factors.base import Codes, Regularized
-from suffice.factors.em import VANISHING, Found, moments_by_em, nearest_covariance
+from suffice.factors.em import VANISHING, Found, maximize, nearest_covariance
 from suffice.factors.scatter import ScatterTotals, Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
@@ -252,7 +252,7 @@ def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> C
     return np.array([where[label] for label in known], dtype=np.intp)
 
 
-def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None) -> Moments:
+def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
@@ -264,7 +264,7 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
                 "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
                 "use shrinkage='oas' or a number."
             )
-        return moments_by_em(data, tying, again)
+        return maximize(data, tying, again)
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
     fourth_powers = []
