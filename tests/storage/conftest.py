@@ -165,3 +165,10 @@ def loaded(packed, **options):
 def fitted(request):
     """A model, and rows to ask it about."""
     return MODELS[request.param]()
+
+
+@pytest.fixture
+def small():
+    """A small model's file."""
+    X = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0], [5.0, 7.5]])
+    return saved(BayesClassifier().fit(X, ["a", "a", "b", "b"]))

@@ -367,3 +367,11 @@ def test_families_have_names_that_files_may_use():
         name == family.__name__ and issubclass(family, Family)
         for name, family in suffice.families.FAMILIES.items()
     )
+
+
+def test_the_public_reader_of_safetensors_reads_our_files():
+    safetensors = pytest.importorskip("safetensors.numpy")
+    statistics = MODELS["mixed table"]()[0].statistics_
+    tensors = safetensors.load(saved(statistics))
+    np.testing.assert_array_equal(tensors["weight"], statistics.weight)
+    np.testing.assert_array_equal(tensors["support"], statistics.support)

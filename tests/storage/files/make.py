@@ -1,4 +1,4 @@
-"""How the files in this folder were made. A file that was released is never made again: it must load for ever."""
+"""How the files in this folder were made. Released ones are never made again: they must load for ever."""
 
 import json
 from pathlib import Path
