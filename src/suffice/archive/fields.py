@@ -43,12 +43,12 @@ class Scalars:
 def write(path: Path, content: Mapping[str, Any]) -> None:
     """Save a tree. The old file stays as it is until the new one is whole."""
     tensors: Tensors = {}
-    packed = pack(_branch(content, "", tensors), tensors)
+    parts = pack(_branch(content, "", tensors), tensors)
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
-        path.write(packed)
+        path.writelines(parts)
         return
     with _replacing(os.path.realpath(_path(path))) as file:
-        file.write(packed)
+        file.writelines(parts)
 
 
 def read(path: Path, known: Any = ()) -> Fields:

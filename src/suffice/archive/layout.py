@@ -39,26 +39,28 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 METADATA = {"sha256", "suffice", "content"}
 
 Tensors = dict[str, NDArray[Any]]
+Buffer = bytes | bytearray | memoryview
 
 
 class SufficeFileError(ValueError):
     """A file that is no model or statistics of this library, or is damaged."""
 
 
-def pack(content: dict[str, Any], tensors: Tensors) -> bytes:
-    """The bytes of a file: the same for the same content."""
+def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
+    """The bytes of a file, part by part: the same for the same content."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     header: dict[str, Any] = {"__metadata__": {"sha256": "0" * 64, "suffice": str(FORMAT), "content": text}}
-    parts, place = [], 0
+    parts: list[Buffer] = []
+    place = 0
     # As in safetensors' own writer the widest come first, so that each begins at a multiple of its size.
     for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
         dtype = tensor.dtype.newbyteorder("<")
         if dtype not in NAMES:
             raise ValueError(f"{name}: a file holds no numbers of the type {tensor.dtype}.")
-        data = tensor.astype(dtype, copy=False).tobytes()
+        data = np.ascontiguousarray(tensor, dtype).reshape(-1).view(np.uint8)
         ends = [place, place + len(data)]
         header[name] = {"dtype": NAMES[dtype], "shape": list(tensor.shape), "data_offsets": ends}
-        parts.append(data)
+        parts.append(data.data)
         place = ends[1]
     encoded = json.dumps(header, separators=(",", ":")).encode()
     encoded += b" " * (-len(encoded) % 8)
@@ -66,9 +68,17 @@ def pack(content: dict[str, Any], tensors: Tensors) -> bytes:
         raise ValueError(
             f"the header would take {len(encoded)} bytes, more than the {LONGEST_HEADER} of safetensors."
         )
-    packed = bytearray(b"".join([len(encoded).to_bytes(8, "little"), encoded, *parts]))
-    packed[DIGEST] = sha256(packed).hexdigest().encode()
-    return bytes(packed)
+    start = bytearray(len(encoded).to_bytes(8, "little") + encoded)
+    start[DIGEST] = _digest([start, *parts])
+    return [start, *parts]
+
+
+def _digest(parts: list[Buffer]) -> bytes:
+    """The checksum of the parts of a file whose first has zeros in its place."""
+    digest = sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest().encode()
 
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
@@ -90,9 +100,7 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
         )
     blank = bytearray(start)
     blank[DIGEST] = b"0" * 64
-    digest = sha256(blank)
-    digest.update(body)
-    if digest.hexdigest().encode() != start[DIGEST]:
+    if _digest([blank, body]) != start[DIGEST]:
         raise SufficeFileError("the file is damaged: its checksum does not agree with its bytes.")
     return _parse(content.encode("utf-8", "surrogatepass")), {
         name: _tensor(name, entry, body) for name, entry in header.items()

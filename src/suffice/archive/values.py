@@ -18,6 +18,8 @@ from suffice.archive.layout import SufficeFileError
 from suffice.families import FAMILIES, Family
 
 PLAIN_ARRAY = re.compile(r"<[iu][1248]|\|[iu]1|<f[248]|\|b1|<U\d{1,6}|\|O")
+MOST_BITS = 1000
+"""Of a whole number, so that it can be a float."""
 MOST_TEXT = 1 << 24
 """Bytes up to which texts of fixed width are unfolded."""
 
@@ -116,7 +118,7 @@ class Known:
         if isinstance(value, list):
             return [self.decode(part) for part in value]
         if not isinstance(value, dict):
-            if isinstance(value, float) and not math.isfinite(value):
+            if value in (math.inf, -math.inf) or (isinstance(value, int) and value.bit_length() > MOST_BITS):
                 raise SufficeFileError("a number is too large.")
             return value
         if len(value) == 1:

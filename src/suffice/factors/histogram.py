@@ -63,7 +63,8 @@ class BinCounts:
         exponent = fields.integer("exponent", FINEST, 1024)
         bins = fields.array("bins", np.int64, (None,))
         levels = fields.distinct("bins", bins.tolist())
-        edges = np.ldexp(np.abs(bins.astype(np.float64)) + CELLS, exponent)
+        with np.errstate(over="ignore"):
+            edges = np.ldexp(np.abs(bins.astype(np.float64)) + CELLS, exponent)
         if levels and (max(levels) - min(levels) >= CELLS or not np.isfinite(edges).all()):
             raise fields.error("bins", "lie too far apart, or beyond all numbers.")
         weight = fields.array("weight", np.float64, (n_classes, len(bins)))
