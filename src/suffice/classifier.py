@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from suffice.priors import Priors, class_priors
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
 from suffice.scores import Scores, log_softmax, log_sum, softmax, softmax_in_place
-from suffice.solution import Solution
+from suffice.solution import Searched, Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 
@@ -38,6 +38,8 @@ class Learnt:
     accumulator: Accumulator
     container: Container | None = None
     solution: Solution | None = None
+    searched: Searched | None = None
+    """Parameters that a file brought along, until the sums change."""
 
 
 class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -152,7 +154,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution = None
+        learnt.solution = learnt.searched = None
         self._learnt = learnt
 
     def __copy__(self) -> Self:
@@ -160,8 +162,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         model = type(self).__new__(type(self))
         model.__dict__ = dict(self.__dict__)
         if self._is_fitted():
-            learnt = Learnt(Accumulator.of(self.statistics_), self._learnt.container, self._learnt.solution)
-            model.__dict__["_learnt"] = learnt
+            model.__dict__["_learnt"] = replace(self._learnt, accumulator=Accumulator.of(self.statistics_))
         return model
 
     def _atomically(self, change: Any) -> Self:
@@ -329,7 +330,8 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 "arguments before using this estimator."
             )
         if self._learnt.solution is None:
-            self._learnt.solution = Solution(self._learnt.accumulator, self.priors)
+            learnt = self._learnt
+            learnt.solution = Solution(learnt.accumulator, self.priors, learnt.searched)
         return self._learnt.solution
 
     @property
@@ -437,8 +439,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise ValueError(problem)
         present = accumulator.present()
         class_priors(self.priors, present.classes, present.weight)
-        if any(found):
-            self._learnt.solution = Solution(accumulator, self.priors, found)
+        self._learnt.searched = searched_again(accumulator, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -78,6 +78,11 @@ class Schema:
         )
 
     @property
+    def factor_labels(self) -> list[list[str]]:
+        """How messages name the columns of each factor."""
+        return [[self.labels[j] for j in factor.columns] for factor in self.factors]
+
+    @property
     def names(self) -> tuple[Hashable, ...]:
         """The columns' names (positions for arrays)."""
         return tuple(column.name for column in self.columns)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.archive import Fields
 from suffice.engines.table import Table
-from suffice.factors import Regularized
+from suffice.factors import Regularized, Solved
 from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
@@ -17,12 +17,25 @@ from suffice.rows import read_blocks
 from suffice.scores import Scores
 from suffice.statistics import Accumulator
 
+Searched = list[Solved | None]
+"""For each factor its parameters, if they took a search."""
+
+
+def searched_again(accumulator: Accumulator, found: list[Fields]) -> Searched:
+    """The parameters that took a search, from what it found when the model was saved."""
+    statistics = accumulator.present()
+    labels = statistics.schema.factor_labels
+    return [
+        totals.solve_again(names, statistics.classes, part) if len(part) else None
+        for totals, names, part in zip(statistics.totals, labels, found, strict=True)
+    ]
+
 
 class Solution:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
-    def __init__(self, accumulator: Accumulator, priors: Priors, again: list[Fields] | None = None) -> None:
-        """Solve; `again` is what searches found when the model was saved, factor by factor."""
+    def __init__(self, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> None:
+        """Solve every factor but those that were `searched` already, when the model was saved."""
         problem = accumulator.problem()
         if problem is not None:
             raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
@@ -32,15 +45,16 @@ class Solution:
         self.schema = statistics.schema
         self.classes = statistics.classes
         self.priors = class_priors(priors, statistics.classes, statistics.weight)
-        self.factor_labels = [[self.schema.labels[j] for j in f.columns] for f in self.schema.factors]
-        parts = list(zip(statistics.totals, self.factor_labels, strict=True))
-        if again is None:
-            self.factors = [totals.solve(labels, self.classes) for totals, labels in parts]
-        else:
-            self.factors = [
-                totals.solve_again(labels, self.classes, found)
-                for (totals, labels), found in zip(parts, again, strict=True)
-            ]
+        self.factor_labels = self.schema.factor_labels
+        self.factors = [
+            known or totals.solve(labels, self.classes)
+            for totals, labels, known in zip(
+                statistics.totals,
+                self.factor_labels,
+                searched or [None] * len(statistics.totals),
+                strict=True,
+            )
+        ]
         self.weight = statistics.weight
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")

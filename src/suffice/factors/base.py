@@ -103,8 +103,8 @@ class Totals(ABC):
         """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
 
     def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved:
-        """The parameters, with what a search `found` when they were saved; closed forms need nothing."""
-        return self.solve(labels, classes)
+        """The parameters from what a search `found` when they were saved; closed forms have no search."""
+        raise found.error("", "belongs to a search, and there was none.")
 
 
 @dataclass(frozen=True)
