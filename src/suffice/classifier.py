@@ -329,10 +329,10 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                 "arguments before using this estimator."
             )
-        if self._learnt.solution is None:
-            learnt = self._learnt
+        learnt = self._learnt
+        if learnt.solution is None:
             learnt.solution = Solution(learnt.accumulator, self.priors, learnt.searched)
-        return self._learnt.solution
+        return learnt.solution
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from typing import Any, get_args
 import numpy as np
 from scipy import sparse
 
-from suffice.archive import Fields, Setting
+from suffice.archive import Fields, Setting, SufficeFileError
 from suffice.engines.columns import Kind, frame_column, plain
 from suffice.engines.container import Container, Library, itself
 
@@ -118,14 +118,32 @@ def container_from_fields(fields: Fields, n_columns: int) -> Container:
     for word in types:
         if not _is_known(library, word):
             raise fields.error("types", f"{word!r} is unknown in {library}.")
-    if not isinstance(names, list) or len(names) != n_columns:
-        raise fields.error("names", f"must be {n_columns}.")
-    words = [types[i] for i in number.tolist()]
     nested = fields.flag("nested")
-    if nested and not (names and all(isinstance(name, tuple) and name for name in names)):
-        raise fields.error("names", "must be tuples where they are nested.")
-    make = partial(_empty_pandas, nested) if library == "pandas" else READERS[library]
-    return Container(library, partial(make, names, words), cell_types)
+    if not _are_names(library, names, n_columns, nested=nested):
+        raise fields.error("names", f"must be {n_columns} different names that {library} can have.")
+    words = [types[i] for i in number.tolist()]
+    return Container(library, partial(_template, library, names, words, nested=nested), cell_types)
+
+
+def _are_names(library: str, names: Any, n_columns: int, *, nested: bool) -> bool:
+    if not isinstance(names, list) or len(names) != n_columns:
+        return False
+    if library != "pandas":
+        return all(isinstance(name, str) for name in names) and len(set(names)) == n_columns
+    if nested:
+        depths = {len(name) if isinstance(name, tuple) else 0 for name in names}
+        return len(depths) == 1 and depths != {0}
+    return all(name is None or isinstance(name, (str, int, float, bool, tuple)) for name in names)
+
+
+def _template(library: str, names: list[Any], words: list[Any], *, nested: bool) -> Any:
+    """A container without rows, if the library knows the types by these words."""
+    try:
+        if library == "pandas":
+            return _empty_pandas(names, words, nested=nested)
+        return _empty_polars(names, words) if library == "polars" else _empty_arrow(names, words)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise SufficeFileError(f"the file has columns that {library} cannot make here: {error}") from error
 
 
 def _empty_array(library: str, fields: Fields, n_columns: int) -> Any:
@@ -223,7 +241,7 @@ def _word(library: str, word: str, column: Any) -> str:
     return word if _is_known(library, word) else PLAIN[library].get(frame_column(column, "").kind, "object")
 
 
-def _empty_pandas(nested: bool, names: list[Any], words: list[Any]) -> Any:
+def _empty_pandas(names: list[Any], words: list[Any], *, nested: bool) -> Any:
     import pandas as pd
 
     columns = []
@@ -253,7 +271,10 @@ def _empty_polars(names: list[Any], words: list[Any]) -> Any:
             return pl.Datetime(unit, zone or None)
         return pl.Duration(unit) if name == "Duration" else getattr(pl, name)
 
-    return pl.DataFrame(schema={name: dtype(word) for name, word in zip(names, words, strict=True)})
+    try:
+        return pl.DataFrame(schema={name: dtype(word) for name, word in zip(names, words, strict=True)})
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(str(error)) from error
 
 
 def _empty_arrow(names: list[Any], words: list[Any]) -> Any:
@@ -276,4 +297,3 @@ def _arrow_type(word: str) -> Any:
 
 
 WRITERS = {"pandas": _pandas_words, "polars": _polars_words, "pyarrow": _arrow_words}
-READERS = {"polars": _empty_polars, "pyarrow": _empty_arrow}
