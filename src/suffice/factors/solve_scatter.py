@@ -310,6 +310,8 @@ def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
             weight[k] = np.diag(sums.weight).max(initial=0.0)
             mean[k] = np.diag(sums.total) / np.diag(count)
             covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
+            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
+            covariance[constant] = covariance[:, constant] = 0.0
             scatter[g] += weight[k] * nearest_covariance(covariance)
             if evidence is None or not np.all(sums.weight == sums.weight[0, 0]):
                 evidence = None
