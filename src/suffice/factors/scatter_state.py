@@ -53,8 +53,8 @@ def totals_from_fields(
     patterns = fields.array("patterns", np.bool, (len(classes), n_columns))
     if ((classes < 0) | (classes >= n_classes)).any():
         raise fields.error("classes", "names classes that do not exist.")
-    if not patterns.any(axis=1).all() or (np.isnan(origin[classes]) & patterns).any():
-        raise fields.error("patterns", "names no columns, or columns without an origin.")
+    if not patterns.any(axis=1).all():
+        raise fields.error("patterns", "names no columns.")
     keys: list[Key] = [(k, pattern.tobytes()) for k, pattern in zip(classes.tolist(), patterns, strict=True)]
     fields.distinct("patterns", keys)
     sizes = patterns.sum(axis=1).tolist()
@@ -73,4 +73,9 @@ def totals_from_fields(
             places[name] = start + p**degree
             sums[name] = flat[name][start : places[name]].reshape((p,) * degree).copy()
         cells[key] = Sums(**sums)
+        # By pairs of columns, one that was never observed has sums too: zeros.
+        diagonals = [np.diag(a) if a.ndim == 2 else a for a in (cells[key].weight, cells[key].scatter)]
+        held = np.any(np.broadcast_arrays(*diagonals), axis=0)
+        if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
+            raise fields.error("origin", "is missing where there are sums.")
     return ScatterTotals(family, cells, origin, exponent)
