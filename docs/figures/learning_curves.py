@@ -11,7 +11,7 @@ from suffice import GaussianDiscriminant
 from suffice.learning_curves import compare
 from suffice.regression import LogisticRegression
 
-TABLES = {"spambase": "class", "satimage": "class", "pendigits": "class", "twonorm": "target"}
+TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm": "target"}
 
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -29,12 +29,18 @@ def main() -> None:
     from matplotlib.figure import Figure
 
     models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
-    figure = Figure(figsize=(13.0, 3.2), layout="constrained")
-    for name, ax in zip(TABLES, figure.subplots(1, len(TABLES)), strict=True):
-        curves = compare(models, *table(name), repeats=10)
-        mean, about = curves.difference("GDA", "logistic", "log_loss")
-        print(name, curves.sizes, (mean / about).round(1))
-        curves.plot(ax, "log_loss").set(title=name, yscale="log")
+    figure = Figure(figsize=(13.0, 6.0), layout="constrained")
+    rows = figure.subplots(2, len(TABLES))
+    for column, name in enumerate(TABLES):
+        X, y = table(name)
+        n_classes = len(np.unique(y))
+        sizes = np.geomspace(2 * n_classes, min(6000, 0.7 * len(y)), 9).astype(int)
+        curves = compare(models, X, y, sizes=sizes, repeats=6)
+        for row, measure in zip(rows, ("error", "log_loss"), strict=True):
+            mean, about = curves.difference("GDA", "logistic", measure)
+            print(name, measure, curves.sizes, (mean / about).round(1))
+            ax = curves.plot(row[column], measure)
+            ax.set(title=name, yscale="log", ylabel=ax.get_ylabel() if column == 0 else "")
     figure.savefig(Path(__file__).with_suffix(".png"), dpi=80)
 
 

@@ -35,6 +35,7 @@ __all__ = [
     "SufficeFileError",
     "TextClassifier",
     "compare",
+    "dropin",
     "families",
     "links",
     "load",
@@ -59,7 +60,7 @@ _HOMES = {
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
 }
-_ROOMS = ("families", "links", "testing")
+_ROOMS = ("dropin", "families", "links", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
+from threading import Lock, RLock
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from suffice.archive import Fields, Saved, Setting, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.columns import as_array, complex_refusal
 from suffice.engines.container import Container
-from suffice.engines.table import Table, is_frame, read_labels, read_table
+from suffice.engines.table import Table
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
 from suffice.priors import Priors, class_priors
+from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax, log_sum, softmax, softmax_in_place
+from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.solution import Searched, Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
+
+_LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
+_NEW_LOCK = Lock()
+
+
+def _forget_locks() -> None:
+    """In a child that was forked: locks of threads that it does not have would never be freed."""
+    global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
+    _LOCKS.clear()
+    _NEW_LOCK = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_locks)
 
 
 @dataclass
@@ -94,7 +111,9 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
-        return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=True, check_priors=True))
+        return self._atomically(
+            lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors)
+        )
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -108,7 +127,10 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
         gone = Accumulator.empty(self._learnt.accumulator.schema)
         rows.add_to(gone)
-        return self._replace(self.statistics_, gone.statistics(), -1, "forget rows that were never fitted")
+        with self._lock():
+            return self._replace(
+                self.statistics_, gone.statistics(), -1, "forget rows that were never fitted"
+            )
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add another model's (or statistics') rows to this one."""
@@ -116,7 +138,8 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         added = other.statistics_ if isinstance(other, BayesClassifier) else other
         if not isinstance(added, Statistics):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
-        return self._replace(self.statistics_, added, 1, "merge")
+        with self._lock():
+            return self._replace(self.statistics_, added, 1, "merge")
 
     def __add__(self, other: BayesClassifier) -> Self:
         if not isinstance(other, BayesClassifier):
@@ -129,22 +152,30 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
-        Solution(accumulator, self.priors)
+        learnt = Learnt(accumulator)
+        self._solution(learnt)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._learnt = Learnt(accumulator)
+        self._learnt = learnt
         return self
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check_priors: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        afresh: bool,
+        check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
+        """Add rows, once `check` has seen their distinct labels."""
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
-        if check_priors:
-            class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
+        if check is not None:
+            check(rows.labels)
         if afresh:
             learnt = Learnt(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
         else:
@@ -157,6 +188,10 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         learnt.solution = learnt.searched = None
         self._learnt = learnt
 
+    def _check_priors(self, labels: NDArray[Any]) -> None:
+        """Refuse priors that do not fit the classes."""
+        class_priors(self.priors, labels, np.ones(len(labels)))
+
     def __copy__(self) -> Self:
         """A model that learns on its own."""
         model = type(self).__new__(type(self))
@@ -167,13 +202,19 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _atomically(self, change: Any) -> Self:
         """Run a change; where it fails, the model is as it was."""
-        before = dict(self.__dict__)
-        try:
-            change()
-        except BaseException:
-            self.__dict__ = before
-            raise
+        with self._lock():
+            before = dict(self.__dict__)
+            try:
+                change()
+            except BaseException:
+                self.__dict__ = before
+                raise
         return self
+
+    def _lock(self) -> RLock:
+        """What learning and solving in several threads take turns with; scoring needs no turn."""
+        with _NEW_LOCK:
+            return _LOCKS.setdefault(self, RLock())
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         """Combine statistics, refuse what no data could give, and only then change the model."""
@@ -185,69 +226,27 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self._learnt = Learnt(accumulator, self._learnt.container)
         return self
 
-    def _read(self, X: Any, *, reset: bool) -> Table:
-        """X as a table, its column names and number checked against the fitted ones."""
-        if is_frame(X):
-            table = read_table(X)
-            if not reset:
-                self._check_names(table)
-            validate_data(self, X, skip_check_array=True, reset=reset)
-        else:
-            X = as_array(X, "X") if isinstance(X, list) else X
-            if isinstance(X, np.ma.MaskedArray):
-                X = np.ma.filled(X.astype(np.float64), np.nan)
-            if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
-                raise ValueError(complex_refusal("column 0"))
-            checked = validate_data(
-                self,
-                X,
-                reset=reset,
-                accept_sparse=("csr", "csc"),
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=1 if reset else 0,
-            )
-            table = read_table(checked)
-        if reset and table.n_rows == 0:
-            raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
-        return table
-
-    def _check_names(self, table: Table) -> None:
-        """Name the columns that are missing, extra or out of order."""
-        schema = self._learnt.accumulator.schema
-        if not schema.named or table.names == schema.names:
-            return
-        extra = [name for name in table.names if name not in schema.names]
-        missing = [name for name in schema.names if name not in table.names]
-        message = "The feature names should match those that were passed during fit.\n"
-        if extra:
-            message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
-        if missing:
-            message += "Feature names seen at fit time, yet now missing:\n"
-            message += "".join(f"- {name}\n" for name in missing[:5])
-        if not extra and not missing:
-            pairs = zip(table.names, schema.names, strict=True)
-            given, wanted = next(pair for pair in pairs if pair[0] != pair[1])
-            message += (
-                "Feature names must be in the same order as they were in fit.\n"
-                f"- {given} stands where {wanted} was\n"
-            )
-        raise ValueError(message)
-
     def _labels(self, y: Any) -> NDArray[Any]:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        labels = read_labels(y)
-        if labels.dtype.kind == "f":
-            check_classification_targets(labels)
-        return labels
+        """The label of each row."""
+        return read_targets(self, y)
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        """X as a table, its column names and number noted, or checked against the fitted ones."""
+        if reset:
+            return read_features(self, X)
+        schema = self._learnt.accumulator.schema
+        return read_more_features(self, X, schema.names if schema.named else None)
 
     # --- scoring ---------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        scores = self._scores(X, base=False).comparable()
-        return np.asarray(self.classes_[np.argmax(scores, axis=1)])
+        solution = self.solve()
+        best = [
+            np.argmax(solution.scores(part, base=False).comparable(), axis=1)
+            for part in self._read(X, reset=False).row_parts(len(solution.classes))
+        ]
+        return np.asarray(solution.classes[np.concatenate(best)])
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x)."""
@@ -255,7 +254,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors."""
-        return log_softmax(self._scores(X, base=False).comparable())
+        return log_softmax_in_place(self._scores(X, base=False).comparable())
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), nothing dropped."""
@@ -271,7 +270,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def score_samples(self, X: Any) -> Array:
         """Log p(x), all classes together."""
         self.solve().require_density("score_samples")
-        return log_sum(self.predict_joint_log_proba(X))
+        return log_sum(self._scores(X, base=True).joint())
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
@@ -296,7 +295,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if n_samples != int(n_samples) or n_samples < 0:
             raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
         rng = generator_of(random_state)
-        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
+        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors / solution.priors.sum())
         columns = solution.sample(codes, rng)
         container = self._learnt.container
         rows = np.column_stack(columns) if container is None else container.build(columns)
@@ -329,10 +328,16 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                 "arguments before using this estimator."
             )
-        learnt = self._learnt
-        if learnt.solution is None:
-            learnt.solution = Solution(learnt.accumulator, self.priors, learnt.searched)
-        return learnt.solution
+        solution = self._learnt.solution
+        if solution is None:
+            with self._lock():
+                solution = self._learnt.solution or self._solution(self._learnt)
+                self._learnt.solution = solution
+        return solution
+
+    def _solution(self, learnt: Learnt) -> Solution:
+        """From sums to parameters."""
+        return Solution.of(learnt.accumulator, self.priors, learnt.searched)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -348,7 +353,8 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def statistics_(self) -> Statistics:
         """A copy of the sums."""
         check_is_fitted(self)
-        return self._learnt.accumulator.statistics()
+        with self._lock():
+            return self._learnt.accumulator.statistics()
 
     @property
     def schema_(self) -> Schema:
@@ -433,13 +439,9 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _check_loaded(self, found: list[Fields]) -> None:
         """Refuse settings and sums that no fitted model has; searches are not run again."""
         self.chosen_families()
-        accumulator = self._learnt.accumulator
-        problem = accumulator.problem()
-        if problem is not None:
-            raise ValueError(problem)
-        present = accumulator.present()
+        present = self._learnt.accumulator.solvable()
         class_priors(self.priors, present.classes, present.weight)
-        self._learnt.searched = searched_again(accumulator, found)
+        self._learnt.searched = searched_again(present, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

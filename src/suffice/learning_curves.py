@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -71,11 +72,13 @@ def compare(
     >>> curves.error.shape
     (2, 9, 2)
     """
-    named = dict(models) if isinstance(models, Mapping) else _named(models)
-    if not named:
-        raise ValueError("there are no models to compare.")
-    if not 0.0 < test_size < 1.0:
+    named = _checked(dict(models) if isinstance(models, Mapping) else _named(models))
+    if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
+    if not (isinstance(repeats, Integral) and repeats >= 1):
+        raise ValueError(f"repeats must be a whole number ≥ 1, got {repeats!r}.")
+    if not (isinstance(random_state, Integral) and random_state >= 0):
+        raise ValueError(f"random_state must be a whole number ≥ 0, got {random_state!r}.")
     labels = read_labels(y)
     table = read_table(X)
     if len(labels) != table.n_rows:
@@ -84,7 +87,7 @@ def compare(
     chosen = _sizes(sizes, len(np.unique(labels)), len(labels) - n_test)
     errors = np.empty((len(named), len(chosen), repeats))
     losses = np.empty_like(errors)
-    for repeat, seed in enumerate(np.random.SeedSequence(random_state).spawn(repeats)):
+    for repeat, seed in enumerate(np.random.SeedSequence(int(random_state)).spawn(int(repeats))):
         order = _split(labels, n_test, np.random.default_rng(seed))
         test_X, test_y = _rows(X, order[-n_test:]), labels[order[-n_test:]]
         for s, size in enumerate(chosen):
@@ -181,8 +184,25 @@ class LearningCurves:
         return self.models.index(model)
 
 
+def _checked(models: dict[str, Any]) -> dict[str, Any]:
+    """Classifiers by name, each of which gives log-probabilities."""
+    if not models:
+        raise ValueError("there are no models to compare.")
+    for name, model in models.items():
+        if isinstance(model, type):
+            raise TypeError(f"the model {name!r} is a class; pass an instance, {model.__name__}().")
+        if not hasattr(model, "predict_log_proba"):
+            raise TypeError(
+                f"the model {name!r} has no predict_log_proba, which the log-loss needs; for a "
+                f"{type(model).__name__}, CalibratedClassifierCV adds probabilities."
+            )
+    return models
+
+
 def _named(models: Sequence[Any]) -> dict[str, Any]:
     """Classifiers by the names of their classes, numbered where these repeat."""
+    if hasattr(models, "fit"):
+        raise TypeError(f"models must be a dict or a list of classifiers; for one, pass [{models!r}].")
     names = [type(model).__name__ for model in models]
     numbered = [
         name if names.count(name) == 1 else f"{name} {names[: i + 1].count(name)}"

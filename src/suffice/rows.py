@@ -82,19 +82,20 @@ class LabelledRows:
 
     def schema(self, families: Families) -> Schema:
         """A schema for these rows."""
-        return choose_schema(self._kept_table(), self.codes, len(self.labels), self.weights, families)
+        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families)
 
     def decided(self, schema: Schema) -> Schema:
         """The schema with its undecided columns decided, where these rows can."""
-        return decide_more(schema, self._kept_table(), self.codes, len(self.labels), self.weights)
+        return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
-        blocks = read_blocks(self._kept_table(), accumulator.schema)
+        blocks = read_blocks(self.kept_table(), accumulator.schema)
         accumulator.refuse(blocks, self.labels, self.codes)
         accumulator.update(blocks, self.labels, self.codes, self.weights)
 
-    def _kept_table(self) -> Table:
+    def kept_table(self) -> Table:
+        """The rows that count."""
         if self.kept is not None:
             self.table, self.kept = self.table.take(self.kept), None
         return self.table

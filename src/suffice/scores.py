@@ -50,11 +50,18 @@ class Scores:
         return np.where(self.order == lowest, self.finite, -np.inf)
 
 
+def log_softmax_in_place(scores: Array) -> Array:
+    """Log posteriors, written over the scores; every row has at least one finite score."""
+    for rows in row_parts(*scores.shape):
+        part = scores[rows]
+        part -= part.max(axis=1, keepdims=True)
+        part -= np.log(np.exp(part).sum(axis=1, keepdims=True))
+    return scores
+
+
 def log_softmax(scores: Array) -> Array:
-    """Log posteriors; every row has at least one finite score."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-    return np.asarray(shifted)
+    """Log posteriors."""
+    return log_softmax_in_place(scores.copy())
 
 
 def softmax_in_place(scores: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,14 @@ from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
 from suffice.scores import Scores
-from suffice.statistics import Accumulator
+from suffice.statistics import Accumulator, Statistics
 
 Searched = list[Solved | None]
 """For each factor its parameters, if they took a search."""
 
 
-def searched_again(accumulator: Accumulator, found: list[Fields]) -> Searched:
+def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
     """The parameters that took a search, from what it found when the model was saved."""
-    statistics = accumulator.present()
     labels = statistics.schema.factor_labels
     return [
         totals.solve_again(names, statistics.classes, part) if len(part) else None
@@ -34,32 +33,37 @@ def searched_again(accumulator: Accumulator, found: list[Fields]) -> Searched:
 class Solution:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
-    def __init__(self, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> None:
-        """Solve every factor but those that were `searched` already, when the model was saved."""
-        problem = accumulator.problem()
-        if problem is not None:
-            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
-        statistics = accumulator.present()
-        if len(statistics.classes) == 0:
-            raise ValueError("these statistics hold no rows, so there is nothing to solve.")
+    def __init__(
+        self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool
+    ) -> None:
         self.schema = statistics.schema
         self.classes = statistics.classes
-        self.priors = class_priors(priors, statistics.classes, statistics.weight)
-        self.factor_labels = self.schema.factor_labels
-        self.factors = [
-            known or totals.solve(labels, self.classes)
-            for totals, labels, known in zip(
-                statistics.totals,
-                self.factor_labels,
-                searched or [None] * len(statistics.totals),
-                strict=True,
+        self.weight = statistics.weight
+        self.priors = priors
+        self.factors = factors
+        self.factor_labels = statistics.schema.factor_labels
+        free = len(self.classes) - 1 if estimated else 0
+        self.n_parameters = free + sum(factor.n_parameters for factor in factors)
+
+    @classmethod
+    def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
+        """Solve every factor by its own family, over the classes that have rows.
+
+        Those that were `searched` already, when the model was saved, are as they were found.
+        """
+        statistics = accumulator.solvable()
+        known = searched or [None] * len(statistics.totals)
+        solved = [
+            found or totals.solve(labels, statistics.classes)
+            for totals, labels, found in zip(
+                statistics.totals, statistics.schema.factor_labels, known, strict=True
             )
         ]
-        self.weight = statistics.weight
-        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+        values = class_priors(priors, statistics.classes, statistics.weight)
+        solution = cls(statistics, solved, values, estimated=are_estimated(priors))
+        if solution._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
-        estimated = len(self.classes) - 1 if are_estimated(priors) else 0
-        self.n_parameters = estimated + sum(factor.n_parameters for factor in self.factors)
+        return solution
 
     @property
     def log_priors(self) -> Array:

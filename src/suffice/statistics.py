@@ -139,9 +139,19 @@ class Accumulator:
             held |= ~totals.vanishes()
         return self.selected(np.flatnonzero(held))
 
-    def present(self) -> Statistics:
-        """The statistics of the classes that have rows, for solving."""
-        return self.selected(np.flatnonzero(self.support > 0))
+    def solvable(self, declared: NDArray[Any] | None = None) -> Statistics:
+        """The statistics of the classes that have rows or were declared; refuse what no data could give."""
+        problem = self.problem()
+        if problem is not None:
+            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
+        present = self.support > 0
+        if not present.any():
+            raise ValueError("these statistics hold no rows, so there is nothing to solve.")
+        if declared is not None:
+            places = self.make_room(declared)
+            present = self.support > 0
+            present[places] = True
+        return self.selected(np.flatnonzero(present))
 
     def selected(self, rows: Codes) -> Statistics:
         """An immutable copy of some classes, in order."""

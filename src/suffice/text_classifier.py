@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.classifier import BayesClassifier, generator_of
 from suffice.engines.table import Table, TextTable
-from suffice.factors.solved_words import Language, SolvedWords
+from suffice.factors.language import Language
+from suffice.factors.solved_words import SolvedWords
 from suffice.families import Words
 from suffice.families.base import Unseen
 from suffice.families.elementary import Array
@@ -18,8 +19,11 @@ from suffice.families.words import Event
 from suffice.infer import Families
 from suffice.priors import Priors
 from suffice.scores import softmax
+from suffice.statistics import Statistics
 from suffice.text import read_documents
 from suffice.text_explanation import TextExplanation
+
+MOST_WEIGHT = 1e100
 
 
 class TextClassifier(BayesClassifier):
@@ -42,7 +46,7 @@ class TextClassifier(BayesClassifier):
     tf, length, idf, weight_norm
         The transforms of Rennie et al. (2003).
     min_count : int, default=1
-        The documents a word must occur in.
+        The documents a word must occur in; a document of weight w is w documents.
     max_vocabulary : int, optional
         The most words, those in most documents first.
     unseen : {"ignore", "smooth", "error"}, default="ignore"
@@ -102,8 +106,45 @@ class TextClassifier(BayesClassifier):
 
     def chosen_families(self) -> Families:
         """One language per class."""
-        settings = {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
-        return Words(**settings)
+        return Words(**self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        afresh: bool,
+        check: Callable[[NDArray[Any]], None] | None = None,
+    ) -> None:
+        if not afresh:
+            self._follow_settings()
+        if sample_weight is not None:
+            _refuse_huge(sample_weight)
+        super()._learn(X, y, sample_weight, afresh=afresh, check=check)
+
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+        if self._follow_settings():
+            mine = self.statistics_
+        return super()._replace(mine, theirs, sign, deed)
+
+    def _follow_settings(self) -> bool:
+        """Solve with the settings of now, and say whether they changed; those of counting cannot."""
+        family, held = Words(**self._settings()), self._learnt.accumulator.totals[0].family
+        if family == held:
+            return False
+        was = held.settings()
+        for name, value in family.settings().items():
+            if name not in family.solve_settings and value != was[name]:
+                raise ValueError(
+                    f"{name} was {was[name]!r} when the documents were counted, and is now {value!r}; "
+                    f"set {name} back, or fit again."
+                )
+        self.fit_statistics(self.statistics_)
+        return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         table = TextTable(read_documents(X))
@@ -152,14 +193,18 @@ class TextClassifier(BayesClassifier):
         return float(log_p[0]) if isinstance(documents, str) else log_p
 
     def perplexity(self, documents: Any) -> Array:
-        """exp(−log p(documents | class) per word), for every class in the order of `classes_`."""
+        """exp(−log p(documents | class) per word), for every class in the order of `classes_`.
+
+        NaN where the documents hold no word that counts; ∞ where alpha = 0 rules one out.
+        """
         self.solve().require_density("perplexity")
         many = read_documents([documents] if isinstance(documents, str) else documents)
         language = self._language()
         x, unseen = language.read(many, "text")
         length = float(x.sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
         log_p = language.log_prob(many).sum(axis=0)
-        return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
+        with np.errstate(over="ignore"):
+            return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
 
     def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
         """What the words of each document say about each class."""
@@ -202,3 +247,17 @@ class TextClassifier(BayesClassifier):
 def _check_number(name: str, value: Any) -> None:
     if not isinstance(value, (int, np.integer)) or value < 0:
         raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}.")
+
+
+def _refuse_huge(sample_weight: ArrayLike) -> None:
+    """Raise for weights whose sums could pass the largest float; what is wrong otherwise is said later."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        return
+    if weights.max(initial=0.0) > MOST_WEIGHT and np.isfinite(weights).all():
+        row = int(np.argmax(weights))
+        raise ValueError(
+            f"sample_weight is {weights[row]:g} at document {row}; sums of weights beyond {MOST_WEIGHT:g} "
+            "would overflow. Divide all weights by the largest."
+        )

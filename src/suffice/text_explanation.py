@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import html
-import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.solved_words import Language
+from suffice.factors.language import Language
 from suffice.families.elementary import Array
-from suffice.text import Documents
+from suffice.text import Documents, place_terms
 
 MOST_WORDS = 20
-WORD = re.compile(r"\w\w+")
 FOR, AGAINST = "0, 114, 178", "230, 159, 0"
 """Blue and orange, which people with any colour vision tell apart."""
 
@@ -91,16 +90,23 @@ class TextExplanation:
         with np.errstate(invalid="ignore", divide="ignore"):
             prior = float(self.prior[a] - self.prior[b])
             odds = float(self.total[document, a] - self.total[document, b])
-            if np.isnan(odds):  # both ruled out, some more than others
+            ruled_out = a != b and np.isnan(odds)
+            if ruled_out:  # some more than others
                 odds = float(np.subtract(*np.log(self.posterior[document, [a, b]])))
             left = odds - prior - float(sum(value for _, value in evidence))
         entries.append(("(prior)", prior))
         if np.isfinite(left) and abs(left) > 1e-9:
             entries.append(("(absent or unknown words)", left))
-        entries.append(("log odds", odds))
+        if not np.isnan(odds):
+            entries.append(("log odds", odds))
+        entries = [(printable(word), value) for word, value in entries]
         width = max(len(word) for word, _ in entries)
         head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
         lines = [f"  {word:<{width}}  {value:+8.3f}" for word, value in entries]
+        if ruled_out:
+            lines.append("  alpha = 0 rules both out; with very little smoothing, the odds tend to these")
+            if np.isnan(odds):
+                lines[-1] = "  alpha = 0 rules both out, and another class less so"
         return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
 
     def html(self, document: int = 0, label: Any = None, against: Any = None) -> str:
@@ -108,21 +114,19 @@ class TextExplanation:
         a, b = self._pair(document, label, against)
         names = self.classes.tolist()
         text = self.documents.text(document)
-        share = self._shares(document, names[a], names[b])
-        largest = max((abs(value) for value in share.values() if np.isfinite(value)), default=0.0)
+        shares = self._shares(document, names[a], names[b])
+        largest = max((abs(value) for value in shares.values() if np.isfinite(value)), default=0.0)
         pieces, done = [], 0
-        for found in WORD.finditer(text):
-            word = found.group()
-            value = share.get(word.lower() if self.language.family.lowercase else word)
-            if value is None or np.isnan(value):  # no word of ours, or ruled out in both
+        for (start, end), value in sorted(shares.items()):
+            if np.isnan(value) or start < done:  # ruled out in both, or shaded already
                 continue
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
-            pieces.append(html.escape(text[done : found.start()]))
+            pieces.append(html.escape(text[done:start]))
             pieces.append(
                 f'<span style="background: rgba({FOR if value > 0 else AGAINST}, {0.85 * strength:.2f})" '
-                f'title="{value:+.3f} nats">{html.escape(word)}</span>'
+                f'title="{value:+.3f} nats">{html.escape(text[start:end])}</span>'
             )
-            done = found.end()
+            done = end
         pieces.append(html.escape(text[done:]))
         title = html.escape(
             f"{names[a]!r} with probability {self.posterior[document, a]:.4f}, against {names[b]!r}"
@@ -132,16 +136,16 @@ class TextExplanation:
             f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p></div>'
         )
 
-    def _shares(self, document: int, label: Any, against: Any) -> dict[str, float]:
-        """What one occurrence of each single word says; several words of one term share what it says."""
-        share: dict[str, float] = {}
-        terms, _ = self.words(document)
-        counts = dict(zip(terms, np.abs(self.x[[document]].tocoo().data), strict=True))
-        for term, value in self.evidence(document, label, against):
-            parts = term.split() or [term]
-            for part in parts:
-                share[part] = share.get(part, 0.0) + value / len(parts) / max(counts[term], 1.0)
-        return share
+    def _shares(self, document: int, label: Any, against: Any) -> dict[tuple[int, int], float]:
+        """What each word, or character, of the text says: the words of one term share what it says."""
+        placed = list(place_terms(self.documents.text(document), self.language.analysis))
+        times = Counter(term for term, _ in placed)
+        evidence = dict(self.evidence(document, label, against))
+        shares: dict[tuple[int, int], float] = defaultdict(float)
+        for term, spans in placed:
+            for span in spans if term in evidence else ():
+                shares[span] += evidence[term] / len(spans) / times[term]
+        return shares
 
     def _repr_html_(self) -> str:
         return self.html(0) if len(self) else "<p>no documents</p>"
@@ -165,3 +169,8 @@ class TextExplanation:
         a = order[0] if label is None else known.index(label)
         others = [k for k in order if k != a] or [a]
         return a, others[0] if against is None else known.index(against)
+
+
+def printable(word: str) -> str:
+    """A word as it can be printed: control characters, and those without a shape, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)

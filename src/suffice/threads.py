@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -77,11 +80,39 @@ class _Pool:
             self.jobs.put(job.work)
 
 
+class _Products:
+    """The threads of matrix products: one while anybody asks for that, as many as before afterwards."""
+
+    def __init__(self) -> None:
+        self.n_asking = 0
+        self.limit: Any = None
+        self.lock = threading.Lock()
+
+    def enter(self) -> None:
+        """Ask for one thread."""
+        with self.lock:
+            if self.n_asking == 0:
+                self.limit = _blas().limit(limits=1, user_api="blas")
+            self.n_asking += 1
+
+    def leave(self) -> None:
+        """Ask no more; the last one puts things back."""
+        with self.lock:
+            self.n_asking -= 1
+            if self.n_asking == 0:
+                self.limit.restore_original_limits()
+
+
 _pools = [_Pool()]
+_products = [_Products()]
 
 
 def _forget_the_parent() -> None:
     _pools[0] = _Pool(_pools[0].chosen)
+    asked = _products[0]
+    _products[0] = _Products()
+    if asked.n_asking:
+        asked.limit.restore_original_limits()
 
 
 if hasattr(os, "register_at_fork"):
@@ -133,3 +164,24 @@ def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resul
     if job.failures:
         raise job.failures[min(job.failures)]
     return [job.results[i] for i in range(len(parts))]
+
+
+@contextmanager
+def one_thread_per_product() -> Iterator[None]:
+    """Matrix products in one thread each, for parts that run side by side and would wait for each other.
+
+    The setting belongs to the process: products of other threads are limited meanwhile, and when the last of
+    several that overlap has left, all is as it was before the first.
+    """
+    products = _products[0]
+    products.enter()
+    try:
+        yield
+    finally:
+        products.leave()
+
+
+@cache
+def _blas() -> Any:
+    """What sets the number of threads of matrix products; looking for the libraries takes a while."""
+    return import_module("threadpoolctl").ThreadpoolController()

@@ -9,6 +9,7 @@ PAGES = [
     "docs/families.md",
     "docs/notes.md",
     "docs/discriminants.md",
+    "docs/dropin.md",
     "docs/regression.md",
     "docs/text.md",
 ]

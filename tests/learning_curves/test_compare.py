@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.svm import LinearSVC
 
 from suffice import GaussianDiscriminant
 from suffice.learning_curves import LearningCurves, compare
@@ -102,6 +103,11 @@ def test_classifiers_without_names_are_named_by_their_class(iris):
         ({"sizes": 50}, "whole numbers"),
         ({"sizes": [0.5]}, "whole numbers"),
         ({"test_size": 1.0}, "test_size"),
+        ({"test_size": "0.3"}, "test_size"),
+        ({"repeats": 0}, "repeats"),
+        ({"repeats": 2.5}, "repeats"),
+        ({"random_state": "a"}, "random_state"),
+        ({"random_state": -1}, "random_state"),
     ],
 )
 def test_senseless_settings_are_refused(iris, settings, match):
@@ -114,3 +120,16 @@ def test_no_models_and_too_few_labels_are_refused(iris):
         compare([], *iris)
     with pytest.raises(ValueError, match="149"):
         compare(MODELS, iris[0], iris[1][1:])
+
+
+@pytest.mark.parametrize(
+    "models, match",
+    [
+        (LogisticRegression(), r"list of classifiers; for one, pass \[LogisticRegression"),
+        ([LogisticRegression], "is a class; pass an instance"),
+        ({"svm": LinearSVC()}, "'svm' has no predict_log_proba.*CalibratedClassifierCV"),
+    ],
+)
+def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):
+    with pytest.raises(TypeError, match=match):
+        compare(models, *iris)

@@ -1,5 +1,8 @@
 import numpy as np
 import pytest
+from scipy import sparse
+
+from suffice.regression.design import Block, Design
 
 
 def draw(n, d, k, seed=0):
@@ -14,3 +17,13 @@ def draw(n, d, k, seed=0):
 @pytest.fixture
 def drawn():
     return draw
+
+
+@pytest.fixture
+def design_of():
+    """The design of rows as they are, in one part."""
+
+    def design(X, codes, weights=None):
+        return Design([Block(X, codes, weights)], *X.shape, is_sparse=sparse.issparse(X))
+
+    return design

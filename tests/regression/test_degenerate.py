@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -113,6 +114,8 @@ def test_one_class_is_refused(Regression):
         ),
         (np.array([[1.0, 2.0], [1.0, np.nan], [0.0, 1.0]]), "column 1 has missing"),
         (sparse.csr_array([[0.0, 2.0], [1.0, np.nan], [0.0, 1.0]]), "column 1 has missing"),
+        (np.ma.masked_equal([[1.0, 2.0], [1.0, 7.0], [0.0, 1.0]], 7.0), "column 1 has missing"),
+        (pl.DataFrame({"town": ["Ulm", "Bonn", "Ulm"]}), "column 'town' holds text or categories"),
         (pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm"]}), "column 'town' holds text.*OneHotEncoder"),
         (pd.DataFrame({"day": pd.to_datetime(["2020-01-01"] * 3)}), "column 'day' holds cells of the kind"),
         (np.array([[1.0], [np.inf], [0.0]]), "column 0 holds the infinity"),
@@ -140,10 +143,3 @@ def test_posteriors_far_away_are_finite_and_sum_to_one(Regression):
         far = model.predict_log_proba([[-1e6], [1e6], [2.5]])
     assert np.isfinite(far).all()
     np.testing.assert_allclose(model.predict_proba([[-1e6], [1e6], [2.5]]).sum(axis=1), 1.0)
-
-
-def test_one_against_the_rest_has_no_joint_likelihood():
-    model = ProbitRegression(C=10.0).fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0, 0, 1, 1, 2, 2])
-    assert not hasattr(model, "log_likelihood_")
-    assert not hasattr(model, "aic_")
-    assert model.summary().equation[0] == "0 against the rest"

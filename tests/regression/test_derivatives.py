@@ -1,10 +1,11 @@
 """Gradient and Hessian are those of the value."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import linalg, sparse
 
-from suffice.regression.design import Design
 from suffice.regression.likelihoods import LogisticLikelihood, ProbitLikelihood, SoftmaxLikelihood
 from suffice.regression.objective import Objective
 
@@ -16,10 +17,10 @@ CASES = {
 
 
 @pytest.fixture(params=CASES)
-def case(request, drawn):
+def case(request, drawn, design_of):
     likelihood, k, basis = CASES[request.param]
     X, y = drawn(70, 3, k)
-    return Design(X / 10, y, np.linspace(0.5, 2.0, 70)), likelihood, basis
+    return design_of(X / 10, y, np.linspace(0.5, 2.0, 70)), likelihood, basis
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -27,9 +28,10 @@ def case(request, drawn):
 def test_finite_differences(case, intercept, is_sparse):
     design, likelihood, basis = case
     if is_sparse:
-        design = Design(sparse.csr_array(design.X), design.codes, design.weights)
+        parts = [replace(part, X=sparse.csr_array(part.X)) for part in design.parts]
+        design = replace(design, parts=parts, is_sparse=True)
     objective = Objective(design, likelihood, 0.3, intercept, basis)
-    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    at = np.random.default_rng(1).normal(size=objective.shape)
     sums = objective.hessian_at(at)
     directions = [step.reshape(at.shape) for step in 1e-5 * np.eye(at.size)]
     ends = [(objective.gradient_at(at + step), objective.gradient_at(at - step)) for step in directions]
@@ -41,7 +43,7 @@ def test_finite_differences(case, intercept, is_sparse):
 
 def test_gradient_and_hessian_passes_agree(case):
     objective = Objective(*case[:2], 0.3, intercept=True, basis=case[2])
-    at = np.random.default_rng(1).normal(size=objective.n_parameters)
+    at = np.random.default_rng(1).normal(size=objective.shape)
     one, two = objective.gradient_at(at), objective.hessian_at(at)
     assert one.value == two.value
     assert np.array_equal(one.gradient, two.gradient)
@@ -68,3 +70,32 @@ def test_scores_far_out_stay_finite(likelihood):
         assert (local.curvature >= 0).all()
     softmax = SoftmaxLikelihood().local(np.vstack([far, -far, 0 * far]), np.array([0, 1, 2, 0, 1]))
     assert np.isfinite(softmax.loss).all()
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("form", ["C", "F", "float32", "shifted"])
+def test_a_compiled_pass_is_the_pass(drawn, design_of, monkeypatch, intercept, weighted, form):
+    pytest.importorskip("numba", reason="numba has no wheels for this machine")
+    X, y = drawn(700, 5, 2)
+    X = X.astype(np.float32) if form == "float32" else np.asarray(X, order="F" if form == "F" else "C")
+    design = design_of(X, y, np.linspace(0.5, 2.0, 700) if weighted else None)
+    if form == "shifted":
+        design = replace(design, shift=np.arange(5.0), unit=np.full(5, 4.0))
+    objective = Objective(design, LogisticLikelihood(), 0.3, intercept, np.ones((1, 1)))
+    at = np.random.default_rng(1).normal(size=objective.shape)
+    at[0, 0] = 300.0  # some rows far out
+    monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
+    plain = objective.hessian_at(at)
+    monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
+    for name in ("WORTH_AN_IMPORT", "WORTH_A_CALL"):
+        monkeypatch.setattr(f"suffice.regression.objective.{name}", 0)
+    assert objective._kernel() is not None
+    fast = objective.hessian_at(at)
+    assert fast.n_wrong == plain.n_wrong
+    assert fast.value == pytest.approx(plain.value, rel=1e-13)
+    np.testing.assert_allclose(fast.gradient, plain.gradient, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(fast.hessian, plain.hessian, rtol=1e-11, atol=1e-11)
+    alone = objective.gradient_at(at)
+    assert alone.value == fast.value
+    assert np.array_equal(alone.gradient, fast.gradient)

@@ -1,18 +1,22 @@
 """What does not change the fit: threads, batches, containers, units, weights in place of repeats."""
 
+from dataclasses import replace
+from itertools import repeat
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import sparse
+from scipy import linalg, sparse
 
 from suffice import threads
 from suffice.regression import LogisticRegression, ProbitRegression, strategy
-from suffice.regression.design import Design
-from suffice.regression.estimators import SoftmaxLikelihood
+from suffice.regression.design import Block, Design, Extent
+from suffice.regression.likelihoods import LogisticLikelihood, SoftmaxLikelihood
 from suffice.regression.minimise import newton
 from suffice.regression.objective import Objective
+from suffice.regression.reading import read_training
 
 BOTH = pytest.mark.parametrize("Regression", [LogisticRegression, ProbitRegression])
 CLASSES = pytest.mark.parametrize("k", [2, 3])
@@ -78,43 +82,68 @@ def test_the_number_of_threads_changes_no_bit(drawn, k):
     assert np.array_equal(fits[0].n_iter_, fits[1].n_iter_)
 
 
-class Batches:
-    """Rows that come in pieces, such as files; read by slices as an array is."""
+class ReadAnew:
+    """Parts that are made anew on every pass, as a file is read."""
 
-    dtype = np.dtype(np.float64)
+    def __init__(self, X, y, weights, cuts):
+        self.X, self.y, self.weights, self.cuts = X, y, weights, cuts
+        self.n_passes = 0
 
-    def __init__(self, pieces):
-        self.pieces = pieces
-        self.shape = sum(map(len, pieces)), pieces[0].shape[1]
-
-    def __getitem__(self, rows):
-        wanted = np.arange(self.shape[0])[rows]
-        starts = np.cumsum([0, *map(len, self.pieces)])
-        parts = [
-            piece[wanted[(wanted >= start) & (wanted < start + len(piece))] - start]
-            for start, piece in zip(starts, self.pieces, strict=False)
-        ]
-        return np.concatenate(parts)
+    def __iter__(self):
+        self.n_passes += 1
+        weights = repeat(None) if self.weights is None else np.split(self.weights, self.cuts)
+        pieces = zip(np.split(self.X, self.cuts), np.split(self.y, self.cuts), weights, strict=False)
+        return (Block(X.copy(), y, w) for X, y, w in pieces)
 
 
-def test_any_split_into_batches_gives_the_same_iterations(drawn):
-    X, y = drawn(30_000, 8, 3)
-    whole = strategy.minimise(softmax_objective(X, y), 1e-5, 100)
+@CLASSES
+@pytest.mark.parametrize("weighted", [False, True])
+def test_any_split_into_batches_gives_the_same_iterations(drawn, k, weighted):
+    X, y = drawn(30_000, 8, k)
+    weights = np.random.default_rng(0).random(30_000) + 0.5 if weighted else None
+    whole = solved([Block(X, y, weights)], k)
     for cuts in ([1, 2, 7000], [5000, 5000, 20_001], range(0, 30_000, 4999)):
-        split = strategy.minimise(softmax_objective(Batches(np.split(X, list(cuts))), y), 1e-5, 100)
+        parts = ReadAnew(X, y, weights, list(cuts))
+        split = solved(parts, k)
+        assert parts.n_passes > split.n_iterations > 1
         assert split.n_iterations == whole.n_iterations
         assert np.array_equal(split.parameters, whole.parameters)
 
 
-def softmax_objective(X, y, strength=1.0):
-    basis = np.linalg.qr(np.vstack([np.eye(2), -np.ones(2)]))[0]
-    return Objective(Design(X, y, None), SoftmaxLikelihood(), strength, intercept=True, basis=basis)
+@BOTH
+@CLASSES
+def test_a_model_learns_from_parts_that_are_read_anew_as_from_an_array(drawn, Regression, k):
+    X, y = drawn(3000, 4, k)
+    model = Regression()
+    rows = read_training(model, X + 2.0**20, y, None, None)
+    whole = model._learn(rows)
+    parts = model._learn(replace(rows, parts=ReadAnew(X + 2.0**20, y, None, [1, 1234, 2999])))
+    assert parts.log_likelihood == whole.log_likelihood
+    for one, other in zip(parts.solved, whole.solved, strict=True):
+        assert np.array_equal(one.equations.coefficients, other.equations.coefficients)
+        assert np.array_equal(one.equations.standard_errors(0), other.equations.standard_errors(0))
+
+
+def test_sparse_batches_give_the_same_iterations():
+    X = sparse.random_array((5000, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+    y = np.arange(5000) % 2
+    whole = solved([Block(X, y, None)], 2)
+    split = solved([Block(X[:17], y[:17], None), Block(X[17:], y[17:], None)], 2)
+    assert np.array_equal(split.parameters, whole.parameters)
+
+
+def solved(parts, k):
+    design = Design.of(parts, Extent.of(parts), centred=True)
+    likelihood, basis = (
+        (LogisticLikelihood(), np.ones((1, 1))) if k == 2 else (SoftmaxLikelihood(), linalg.helmert(k).T)
+    )
+    return strategy.minimise(Objective(design, likelihood, 1.0, intercept=True, basis=basis), 1e-5, 100)
 
 
 @pytest.mark.parametrize("n", [700, 30_000])
-def test_quasi_newton_a_sample_and_newton_find_the_same_optimum(drawn, monkeypatch, n):
-    X, y = drawn(n, 5, 3)
-    objective = softmax_objective(X, y)
+def test_quasi_newton_a_sample_and_newton_find_the_same_optimum(drawn, design_of, monkeypatch, n):
+    design, basis = design_of(*drawn(n, 5, 3)), linalg.helmert(3).T
+    objective = Objective(design, SoftmaxLikelihood(), 1.0, intercept=True, basis=basis)
     exact = newton(objective, objective.start(), 1e-8, 50)
     monkeypatch.setattr(strategy, "NEWTON", 0.0)
     found = strategy.minimise(objective, 1e-6, 500)

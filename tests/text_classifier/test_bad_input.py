@@ -23,7 +23,8 @@ REFUSED = {
     "a frame": (pd.DataFrame({"text": ["ok"]}), ValueError, "one dimension"),
     "a generator": ((text for text in TEXTS), TypeError, r"pass list\(documents\)"),
     "a dict": ({"a": "ok"}, TypeError, "not a dict"),
-    "None": (None, TypeError, "not a NoneType"),
+    "None": (None, TypeError, r"not a NoneType; pass \[None\] for one document"),
+    "one number": (3, TypeError, r"not a int; pass \[text\] for one document"),
 }
 
 
@@ -95,6 +96,30 @@ def test_a_failing_tokenizer_leaves_the_model_as_it_was():
     later = TextClassifier(tokenizer=model.tokenizer).fit([*TEXTS, "later"], [*LABELS, "+"])
     assert model.statistics_ == later.statistics_
     assert model.vocabulary_ == later.vocabulary_
+
+
+@pytest.mark.parametrize(
+    "given, error, message",
+    [
+        (None, TypeError, "document 1: the tokenizer returned None of type NoneType"),
+        (3, TypeError, "document 1: the tokenizer returned 3 of type int"),
+        ("abc", TypeError, "document 1: the tokenizer returned 'abc' of type str"),
+        (["ok", 3], TypeError, "document 1: the tokenizer returned 3 of type int among its words"),
+        (["a\ud800"], ValueError, r"document 1: the tokenizer returned 'a\\ud800' with the lone surrogate"),
+    ],
+    ids=repr,
+)
+def test_what_a_tokenizer_returns_is_checked(given, error, message):
+    model = TextClassifier(tokenizer=lambda text: text.split() if text == "fine" else given)
+    with pytest.raises(error, match=message):
+        model.fit(["fine", "not"], ["x", "y"])
+
+
+def test_one_document_that_is_none_is_refused_with_the_cure():
+    model = TextClassifier().fit(TEXTS, LABELS)
+    for ask in (model.explain, model.perplexity, lambda document: model.log_prob(document, "+")):
+        with pytest.raises(TypeError, match=r"pass \[None\]"):
+            ask(None)
 
 
 @pytest.mark.parametrize(

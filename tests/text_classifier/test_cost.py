@@ -1,5 +1,7 @@
 """Many classes stay sparse, one document costs what it is, and a vocabulary can be cut."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -113,3 +115,61 @@ def test_a_document_of_a_million_words_is_one_document():
     model = TextClassifier().fit([text, "other"], ["x", "y"])
     assert model.top_words("x", 2)[0][0] == "again"
     assert np.isfinite(model.predict_proba([text])).all()
+
+
+MILLION_WORDS = """
+import sys
+from pathlib import Path
+import numpy as np
+from suffice import TextClassifier
+
+def status(name):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith(name)).split()[1]) / 1024
+
+ids = np.concatenate([np.arange(10**6), np.random.default_rng(0).integers(0, 10**6, int(sys.argv[1]))])
+np.random.default_rng(1).shuffle(ids)
+texts = [" ".join(map("word{}".format, ids[i : i + 200].tolist())) for i in range(0, len(ids), 200)]
+labels = np.arange(len(texts)) % 20
+TextClassifier().fit(texts[:1500], labels[:1500]).predict(texts[:1500])  # what is loaded and compiled once
+Path("/proc/self/clear_refs").write_text("5")
+before = status("VmRSS")
+model = TextClassifier().fit(texts, labels)
+model.predict_proba(texts)
+print(status("VmHWM") - before)
+assert len(model.vocabulary_) == 10**6
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("more", [10**6, 34 * 10**5])
+def test_a_million_words_of_twenty_classes_fit_and_predict_in_less_than_400_megabytes(more):
+    command = [sys.executable, "-c", MILLION_WORDS, str(more)]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    assert float(run.stdout) < 400
+
+
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba"])
+def test_many_classes_are_scored_in_the_space_of_the_answer(many_classes, ask):
+    model, texts = many_classes
+    texts = texts * 5  # 10,000 documents: their scores take 160 MB
+    getattr(model, ask)(texts[:5])
+    answer = 0 if ask == "predict" else 8 * len(texts) * 2_000
+    assert peak(lambda: getattr(model, ask)(texts)) < answer + (64 << 20)
+
+
+def test_a_copy_of_the_statistics_does_not_make_the_next_document_dear(many_classes):
+    _, texts = many_classes
+    model = TextClassifier().fit(texts, np.arange(2_000))
+    model.partial_fit(["first after fit"], [0])
+    before = model.statistics_
+    model.predict(["w1"])
+    assert peak(lambda: model.partial_fit(["brand new"], [5])) < before.nbytes / 10
+    assert "brand" not in TextClassifier().fit_statistics(before).vocabulary_
+    grown = TextClassifier().fit_statistics(before).partial_fit(["other brand"], [7])
+    assert "other" in grown.vocabulary_
+    assert "other" not in model.vocabulary_
+    assert (
+        grown.statistics_
+        == TextClassifier().fit([*texts, "first after fit", "other brand"], [*range(2_000), 0, 7]).statistics_
+    )

@@ -203,6 +203,65 @@ def test_words_in_html_are_shaded_by_what_they_say(model):
     assert "rgba(0, 114, 178, 0.85)" in page  # blue, the strongest word for the class
 
 
+def shaded(page):
+    """The shaded pieces of a page."""
+    return [part.split("</span>")[0].partition(">")[2] for part in page.split("<span ")[1:]]
+
+
+def test_characters_are_shaded_by_the_terms_they_are_in():
+    model = TextClassifier(analyzer="char_wb", ngram_range=(2, 2)).fit(["abc", "xyz"], ["+", "-"])
+    why = model.explain("ab")
+    assert shaded(why.html(0, "+", "-")) == ["a", "b"]
+    # " a", "ab" and "b " have half of what each says on either side; "b " was never seen.
+    says = dict(why.evidence(0, "+", "-"))
+    assert f'title="{says[" a"] + says["ab"] / 2:+.3f} nats">a<' in why.html(0, "+", "-")
+    assert f'title="{says["ab"] / 2:+.3f} nats">b<' in why.html(0, "+", "-")
+
+
+def test_the_words_of_a_tokenizer_are_shaded():
+    model = TextClassifier(tokenizer=lambda text: text.split("-")).fit(["good-x", "bad-y"], ["+", "-"])
+    assert shaded(model.explain("Good-y-z").html()) == ["Good", "y"]
+
+
+def test_tags_are_not_shaded_where_they_are_no_text():
+    model = TextClassifier(strip_html=True).fit(["good caf&eacute;", "bad"], ["+", "-"])
+    page = model.explain("<b class='good'>good</b> caf&eacute;").html()
+    assert shaded(page) == ["good", "caf&amp;eacute;"]
+
+
+def test_what_an_occurrence_says_does_not_depend_on_how_counts_are_weighed():
+    for choices in ({"tf": "log"}, {"length": "l2"}, {"tf": "binary"}):
+        model = TextClassifier(**choices).fit(TEXTS, LABELS)
+        why = model.explain("good good film")
+        value = dict(why.evidence(0, "+", "-"))["good"] / 2
+        assert why.html(0, "+", "-").count(f'title="{value:+.3f} nats">good<') == 2
+
+
+def test_control_characters_are_printed_as_escapes():
+    model = TextClassifier(tokenizer=str.split).fit(["\x1b[31mred ok\u202e", "bad"], ["+", "-"])
+    shown = str(model.explain("\x1b[31mred ok\u202e"))
+    assert "\\x1b[31mred" in shown
+    assert "ok\\u202e" in shown
+    assert all(c.isprintable() or c == "\n" for c in shown)
+
+
+def test_classes_that_are_both_ruled_out_are_compared_in_the_limit_or_not_at_all():
+    model = TextClassifier(alpha=0).fit(["aa bb", "cc dd", "ee ff"], ["x", "y", "z"])
+    shown = model.explain("aa cc").describe(0, "x", "y")
+    assert "log odds    +0.000" in shown
+    assert "rules both out; with very little smoothing" in shown
+    shown = model.explain("ee").describe(0, "x", "y")
+    assert "nan" not in shown
+    assert "rules both out, and another class less so" in shown
+    assert "rules both out" not in model.explain("ee").describe(0, "x", "x")
+
+
+def test_perplexity_without_a_word_is_nan_and_of_the_impossible_infinite(model):
+    for documents in ([], [""], ["zebra"], [None]):
+        assert np.isnan(model.perplexity(documents)).all()
+    np.testing.assert_allclose(TextClassifier(alpha=0).fit(TEXTS, LABELS).perplexity("good"), [3.0, np.inf])
+
+
 DENSITIES = {
     "score_samples": lambda model: model.score_samples(TEXTS),
     "sample": lambda model: model.sample(2),

@@ -79,15 +79,28 @@ def test_forgetting_equals_refitting(gappy, choices):
 
 
 @with_choices
-def test_weights_are_repeats_except_for_the_number_of_documents(gappy, choices):
-    # min_count and max_vocabulary ask in how many documents a word occurs, whatever they weigh.
+def test_weights_are_repeats(gappy, choices):
     weights = np.random.default_rng(1).integers(0, 4, 60)
-    kept = {name: value for name, value in choices.items() if name not in ("min_count", "max_vocabulary")}
-    weighted = TextClassifier(**kept).fit(gappy.texts, gappy.labels, weights.astype(float))
-    repeated = TextClassifier(**kept).fit(*gappy.part(np.repeat(np.arange(60), weights)))
+    weighted = TextClassifier(**choices).fit(gappy.texts, gappy.labels, weights.astype(float))
+    repeated = TextClassifier(**choices).fit(*gappy.part(np.repeat(np.arange(60), weights)))
+    assert weighted.vocabulary_ == repeated.vocabulary_
     np.testing.assert_allclose(
         weighted.predict_proba(gappy.asked), repeated.predict_proba(gappy.asked), rtol=0, atol=1e-10
     )
+
+
+@pytest.mark.parametrize("choices", [{"min_count": 2}, {"max_vocabulary": 3}], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_that_do_not_sum_exactly_cut_the_same_words_in_any_order(choices, seed):
+    # "aa" to "dd" all weigh 2.1, whose sums round differently in every order.
+    rows = [(word, weight) for word in ("dd", "aa", "cc", "bb") for weight in (0.7, 0.1, 0.6, 0.2, 0.5)]
+    rows += [("rare", 0.3), ("rare", 1.6)]
+    model = TextClassifier(**choices)
+    for i in np.random.default_rng(seed).permutation(len(rows)):
+        word, weight = rows[i]
+        model.partial_fit([word], ["x"], sample_weight=[weight])
+    kept = ["aa", "bb", "cc", "dd"] if "min_count" in choices else ["aa", "bb", "cc"]
+    assert list(model.vocabulary_) == kept
 
 
 def test_a_document_of_weight_zero_was_never_there(gappy):

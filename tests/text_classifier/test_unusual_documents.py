@@ -59,6 +59,54 @@ def test_words_never_seen_may_share_one_probability():
         close(listed + np.exp(expected), 1.0)  # every word that is known, and one place for all others
 
 
+@pytest.mark.parametrize(
+    "settings, worth", [({"tf": "log"}, np.log(4)), ({"tf": "binary"}, 1.0), ({}, 3.0)], ids=str
+)
+def test_words_never_seen_are_worth_what_one_word_would_be(settings, worth):
+    model = TextClassifier(unseen="smooth", **settings).fit(TEXTS, LABELS)
+    close(model.log_prob("zebra yak zebra", "+"), worth * model.log_prob("zebra", "+") / _once(settings))
+    close(
+        model.log_prob("good zebra yak zebra", "+"),
+        model.log_prob("good", "+") + model.log_prob("zebra yak zebra", "+"),
+    )
+
+
+def _once(settings):
+    return np.log(2) if settings.get("tf") == "log" else 1.0
+
+
+def test_words_never_seen_are_part_of_the_length_that_they_share():
+    model = TextClassifier(unseen="smooth", length="l2").fit(TEXTS, LABELS)
+    good, new = model.log_prob("good", "+"), model.log_prob("zebra", "+")
+    close(model.log_prob("good good good zebra yak zebra zebra", "+"), (3 * good + 4 * new) / 5)
+    close(model.log_prob("zebra zebra", "+"), new)
+    close(model.predict_proba([""]), PRIOR)
+
+
+def test_words_that_were_cut_are_named_as_such():
+    model = TextClassifier(unseen="error", min_count=2).fit(TEXTS, LABELS)
+    with pytest.raises(ValueError, match="document 1 holds 1 word that min_count or max_vocabulary cut;"):
+        model.predict(["good", "good awful"])
+    with pytest.raises(ValueError, match=r"document 0 holds 2 words that min_count .* cut, or never seen in"):
+        model.predict(["awful zebra"])
+
+
+def test_positions_count_from_the_first_document_also_in_later_parts(monkeypatch):
+    monkeypatch.setattr("suffice.factors.words.BYTES_AT_ONCE", 8)
+    model = TextClassifier(unseen="error", tokenizer=_whole_words).fit(TEXTS, LABELS)
+    with pytest.raises(ValueError, match="document 4 holds 1 word never seen"):
+        model.predict(["good", "film", "good", "day", "zebra", "good"])
+    for deed in (model.predict, lambda texts: model.partial_fit(texts, ["+"] * 6)):
+        with pytest.raises(TypeError, match="document 3: the tokenizer returned None"):
+            deed(["good", "film", "day", "nothing", "good", "good"])
+    with pytest.raises(TypeError, match="document 3: the tokenizer returned None"):
+        model.partial_fit(["good", "film", "day", "nothing"], ["+"] * 4, sample_weight=[0, 1, 0, 1])
+
+
+def _whole_words(text):
+    return None if text == "nothing" else text.split()
+
+
 def test_words_never_seen_may_be_refused_with_the_position_of_the_document():
     model = TextClassifier(unseen="error").fit(TEXTS, LABELS)
     close(model.predict_proba(TEXTS), TextClassifier().fit(TEXTS, LABELS).predict_proba(TEXTS))

@@ -34,6 +34,7 @@ __all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "r
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
 _CELLS_PER_BLOCK = 1 << 16
+_SCORES_AT_ONCE = 1 << 22
 
 
 class Table:
@@ -142,6 +143,10 @@ class Table:
             )
         return read_table(self._source[rows])
 
+    def row_parts(self, n_scores: int) -> Sequence[Table]:
+        """Give the table in parts, where so many scores of every row at once would be much more than it."""
+        return [self]
+
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Give one column as floats; levels only if all of them are numbers."""
         column = self._open_column(position)
@@ -176,6 +181,12 @@ class TextTable(Table):
     def documents(self, column: int) -> Documents:
         """The documents."""
         return self._documents
+
+    def row_parts(self, n_scores: int) -> Sequence[Table]:
+        """The documents in runs whose scores take a limited space; a run is no copy."""
+        step = max(1, _SCORES_AT_ONCE // max(n_scores, 1))
+        starts = range(0, max(self.n_rows, 1), step)
+        return [TextTable(self._documents.part(at, min(at + step, self.n_rows))) for at in starts]
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the documents."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from suffice.factors.scatter import ScatterTotals, Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
 
+Scored = TypeVar("Scored", bound=SolvedScatter)
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
 
@@ -64,30 +65,56 @@ def solve_scatter(
 
     With `again`, they took EM when they were saved, and what it found is in a file.
     """
-    family = totals.family
+    found = class_moments(totals, classes, again)
+    matrices = _shrunk(found.moments, found.tying, totals.family.shrinkage)
+    return assembled(SolvedScatter(totals.family, labels, found.active, len(found.scale)), found, matrices)
+
+
+@dataclass(frozen=True)
+class ClassMoments:
+    """Means and scatters of the classes on the columns that vary, neither shrunk nor regularised."""
+
+    classes: NDArray[Any]
+    centre: Array
+    """Where each class is centred, (k, d), in the units of the data; `moments.mean` is beside it."""
+    scale: Array
+    """The unit of each column, (d,)."""
+    active: Codes
+    data: Standardised
+    """The sums behind the moments, on the active columns."""
+    tying: Tying
+    moments: Moments
+
+
+def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | None = None) -> ClassMoments:
+    """The moments of all classes, tied as the family says."""
     everything = standardised(totals)
     active = np.flatnonzero(everything.total_variance > 0)
     data = _columns(everything, active)
+    family = totals.family
     tying = Tying(family.covariance, classes, data.scale, family.ddof)
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
     moments = _moments(totals, data, tying, again)
-    solved = SolvedScatter(family, labels, active, len(everything.scale))
-    solved.centre, solved.scale = everything.centre, everything.scale
-    solved.shift = np.zeros_like(everything.centre)
-    solved.shift[:, active] = moments.mean
-    matrices = _shrunk(moments, tying, family.shrinkage)
-    solved.standard, solved.regularized = _regular(
-        matrices, moments, tying, labels[0] if len(labels) == 1 else "the joint block", classes.tolist()
-    )
+    return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments)
+
+
+def assembled(solved: Scored, found: ClassMoments, matrices: Array) -> Scored:
+    """Gaussians with these covariances (g, d, d), standardised; where one is singular, it is made regular."""
+    labels, moments, tying = solved.labels, found.moments, found.tying
     block = labels[0] if len(labels) == 1 else "the joint block"
+    names = found.classes.tolist()
+    solved.centre, solved.scale = found.centre, found.scale
+    solved.shift = np.zeros_like(found.centre)
+    solved.shift[:, found.active] = moments.mean
+    solved.standard, solved.regularized = _regular(matrices, moments, tying, block, names)
     if moments.found is not None:
         solved.em = moments.found
         solved.regularized += [
-            Regularized(block, label, note) for note in moments.found.notes for label in classes.tolist()
+            Regularized(block, label, note) for note in moments.found.notes for label in names
         ]
     solved.group = tying.group
-    solved.n_parameters = len(classes) * len(active) + tying.n_parameters(len(active))
+    solved.n_parameters = len(names) * len(found.active) + tying.n_parameters(len(found.active))
     solved.evidence = moments.evidence
     return solved
 

@@ -43,8 +43,7 @@ class Whitening:
     @cached_property
     def inverse(self) -> Array:
         """L⁻¹."""
-        d = len(self.root)
-        return np.asarray(linalg.solve_triangular(self.root, np.eye(d), lower=True, check_finite=False))
+        return np.asarray(linalg.lapack.dtrtri(self.root, lower=1)[0] if len(self.root) else self.root)
 
     def log_density(self, z: Array) -> Array:
         """Log p of standardised rows about the mean."""

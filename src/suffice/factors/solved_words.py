@@ -1,242 +1,54 @@
-"""Languages: the probability of every word in every class, and what documents score.
-
-Most words are never seen in most classes, and all words unseen in a class weigh the same there. So a
-class keeps one default, and for the words it has seen what they weigh beyond it.
-"""
+"""Solving for the words of each class, and columns of text once they are solved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from suffice.factors.base import Codes, Solved
-from suffice.factors.word_counts import Entries, WordCounts, document_values
+from suffice.factors.language import Language, Weights
+from suffice.factors.word_counts import WordCounts
+from suffice.factors.word_entries import Entries
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
-from suffice.text import Analysis, Documents, Vocabulary, count
+from suffice.text import Analysis, Vocabulary
 
 if TYPE_CHECKING:
     from suffice.factors.words import TextBlock
 
-DENSE_BYTES = 1 << 26
-"""Weights up to this size are kept as a plain matrix, which multiplies faster."""
-
-
-@dataclass
-class Weights:
-    """What words weigh in each class: `default` + `beyond[word, class]` (+ `word`, equal for all classes)."""
-
-    beyond: Any
-    """(V, K), sparse where large."""
-    default: Array
-    baseline: Array
-    """What a document without words scores."""
-
-    @classmethod
-    def of(cls, entries: Entries, beyond: Array, size: int, default: Array, baseline: Array) -> Weights:
-        """From what each entry weighs beyond the default."""
-        n_classes = len(default)
-        starts = np.searchsorted(entries.classes, np.arange(n_classes + 1))
-        by_class = sparse.csr_array((beyond, entries.words, starts), shape=(n_classes, size))
-        if 8 * n_classes * size <= DENSE_BYTES:
-            return cls(np.ascontiguousarray(by_class.toarray().T), default, baseline)
-        return cls(by_class.T.tocsr(), default, baseline)
-
-    def of_entries(self, entries: Entries) -> Array:
-        """What each of some entries weighs."""
-        beyond = np.asarray(self.beyond[entries.words, entries.classes]).reshape(-1)
-        return np.asarray(beyond + self.default[entries.classes])
-
-    def scores(self, x: Any, lengths: Array) -> Array:
-        """Σ x·weight of each document."""
-        product = x @ self.beyond
-        product = product.toarray() if sparse.issparse(product) else product
-        return np.asarray(product + lengths[:, np.newaxis] * self.default + self.baseline)
-
-
-@dataclass
-class Language:
-    """The solved words of one column of text."""
-
-    family: Words
-    analysis: Analysis
-    vocabulary: Vocabulary
-    row: NDArray[np.int32]
-    """Where each id of the vocabulary stands among the words that count, −1 for the others."""
-    entries: Entries
-    """Counts of those words, by class."""
-    weights: Weights
-    orders: Weights | None
-    """Powers of alpha, where some probability vanishes with it."""
-    word: Array | None
-    """What a word weighs in all classes alike."""
-    idf: Array | None
-    scale: Array | None
-    weight: Array
-    """The documents' weight of each class."""
-    draws: Array
-    """The words' weight of each class."""
-
-    @property
-    def n_words(self) -> int:
-        """How many words count."""
-        return len(self.ids)
-
-    @property
-    def smooths_unseen(self) -> bool:
-        """Whether words never seen share one probability; presence is asked of known words only."""
-        return self.family.unseen == "smooth" and self.family.event == "multinomial"
-
-    @cached_property
-    def ids(self) -> NDArray[np.intp]:
-        """The words that count, as ids of the vocabulary."""
-        return np.flatnonzero(self.row >= 0)
-
-    def terms(self) -> list[str]:
-        """The words that count, in the order of the weights."""
-        return self.vocabulary.words_of(self.ids)
-
-    def read(self, documents: Documents, label: str) -> tuple[Any, Array]:
-        """What each word of each document is worth, (n, V) sparse, and the worth of words never seen."""
-        counts = count(documents, self.analysis, self.vocabulary, grow=False)
-        rows, starts = counts.terms, counts.starts
-        unseen = counts.unknown.astype(np.float64)
-        outside = None
-        if self.n_words < len(self.row):
-            rows = self.row[counts.terms]
-            outside = rows < 0
-            of_document = np.repeat(np.arange(len(counts)), np.diff(starts))
-            np.add.at(unseen, of_document[outside], counts.counts[outside])
-            starts = np.searchsorted(of_document[~outside], np.arange(len(counts) + 1))
-        if self.family.unseen == "error" and unseen.any():
-            at = int(np.argmax(unseen > 0))
-            raise ValueError(
-                f"{label}: document {at} holds {int(unseen[at])} words never seen in training; "
-                "unseen='ignore' would leave them out, unseen='smooth' take them as rare."
-            )
-        if self.family.event == "bernoulli":
-            x = np.ones(len(rows))
-        else:
-            x = document_values(counts, self.family).astype(np.float64, copy=False)
-        if outside is not None:
-            x, rows = x[~outside], rows[~outside]
-        if self.idf is not None:
-            x = x * self.idf[rows]
-        matrix = sparse.csr_array((x, rows, starts), shape=(len(counts), self.n_words))
-        return matrix, unseen
-
-    def scores(self, documents: Documents, label: str) -> tuple[Array, Array | None]:
-        """Log p of each document in each class, and the orders; a missing document scores 0."""
-        x, unseen = self.read(documents, label)
-        lengths = np.asarray(x.sum(axis=1)).reshape(-1)
-        if self.smooths_unseen:
-            lengths = lengths + unseen
-        finite = self.weights.scores(x, lengths)
-        if self.word is not None:
-            finite += (x @ self.word)[:, np.newaxis]
-        if self.scale is not None:
-            finite *= self.scale
-        order = None if self.orders is None else self.orders.scores(x, lengths)
-        if documents.missing is not None:
-            finite[documents.missing] = 0.0
-            if order is not None:
-                order[documents.missing] = 0.0
-        return finite, order
-
-    def log_prob(self, documents: Documents) -> Array:
-        """Log p of each document in each class, −inf where alpha = 0 rules it out."""
-        return Scores(*self.scores(documents, "text")).joint()
-
-    def _counted(self) -> tuple[Array, Array, float]:
-        """What is counted of each entry, out of how much in each class, and the choices that alpha covers."""
-        if self.family.event == "bernoulli":
-            return self.entries.present, self.weight, 2.0
-        return self.entries.total, self.draws, float(max(self.n_words + self.smooths_unseen, 1))
-
-    def probabilities(self, k: int) -> Array:
-        """θ of every word in one class: of a draw, or of the word's presence in a document."""
-        counts, trials, choices = self._counted()
-        mine = slice(*np.searchsorted(self.entries.classes, [k, k + 1]))
-        own = np.bincount(self.entries.words[mine], counts[mine], self.n_words)
-        total = trials[k] + self.family.alpha * choices
-        return np.asarray(
-            (own + self.family.alpha) / total if total > 0 else np.full_like(own, 1.0 / choices)
-        )
-
-    def evidence(self, k: int) -> Array:
-        """Log θ_kw/θ_w of every word: how much more it speaks for the class than for the others together."""
-        counts, trials, choices = self._counted()
-        alpha = self.family.alpha or 1.0
-        here = self.entries.classes == k
-        sides = [
-            np.log(np.bincount(self.entries.words, counts * side, self.n_words) + alpha)
-            - np.log(total + alpha * choices)
-            for side, total in ((here, trials[k]), (~here, trials.sum() - trials[k]))
-        ]
-        return np.asarray(sides[0] - sides[1])
-
-    def mean_length(self) -> Array:
-        """Words per document of each class; different words, where their counts are not kept."""
-        plain = self.family.tf == "count" and self.family.length is None and not self.family.idf
-        counted = np.bincount(
-            self.entries.classes,
-            self.entries.total if plain else self.entries.present,
-            len(self.weight),
-        )
-        return np.divide(counted, self.weight, out=np.zeros_like(counted), where=self.weight > 0)
-
-    def generate(self, k: int, n_words: int, rng: np.random.Generator) -> list[str]:
-        """Words drawn from the language of one class."""
-        if self.n_words == 0:
-            return []
-        p = self.probabilities(k)
-        drawn = rng.choice(self.n_words, size=n_words, p=p / p.sum())
-        return self.vocabulary.words_of(self.ids[drawn])
-
-    def sample(self, k: int, rng: np.random.Generator) -> str:
-        """One document of a class."""
-        gap = " " if self.family.analyzer == "word" else ""
-        if self.family.event == "bernoulli":
-            present = np.flatnonzero(rng.random(self.n_words) < self.probabilities(k))
-            return gap.join(self.vocabulary.words_of(self.ids[present]))
-        return gap.join(self.generate(k, int(rng.poisson(self.mean_length()[k])), rng))
+SAME = 1e-9
+"""Numbers of documents that are sums of weights differ by rounding only, if by less than this share."""
 
 
 def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Language:
     """The language of every class."""
-    entries = column.entries
-    entries = entries.chosen(entries.support > 0)
-    size = len(column.vocabulary)
-    documents = np.bincount(entries.words, entries.support, size)
-    kept = documents >= family.min_count
-    if family.max_vocabulary is not None and kept.sum() > family.max_vocabulary:
-        rank = np.empty(size, np.int64)
-        rank[column.vocabulary.sorted_order()] = np.arange(size)
-        common = np.lexsort((rank, -documents))[: family.max_vocabulary]
-        kept &= np.isin(np.arange(size), common)
+    entries, vocabulary = column.entries, column.vocabulary
+    if (held := entries.support > 0).all():
+        del held
+    else:
+        entries = entries.chosen(held)
+    kept = _kept_words(family, entries, vocabulary)
     row = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    entries = entries.chosen(kept[entries.words])
-    entries.words = row[entries.words]
+    if not kept.all():
+        entries = entries.chosen(kept[entries.words])
+        entries = entries.renumbered(row[entries.words])
     n_words, n_classes = int(kept.sum()), len(column.rows)
     idf = None
     if family.idf:
         holding = np.bincount(entries.words, entries.present, n_words)
         idf = np.maximum(np.log(max(float(column.weight.sum()), 1e-300)) - np.log(holding), 0.0)
-        entries.total = entries.total * idf[entries.words]
+        entries = entries.with_total(entries.total * idf[entries.words])
     language = Language(
         family,
         analysis,
-        column.vocabulary,
+        vocabulary.snapshot(),
         row,
         entries,
-        weights=Weights(np.zeros((0, n_classes)), np.zeros(n_classes), np.zeros(n_classes)),
+        weights=Weights(np.zeros((n_words, 0)), np.zeros(n_classes), np.zeros(n_classes)),
         orders=None,
         word=None,
         idf=idf,
@@ -247,6 +59,23 @@ def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Langua
     solvers = {"multinomial": _multinomial, "bernoulli": _bernoulli, "complement": _complement}
     solvers[family.event](language, n_words)
     return language
+
+
+def _kept_words(family: Words, entries: Entries, vocabulary: Vocabulary) -> NDArray[np.bool_]:
+    """Which words count: those in enough documents, by weight, and of them the most common."""
+    size = len(vocabulary)
+    documents = np.bincount(entries.words, entries.present, size)
+    kept = np.bincount(entries.words, minlength=size) > 0
+    if family.min_count > 1:
+        kept &= documents >= family.min_count * (1.0 - SAME)
+    if family.max_vocabulary is not None and kept.sum() > family.max_vocabulary:
+        rank = np.empty(size, np.int64)
+        rank[vocabulary.sorted_order()] = np.arange(size)
+        # Ties go by code point, and rounding must not break them: a power of two divides exactly.
+        share = np.round(np.ldexp(documents, -int(np.frexp(documents.max())[1])) / SAME)
+        common = np.lexsort((rank, -np.where(kept, share, -1.0)))[: family.max_vocabulary]
+        kept &= np.isin(np.arange(size), common)
+    return kept
 
 
 def _by_class(entries: Entries, values: NDArray[Any], n_classes: int) -> Array:
@@ -262,7 +91,8 @@ def _multinomial(language: Language, size: int) -> None:
     if alpha > 0:
         places = size + language.smooths_unseen
         default = np.log(alpha) - np.log(draws + alpha * max(places, 1))
-        beyond = np.log1p(entries.total / alpha)
+        beyond = entries.total / alpha
+        np.log1p(beyond, out=beyond)
     else:
         # The limit α → 0⁺: an unseen word has order 1 and leaves 1/N; a class without words is uniform.
         some = draws > 0
@@ -286,9 +116,9 @@ def _bernoulli(language: Language, size: int) -> None:
     unseen = size - np.bincount(entries.classes, minlength=n_classes)
     if alpha > 0:
         default = np.log(alpha) - np.log(n + alpha)
-        logit = np.log(present + alpha) - np.log(absent + alpha)
-        log_absent = np.log(absent + alpha) - np.log(n + 2.0 * alpha)[entries.classes]
-        baseline = _by_class(entries, log_absent, n_classes)
+        log_absent = np.log(absent + alpha)
+        logit = np.log(present + alpha) - log_absent
+        baseline = _by_class(entries, log_absent - np.log(n + 2.0 * alpha)[entries.classes], n_classes)
         baseline += unseen * (np.log(n + alpha) - np.log(n + 2.0 * alpha))
     else:
         some = n > 0
@@ -355,8 +185,10 @@ class SolvedWords(Solved):
 
     def _scored(self, block: list[TextBlock], labels: list[str]) -> Iterator[tuple[slice, int, Array, Any]]:
         for j, (language, text, label) in enumerate(zip(self.languages, block, labels, strict=True)):
-            for rows in text.parts():
-                yield rows, j, *language.scores(text.documents.part(rows.start, rows.stop), label)
+            for part in text.parts():
+                documents = text.documents.part(part.start, part.stop)
+                for rows, finite, order in language.scores(documents, label):
+                    yield slice(part.start + rows.start, part.start + rows.stop), j, finite, order
 
     def add_scores(self, block: list[TextBlock], labels: list[str], scores: Scores, *, base: bool) -> None:
         for rows, _, finite, order in self._scored(block, labels):

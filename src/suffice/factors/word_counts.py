@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -10,78 +11,25 @@ from numpy.typing import NDArray
 
 from suffice.archive import Fields
 from suffice.factors.base import Codes, Counts, gather
+from suffice.factors.word_entries import ENTRIES_AT_ONCE, Entries, no_entries, ordered, summed
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.text import Counts as DocumentCounts
 from suffice.text import Vocabulary, class_sums
 
-Ids = NDArray[np.int32]
 PENDING = 1 << 20
 """Entries that may wait before they are summed, at the least."""
-
-
-@dataclass
-class Entries:
-    """For some classes and words: Σ w·x, Σ w·[x > 0], and in how many documents the word occurs."""
-
-    classes: Ids
-    words: Ids
-    total: Array
-    present: Array
-    support: Counts
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """All columns."""
-        return self.classes, self.words, self.total, self.present, self.support
-
-    def chosen(self, which: NDArray[Any]) -> Entries:
-        """Some of the entries."""
-        return Entries(*(array[which] for array in self.arrays()))
-
-    def scaled(self, factor: float, sign: int = 1) -> Entries:
-        """Sums times a factor; support keeps its size."""
-        return Entries(
-            self.classes, self.words, self.total * factor, self.present * factor, self.support * sign
-        )
-
-    def summed(self) -> Entries:
-        """One entry for each class and word, in order; those that are exactly zero leave."""
-        keys = (self.classes.astype(np.int64) << 32) | self.words
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
-        sums = [
-            np.add.reduceat(array[order], first) if len(first) else array
-            for array in (self.total, self.present, self.support)
-        ]
-        held = (sums[0] != 0) | (sums[1] != 0) | (sums[2] != 0)
-        at = order[first][held]
-        return Entries(self.classes[at], self.words[at], *(array[held] for array in sums))
-
-
-def no_entries() -> Entries:
-    """None."""
-    return Entries(
-        np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty(0), np.empty(0, np.int64)
-    )
-
-
-def joined(parts: list[Entries]) -> Entries:
-    """All entries, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(part.arrays() for part in parts), strict=True)
-    return Entries(*(np.concatenate(arrays) for arrays in columns))
+CELLS_AT_ONCE = 1 << 20
+"""Sums of classes and words that are made in plain arrays."""
+CELLS_PER_ENTRY = 8
+"""Plain arrays are worth it up to so many sums for each entry that is added."""
 
 
 class WordCounts:
     """The words of one column: a vocabulary, and entries of classes and words.
 
     New entries wait unsummed, so that adding a document costs what the document costs. Copies share the
-    vocabulary until one of them grows it.
+    vocabulary as it is now; a copy that grows takes one of its own.
     """
 
     def __init__(
@@ -101,8 +49,17 @@ class WordCounts:
 
     def state(self) -> dict[str, Any]:
         """The counts, as a file holds them."""
-        vocabulary = {"text": self.vocabulary.arena, "offsets": self.vocabulary.offsets}
-        return {**vars(self.entries), "vocabulary": vocabulary, "weight": self.weight, "rows": self.rows}
+        entries = self.entries
+        return {
+            "classes": entries.classes,
+            "words": entries.words,
+            "total": entries.total,
+            "present": entries.present,
+            "support": entries.support,
+            "vocabulary": {"text": self.vocabulary.arena, "offsets": self.vocabulary.offsets},
+            "weight": self.weight,
+            "rows": self.rows,
+        }
 
     @classmethod
     def from_fields(cls, n_classes: int, fields: Fields) -> Self:
@@ -135,7 +92,7 @@ class WordCounts:
     def entries(self) -> Entries:
         """The sums, by class and then word."""
         if len(self._entries) > 1:
-            self._entries = [joined(self._entries).summed()]
+            self._entries = [summed(self._entries)]
             self._waiting = 0
         return self._entries[0]
 
@@ -156,10 +113,10 @@ class WordCounts:
     def add(self, other: WordCounts, sign: int) -> None:
         """Add (or subtract) counts over the same classes; words that are gone leave the vocabulary."""
         theirs = other.entries
-        if other.vocabulary is not self.vocabulary:
+        if not self.vocabulary.extends(other.vocabulary):
             ids = self.growing().union(other.vocabulary)
-            theirs = Entries(theirs.classes, ids[theirs.words], *theirs.arrays()[2:])
-        self._entries = [joined([self.entries, theirs.scaled(sign, sign)]).summed()]
+            theirs = theirs.renumbered(ids[theirs.words])
+        self._entries = [summed([self.entries, theirs.scaled(sign, sign)])]
         self.weight = self.weight + sign * other.weight
         self.rows = self.rows + sign * other.rows
         if sign < 0:
@@ -174,7 +131,7 @@ class WordCounts:
             ids = np.cumsum(used, dtype=np.int32) - 1
             self.vocabulary = self.vocabulary.take(np.flatnonzero(used))
             self._shared = False
-            self._entries = [Entries(entries.classes, ids[entries.words], *entries.arrays()[2:])]
+            self._entries = [entries.renumbered(ids[entries.words])]
 
     def scale(self, factor: float) -> None:
         """Multiply every sum; row support stays."""
@@ -184,16 +141,10 @@ class WordCounts:
     def take_classes(self, index: Codes) -> WordCounts:
         """A copy with these classes; −1 stands for a class without rows."""
         entries = self.entries
-        starts = np.searchsorted(entries.classes, np.arange(len(self.rows) + 1))
         if not np.array_equal(index, np.arange(len(self.rows))):
-            places = [(new, slice(starts[old], starts[old + 1])) for new, old in enumerate(index) if old >= 0]
-            parts = [entries.chosen(np.r_[place]) for _, place in places]
-            for (new, _), part in zip(places, parts, strict=True):
-                part.classes = np.full(len(part), new, np.int32)
-            entries = joined([no_entries(), *parts])
-        self._shared = True
+            entries = entries.of_classes(index, len(self.rows))
         return WordCounts(
-            self.vocabulary,
+            self.vocabulary.snapshot(),
             [entries],
             gather(self.weight, index, 0),
             gather(self.rows, index, 0),
@@ -204,28 +155,70 @@ class WordCounts:
 def class_entries(
     counts: DocumentCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
 ) -> Entries:
-    """The counts of a batch summed by class and word."""
+    """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
     x = document_values(counts, family)
-    if n_classes * size > max(8 * len(x), 1 << 16):
-        per_document = np.diff(counts.starts)
-        codes = np.repeat(classes, per_document).astype(np.int32)
-        worth = np.ones(len(x)) if weights is None else np.repeat(weights, per_document)
-        return Entries(codes, counts.terms, x * worth, worth, np.ones(len(x), np.int64)).summed()
-    total, present, support = class_sums(counts, x, classes, weights, (n_classes, size))
-    held = np.flatnonzero(support)
-    at, words = (held // size).astype(np.int32), (held % size).astype(np.int32)
-    return Entries(at, words, total.ravel()[held], present.ravel()[held], support.ravel()[held])
+    if n_classes * size > max(CELLS_PER_ENTRY * len(x), 1 << 16):
+        return summed([no_entries(), *_ordered_runs(counts, x, classes, weights)])
+    return summed([no_entries(), *_summed_classes(counts, x, classes, weights, n_classes, size)])
+
+
+def _ordered_runs(
+    counts: DocumentCounts, x: NDArray[Any], classes: Codes, weights: Array | None
+) -> Iterator[Entries]:
+    """Each run of documents summed by sorting its entries."""
+    runs = np.flatnonzero(np.diff(counts.starts // ENTRIES_AT_ONCE)) + 1
+    for first, last in pairwise(np.unique([0, *runs.tolist(), len(counts)]).tolist()):
+        held = slice(counts.starts[first], counts.starts[last])
+        per_document = np.diff(counts.starts[first : last + 1])
+        codes = np.repeat(classes[first:last].astype(np.int32), per_document)
+        worth = np.repeat(np.ones(last - first) if weights is None else weights[first:last], per_document)
+        once = np.ones(len(codes), np.int32)
+        yield ordered(Entries(codes, counts.terms[held], x[held] * worth, worth, once))
+
+
+def _summed_classes(
+    counts: DocumentCounts,
+    x: NDArray[Any],
+    classes: Codes,
+    weights: Array | None,
+    n_classes: int,
+    size: int,
+) -> Iterator[Entries]:
+    """Each run of classes summed in plain arrays of all words."""
+    by_class = np.argsort(classes, kind="stable")
+    step = max(1, CELLS_AT_ONCE // max(size, 1))
+    for first in range(0, n_classes, step):
+        last = min(first + step, n_classes)
+        begin, end = np.searchsorted(classes, [first, last], sorter=by_class)
+        shape = (last - first, size)
+        total, present, support = class_sums(counts, x, by_class[begin:end], classes - first, weights, shape)
+        held = np.flatnonzero(support)
+        yield Entries(
+            (held // max(size, 1) + first).astype(np.int32),
+            (held % max(size, 1)).astype(np.int32),
+            *(array.ravel()[held] for array in (total, present, support)),
+        )
 
 
 def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:
     """What each count is worth: tf, then length."""
     if family.tf == "count" and family.length is None:
         return counts.counts
-    x = np.minimum(counts.counts, 1) if family.tf == "binary" else counts.counts
-    x = np.log1p(x) if family.tf == "log" else x.astype(np.float64)
+    x = term_frequencies(counts.counts, family)
     if family.length == "l2":
-        per_document = np.diff(counts.starts)
-        rows = np.repeat(np.arange(len(per_document)), per_document)
-        size = np.sqrt(np.bincount(rows, x**2, minlength=len(per_document)))
-        x = x / np.repeat(size, per_document)
+        x = x / np.repeat(document_lengths(counts, x), np.diff(counts.starts))
     return x
+
+
+def term_frequencies(counts: NDArray[Any], family: Words) -> Array:
+    """What a count is worth before the length of its document."""
+    if family.tf == "log":
+        return np.asarray(np.log1p(counts), dtype=np.float64)
+    kept = np.minimum(counts, 1) if family.tf == "binary" else counts
+    return np.asarray(kept, dtype=np.float64)
+
+
+def document_lengths(counts: DocumentCounts, x: Array) -> Array:
+    """The Euclidean length of each document."""
+    n = len(counts)
+    return np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(counts.starts)), x**2, minlength=n))

@@ -17,8 +17,8 @@ from suffice.families.elementary import Array
 from suffice.text import Analysis, Documents, count
 from suffice.text import Counts as DocumentCounts
 
-BYTES_AT_ONCE = 1 << 26
-"""Text that is counted before it is summed."""
+BYTES_AT_ONCE = 1 << 23
+"""Text that is counted at once."""
 
 
 class TextBlock:
@@ -77,11 +77,11 @@ class WordTotals(Totals):
             column.weight = column.weight + (
                 rows if by_row is None else np.bincount(held, by_row, minlength=n_classes)
             )
-            for part, counts in text.counted:
+            while text.counted:
+                part, counts = text.counted.pop(0)  # given back when it is summed
                 w = None if weights is None else weights[part]
                 size = len(column.vocabulary)
                 column.append(class_entries(counts, classes[part], w, self.family, n_classes, size))
-            text.counted = []
 
     def add(self, other: Self, sign: int) -> None:
         for mine, theirs in zip(self.columns, other.columns, strict=True):

@@ -42,7 +42,7 @@ class Words(Multinomial):
     weight_norm : bool
         Divide the weights of each class by the sum of their sizes.
     min_count : int
-        The documents a word must occur in to count as a word.
+        The documents a word must occur in to count as a word; a document of weight w is w documents.
     max_vocabulary : int or None
         The most words, those in most documents first.
     ngram_range, analyzer, lowercase, stop_words, strip_html, tokenizer

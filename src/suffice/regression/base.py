@@ -14,12 +14,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from suffice.archive import Fields, Saved, Setting, SufficeFileError
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
-from suffice.regression.design import Design, one_thread_per_product
+from suffice.regression.design import Design
 from suffice.regression.equations import Equations
-from suffice.regression.learnt import Learnt, Solved
+from suffice.regression.learnt import Learnt, Solved, joint_scores
 from suffice.regression.likelihoods import Likelihood
 from suffice.regression.objective import Objective
-from suffice.regression.reading import read_rows, read_training
+from suffice.regression.reading import RegressionRows, read_rows, read_training
 from suffice.regression.strategy import hessian_is_cheap, minimise
 from suffice.regression.summary import Summary
 
@@ -53,20 +53,25 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         before = dict(self.__dict__)
         try:
-            rows = read_training(self, X, y, sample_weight, self.class_weight)
-            with one_thread_per_product():
-                design = Design.of(rows.X, rows.codes, rows.weights, rows.bounds, centred=self.fit_intercept)
-                solved = self._solve(design, len(rows.classes))
+            self._learnt = self._learn(read_training(self, X, y, sample_weight, self.class_weight))
         except BaseException:
             self.__dict__ = before
             raise
-        self._learnt = Learnt.of(rows, solved)
         if not self.converged_:
             warnings.warn(self.message_, ConvergenceWarning, stacklevel=2)
         return self
 
+    def _learn(self, rows: RegressionRows) -> Learnt:
+        """Solve for rows that come in any parts."""
+        design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
+        solved = self._solve(design, len(rows.classes))
+        return Learnt.of(rows, solved, self._log_likelihood(rows, solved))
+
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         raise NotImplementedError
+
+    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+        return solved[0].log_likelihood
 
     def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> Solved:
         strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
@@ -81,10 +86,12 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_settings(self) -> None:
         if not (isinstance(self.C, Real) and self.C > 0.0):
             raise ValueError(f"C must be a number > 0 (inf for no penalty), got {self.C!r}.")
-        if not (isinstance(self.tol, Real) and self.tol > 0.0):
-            raise ValueError(f"tol must be a number > 0, in standard errors, got {self.tol!r}.")
+        if not (isinstance(self.tol, Real) and 0.0 < self.tol < np.inf):
+            raise ValueError(f"tol must be a finite number > 0, in standard errors, got {self.tol!r}.")
         if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
             raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
+        if self.fit_intercept not in (True, False):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
         if self.standard_errors not in (True, False, "auto"):
             raise ValueError(f"standard_errors must be True, False or 'auto', got {self.standard_errors!r}.")
 
@@ -92,7 +99,7 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Array:
         learnt = self._fitted()
-        return learnt.scores(read_rows(self, X))
+        return joint_scores(learnt.solved, read_rows(self, X, learnt.names))
 
     def decision_function(self, X: Any) -> Array:
         """The score of the second class for two classes (1-D), the scores of all classes otherwise."""
@@ -164,24 +171,23 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def log_likelihood_(self) -> float:
         """Σ s·log p(t | x) of the fitted rows, without the penalty."""
-        return self._only().log_likelihood
+        return self._fitted().log_likelihood
 
     @property
     def n_parameters_(self) -> int:
         """The number of free parameters; collinear columns without a penalty count once."""
-        minimum = self._only().minimum
-        return minimum.parameters.size if minimum.curvature is None else minimum.curvature.rank
+        return sum(one.n_parameters for one in self._fitted().solved)
 
     @property
     def aic_(self) -> float:
         """Akaike's information criterion, 2p − 2·log likelihood."""
-        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood_
+        return 2.0 * self.n_parameters_ - 2.0 * self._maximum()
 
     @property
     def bic_(self) -> float:
         """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
         weight = float(self._fitted().class_weights.sum())
-        return float(self.n_parameters_ * np.log(weight) - 2.0 * self.log_likelihood_)
+        return float(self.n_parameters_ * np.log(weight) - 2.0 * self._maximum())
 
     def summary(self, reference: Any = None, level: float = 0.95) -> Summary:
         """The table of coefficients, standard errors, z-values, p-values and confidence limits.
@@ -193,9 +199,9 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         level : float, default=0.95
             Of the confidence limits.
         """
-        if not 0.0 < level < 1.0:
+        if not (isinstance(level, Real) and 0.0 < level < 1.0):
             raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
-        terms = [*self._fitted().names, *(["(intercept)"] if self.fit_intercept else [])]
+        terms = self._fitted().terms()
         lines = self._fitted().lines(reference)
         estimates = [one.equations.estimates(row, against) for _, one, row, against in lines]
         errors = [self._errors(one, row, against) for _, one, row, against in lines]
@@ -218,15 +224,14 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ("rows", f"{learnt.class_weights.sum():g}"),
             ("penalty", "none" if np.isinf(self.C) else f"C = {self.C:g}"),
         ]
+        null = learnt.null_log_likelihood()
+        figures += [
+            ("log likelihood", f"{self.log_likelihood_:.4f}"),
+            ("without columns", f"{null:.4f}"),
+            ("McFadden's R²", f"{1.0 - self.log_likelihood_ / null:.4f}" if null else "–"),
+        ]
         if len(learnt.solved) == 1:
-            null = learnt.null_log_likelihood()
-            figures += [
-                ("log likelihood", f"{self.log_likelihood_:.4f}"),
-                ("without columns", f"{null:.4f}"),
-                ("McFadden's R²", f"{1.0 - self.log_likelihood_ / null:.4f}" if null else "–"),
-                ("AIC", f"{self.aic_:.4f}"),
-                ("BIC", f"{self.bic_:.4f}"),
-            ]
+            figures += [("AIC", f"{self.aic_:.4f}"), ("BIC", f"{self.bic_:.4f}")]
         return tuple(figures)
 
     def _notes(self) -> tuple[str, ...]:
@@ -252,14 +257,15 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return errors
 
-    def _only(self) -> Solved:
-        solved = self._fitted().solved
-        if len(solved) > 1:
+    def _maximum(self) -> float:
+        """The log-likelihood where it is what was maximised, as the information criteria presume."""
+        if len(self._fitted().solved) > 1:
             raise AttributeError(
-                "classes fitted one against the rest have no joint likelihood, so there is no "
-                "log_likelihood_, aic_ or bic_."
+                "there is no aic_ or bic_: with more than two classes each is fitted against the rest, which "
+                "does not maximise the likelihood of the labels; compare log_likelihood_ on unseen rows, or "
+                "use LogisticRegression, which has both."
             )
-        return solved[0]
+        return self.log_likelihood_
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -284,9 +290,12 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (TypeError, ValueError) as error:
             raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
         model._learnt = Learnt.from_fields(fields.branch("learnt"))
-        model.n_features_in_ = len(model._learnt.names)
+        learnt = model._learnt
+        model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
         if fields.flag("feature_names_in"):
-            model.feature_names_in_ = np.array(model._learnt.names, dtype=object)
+            if learnt.names is None or not all(isinstance(name, str) for name in learnt.names):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(learnt.names, dtype=object)
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -1,30 +1,35 @@
 """The rows of a regression, read block by block in a fixed order.
 
-Each pass over the rows sums blocks in the order of the rows, whatever the number of threads and however the
-rows came in, so that the iterations are the same to the last bit.
+Rows may come in any parts: one array, or pieces that are read anew on every pass. They are cut into blocks of
+a fixed size, and what a pass sums is added block by block in the order of the rows. So the iterations are the
+same to the last bit whatever the parts and the number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cache, reduce
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import islice
 from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.families.elementary import Array
 from suffice.regression.likelihoods import Codes
-from suffice.threads import run
+from suffice.threads import one_thread_per_product, run, threads
 
 CELLS_PER_BLOCK = 1 << 17
-"""A block of rows and its products stay in the cache."""
-PARTS = 16
-"""Into how many runs of blocks the rows are cut, for the threads; it must not depend on their number."""
+"""A block of rows and its products stay in the cache…"""
+LEAST_ROWS = 256
+"""…but many columns take a few rows at least, or adding up their sums would be the work."""
+BLOCKS_PER_RUN = 4
+"""Blocks that one thread adds up by itself; it must not depend on the number of threads."""
+RUNS_PER_THREAD = 8
+"""Runs that are at work or wait to be added, for each thread."""
 FAR = 100.0
 """Columns further from 0 than this many spreads are centred, so that their sums keep their digits."""
 REPRESENTABLE = (1e-70, 1e70)
@@ -39,127 +44,169 @@ Total = TypeVar("Total")
 
 @dataclass(frozen=True)
 class Block:
-    """Adjacent rows as a model reads them."""
+    """Adjacent rows with their classes and weights."""
 
     X: Any
-    """(n, d) floats, dense or sparse."""
+    """(n, d) numbers, dense or csr."""
     codes: Codes
     weights: Array | None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> Block:
+        return Block(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
 
     def weighted(self, values: Array) -> Array:
         """Values whose last axis is the rows, times the weights of the rows."""
         return values if self.weights is None else values * self.weights
 
 
+Parts = Iterable[Block]
+"""Rows that may be read again and again: a list, or whatever opens a new iterator each time.
+
+All parts are dense or all sparse, and all have weights or none has.
+"""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The number of rows, and the least and the greatest value of each column, NaN where one is missing."""
+
+    n_rows: int
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, parts: Parts) -> Extent:
+        """Read all parts once; of sparse rows only what is missing is told."""
+        return total(parts, _extent)
+
+    def __add__(self, other: Extent) -> Extent:
+        return Extent(
+            self.n_rows + other.n_rows, np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        )
+
+    def first_missing(self) -> int | None:
+        """The first column with a missing cell."""
+        missing = np.flatnonzero(np.isnan(self.low))
+        return int(missing[0]) if len(missing) else None
+
+
+@dataclass(frozen=True)
 class Design:
-    """Rows, their classes and weights, and the coordinates in which they are solved.
+    """Rows, and the coordinates in which they are solved.
 
     A row enters as (x − shift) / unit. Ordinary columns have shift 0 and unit 1 and are not copied.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        codes: Codes,
-        weights: Array | None,
-        shift: Array | None = None,
-        unit: Array | None = None,
-    ) -> None:
-        self.X = X
-        self.codes = np.asarray(codes, dtype=np.intp)
-        self.weights = weights
-        self.shift = shift
-        self.unit = unit
-        self.n_rows, self.n_columns = X.shape
+    parts: Parts
+    n_rows: int
+    n_columns: int
+    shift: Array | None = None
+    unit: Array | None = None
+    is_sparse: bool = False
+    against_rest: int | None = None
+    """The class that is 1 where all others are 0; None leaves the classes as they are."""
 
     @classmethod
-    def of(
-        cls, X: Any, codes: Codes, weights: Array | None, bounds: tuple[Array, Array] | None, *, centred: bool
-    ) -> Design:
-        """The rows in coordinates that keep their digits, given the bounds of the columns (None if sparse).
-
-        Only a model with an intercept may centre.
-        """
-        plain = cls(X, codes, weights)
-        if bounds is None:
-            return plain
-        some = plain.sample(min(plain.n_rows, SAMPLE)).X.astype(np.float64)
+    def of(cls, parts: Parts, extent: Extent, *, centred: bool) -> Design:
+        """The rows in coordinates that keep their digits; only a model with an intercept may centre."""
+        plain = cls(parts, extent.n_rows, len(extent.low))
+        some = plain.sample_of(min(plain.n_rows, SAMPLE)).X
+        if sparse.issparse(some):
+            return replace(plain, is_sparse=True)
+        some = some.astype(np.float64)
         center = np.median(some, axis=0)
         far = np.abs(center) > FAR * (np.abs(some - center) / len(some)).sum(axis=0)
         shift = np.where(far, center, 0.0) if centred and far.any() else None
-        low, high = bounds
         about = 0.0 if shift is None else shift
-        size = np.maximum(np.abs(low - about), np.abs(high - about))
+        size = np.maximum(np.abs(extent.low - about), np.abs(extent.high - about))
         size = np.where(size > 0.0, size, 1.0)
         strange = (size < REPRESENTABLE[0]) | (size > REPRESENTABLE[1])
         # A power of two, so that rescaling is exact.
         exponent = np.maximum(np.frexp(size)[1], SMALLEST_UNIT)
         unit = np.where(strange, np.ldexp(1.0, exponent), 1.0) if strange.any() else None
-        return cls(X, codes, weights, shift, unit)
+        return replace(plain, shift=shift, unit=unit)
 
     def sample(self, n_rows: int) -> Design:
-        """A fixed random choice of rows, in the same coordinates."""
-        chosen = np.sort(np.random.default_rng(0).choice(self.n_rows, n_rows, replace=False))
-        weights = None if self.weights is None else self.weights[chosen]
-        return Design(self.X[chosen], self.codes[chosen], weights, self.shift, self.unit)
+        """The design of a fixed random choice of rows, in the same coordinates."""
+        return replace(self, parts=[self.sample_of(n_rows)], n_rows=n_rows)
 
-    def with_codes(self, codes: Codes) -> Design:
-        """The same rows with other classes."""
-        return Design(self.X, codes, self.weights, self.shift, self.unit)
+    def sample_of(self, n_rows: int) -> Block:
+        """A fixed random choice of rows, as they came."""
+        chosen = np.sort(np.random.default_rng(0).choice(self.n_rows, n_rows, replace=False, shuffle=False))
+        taken, start = [], 0
+        for part in self.parts:
+            first, last = np.searchsorted(chosen, (start, start + len(part)))
+            taken.append(part[chosen[first:last] - start])
+            start += len(part)
+        return _joined(taken)
 
     def total(self, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total] = add) -> Total:
-        """The sum of a function over all blocks, in the order of the rows."""
+        """The sum over all rows of a function of a block in the solver's coordinates."""
+        return total(self.parts, lambda block: function(self._prepared(block)), plus)
 
-        def of_part(part: Sequence[slice]) -> Total:
-            return reduce(plus, map(function, map(self._block, part)))
-
-        return reduce(plus, run(of_part, self._parts()))
-
-    def scores(self, coefficients: Array, X: Any) -> Array:
-        """W·x for rows in the solver's coordinates, (m, n)."""
-        return np.asarray((X @ coefficients.T).T if sparse.issparse(X) else coefficients @ X.T)
-
-    def _parts(self) -> list[list[slice]]:
-        blocks = blocks_of(self.n_rows, self.n_columns)
-        per_part = -(-len(blocks) // PARTS)
-        return [blocks[start : start + per_part] for start in range(0, len(blocks), per_part)]
-
-    def _block(self, rows: slice) -> Block:
-        X = self.X[rows]
-        if X.dtype != np.float64:
-            X = X.astype(np.float64)
+    def _prepared(self, block: Block) -> Block:
+        X = block.X if block.X.dtype == np.float64 else block.X.astype(np.float64)
         if self.shift is not None:
             X = X - self.shift
         if self.unit is not None:
             X = X / self.unit
-        return Block(X, self.codes[rows], None if self.weights is None else self.weights[rows])
+        codes = block.codes if self.against_rest is None else block.codes == self.against_rest
+        return Block(X, codes, block.weights)
 
 
-def blocks_of(n_rows: int, n_columns: int) -> list[slice]:
-    """The blocks that rows are cut into."""
-    step = max(64, CELLS_PER_BLOCK // max(1, n_columns))
-    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+def total(
+    parts: Parts, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total] = add
+) -> Total:
+    """The sum of a function over all blocks, in the order of the rows; there must be a row."""
+
+    def of_run(blocks: list[Block]) -> Total:
+        return reduce(plus, map(function, blocks))
+
+    blocks = _blocks(parts)
+    runs = iter(lambda: list(islice(blocks, BLOCKS_PER_RUN)), [])
+    sums: list[Total] = []
+    with one_thread_per_product():
+        while window := list(islice(runs, RUNS_PER_THREAD * threads())):
+            sums = [reduce(plus, [*sums, *run(of_run, window)])]
+    return sums[0]
 
 
-def extent(X: Any) -> tuple[Array, Array]:
-    """The smallest and the largest value of each column, NaN where a cell is missing."""
+def _blocks(parts: Parts) -> Iterator[Block]:
+    """The rows in blocks of a fixed size, wherever the parts begin and end."""
+    held: list[Block] = []
+    for part in parts:
+        size = max(LEAST_ROWS, CELLS_PER_BLOCK // max(1, part.X.shape[1]))
+        start = 0
+        while start < len(part):
+            stop = start + size - sum(map(len, held))
+            held.append(part[start:stop])
+            start = stop
+            if sum(map(len, held)) == size:
+                yield _joined(held)
+                held = []
+    if held:
+        yield _joined(held)
 
-    def of_block(block: Block) -> tuple[Array, Array]:
-        return block.X.min(axis=0), block.X.max(axis=0)
 
-    def widest(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
-        return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
-
-    return Design(X, np.zeros(X.shape[0], dtype=np.intp), None).total(of_block, widest)
-
-
-def one_thread_per_product() -> AbstractContextManager[Any]:
-    """The blocks are the parallel work: products with threads of their own would only wait for each other."""
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limited
+def _joined(blocks: list[Block]) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    stack = sparse.vstack if sparse.issparse(blocks[0].X) else np.concatenate
+    weights = [block.weights for block in blocks if block.weights is not None]
+    return Block(
+        stack([block.X for block in blocks]),
+        np.concatenate([block.codes for block in blocks]),
+        np.concatenate(weights) if weights else None,
+    )
 
 
-@cache
-def _blas() -> Any:
-    """What sets the number of threads of the matrix products; looking for the libraries takes a while."""
-    return import_module("threadpoolctl").ThreadpoolController()
+def _extent(block: Block) -> Extent:
+    X = block.X
+    if not sparse.issparse(X):
+        return Extent(len(block), X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
+    low = np.zeros(X.shape[1])
+    low[X.indices[np.isnan(X.data)]] = np.nan
+    return Extent(len(block), low, low)

@@ -10,11 +10,11 @@ from scipy import sparse
 
 from suffice.archive import Fields
 from suffice.families.elementary import Array
+from suffice.kernels.choice import row_parts
 from suffice.regression.curvature import DenseCurvature
-from suffice.regression.design import blocks_of
 from suffice.regression.minimise import Minimum
 from suffice.regression.objective import Objective
-from suffice.threads import run
+from suffice.threads import one_thread_per_product, run
 
 MOVED = 1e-6
 """An estimate that a flat direction moves by this share of its largest entry is not determined."""
@@ -95,8 +95,11 @@ class Equations:
             block = block - self.shift if shifted else block
             return np.asarray(block @ self.coefficients.T + self.offset)
 
-        blocks = blocks_of(*X.shape)
-        return np.concatenate(run(of_block, blocks)) if blocks else np.zeros((0, len(self.offset)))
+        parts = row_parts(*X.shape)
+        if len(parts) < 2:
+            return of_block(slice(None))
+        with one_thread_per_product():
+            return np.concatenate(run(of_block, parts))
 
     def estimates(self, row: int, against: int | None = None) -> Array:
         """One row of coefficients, or its difference from another; the intercept, if any, last."""

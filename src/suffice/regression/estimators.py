@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ from scipy import linalg
 from suffice.families.elementary import Array
 from suffice.links import log_logistic, log_probit, logistic, probit
 from suffice.regression.base import Regression
-from suffice.regression.design import Design
-from suffice.regression.learnt import Solved
+from suffice.regression.design import Block, Design, total
+from suffice.regression.learnt import Solved, joint_scores
 from suffice.regression.likelihoods import LogisticLikelihood, ProbitLikelihood, SoftmaxLikelihood
+from suffice.regression.reading import RegressionRows
 from suffice.scores import log_softmax, softmax
 
 
@@ -92,8 +94,11 @@ class ProbitRegression(Regression):
     ----------
     classes_, coef_, intercept_, standard_errors_, intercept_standard_errors_, n_iter_, converged_, message_
         As in LogisticRegression.
-    log_likelihood_, aic_, bic_, n_parameters_
-        For two classes; one against the rest is not one model.
+    log_likelihood_ : float
+        For more than two classes: of the labels, given the posteriors; it is not what was maximised.
+    n_parameters_ : int
+    aic_, bic_ : float
+        For two classes only, since they presume a maximum of the likelihood.
 
     Examples
     --------
@@ -108,9 +113,14 @@ class ProbitRegression(Regression):
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
         if n_classes == 2:
             return [self._solved(design, likelihood, basis)]
-        return [
-            self._solved(design.with_codes(design.codes == k), likelihood, basis) for k in range(n_classes)
-        ]
+        return [self._solved(replace(design, against_rest=k), likelihood, basis) for k in range(n_classes)]
+
+    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+        def of_block(block: Block) -> float:
+            log_p = self._normalised(joint_scores(solved, block.X))[np.arange(len(block)), block.codes]
+            return float(block.weighted(log_p).sum())
+
+        return total(rows.parts, of_block) if len(solved) > 1 else super()._log_likelihood(rows, solved)
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x); for more than two classes Φ of each score over their sum."""

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.archive import Fields, Scalars
+from suffice.archive import Fields, Setting
 from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
+from suffice.reading import Names
 from suffice.regression.equations import Equations
 from suffice.regression.minimise import Minimum
 from suffice.regression.reading import RegressionRows
@@ -41,6 +42,17 @@ class Solved:
             raise fields.error("problem", "must be a text.")
         return cls(equations, minimum, problem, fields.number("log_likelihood"))
 
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters, as far as the curvature tells."""
+        curvature = self.minimum.curvature
+        return self.minimum.parameters.size if curvature is None else curvature.rank
+
+
+def joint_scores(solved: list[Solved], X: Any) -> Array:
+    """Linear scores of rows, (n, equations)."""
+    return np.hstack([one.equations.scores(X) for one in solved])
+
 
 @dataclass(frozen=True)
 class Learnt:
@@ -50,14 +62,15 @@ class Learnt:
     class_weights: Array
     """Σ of the weights of each class."""
     solved: list[Solved]
-    names: tuple[str, ...]
+    log_likelihood: float
+    names: Names | None
+    """Of the columns, where they have names."""
     container: Container
 
     @classmethod
-    def of(cls, rows: RegressionRows, solved: list[Solved]) -> Learnt:
+    def of(cls, rows: RegressionRows, solved: list[Solved], log_likelihood: float) -> Learnt:
         """Keep of the rows what reports need."""
-        weights = np.bincount(rows.codes, rows.weights, minlength=len(rows.classes)).astype(np.float64)
-        return cls(rows.classes, weights, solved, rows.names, rows.container)
+        return cls(rows.classes, rows.class_weights, solved, log_likelihood, rows.names, rows.container)
 
     def state(self) -> dict[str, Any]:
         """The same, as a file holds it."""
@@ -65,7 +78,8 @@ class Learnt:
             "classes": state_of_labels(self.classes),
             "class_weights": self.class_weights,
             "solved": [one.state() for one in self.solved],
-            "names": Scalars(list(self.names)),
+            "log_likelihood": self.log_likelihood,
+            "names": Setting(None if self.names is None else list(self.names)),
             "container": state_of_container(self.container),
         }
 
@@ -73,22 +87,29 @@ class Learnt:
     def from_fields(cls, fields: Fields) -> Learnt:
         """The same from its state."""
         classes = labels_from_fields(fields.branch("classes"))
-        names = tuple(map(str, fields.scalars("names")))
         solved = [Solved.from_fields(one) for one in fields.branches("solved")]
         shapes = [one.equations.coefficients.shape for one in solved]
         n_equations = 1 if len(classes) == 2 else len(classes)
         if len(classes) < 2 or sum(rows for rows, _ in shapes) != n_equations:
             raise fields.error("solved", f"must have {n_equations} equations for {len(classes)} classes.")
-        if len(solved) not in (1, len(classes)) or any(columns != len(names) for _, columns in shapes):
-            raise fields.error("solved", f"must have {len(names)} coefficients in each equation.")
-        weights = fields.array("class_weights", np.float64, (len(classes),))
+        n_columns = shapes[0][1]
+        if len(solved) not in (1, len(classes)) or any(columns != n_columns for _, columns in shapes):
+            raise fields.error("solved", f"must have {n_columns} coefficients in each equation.")
         return cls(
-            classes, weights, solved, names, container_from_fields(fields.branch("container"), len(names))
+            classes,
+            fields.array("class_weights", np.float64, (len(classes),)),
+            solved,
+            fields.number("log_likelihood"),
+            _names(fields, n_columns),
+            container_from_fields(fields.branch("container"), n_columns),
         )
 
-    def scores(self, X: Any) -> Array:
-        """Linear scores of rows, (n, equations)."""
-        return np.hstack([one.equations.scores(X) for one in self.solved])
+    def terms(self) -> list[str]:
+        """What people call the columns, and the intercept if there is one."""
+        equations = self.solved[0].equations
+        numbered = [f"x{column}" for column in range(len(equations.shift))]
+        names = numbered if self.names is None else [str(name) for name in self.names]
+        return [*names, *(["(intercept)"] if equations.intercept else [])]
 
     def null_log_likelihood(self) -> float:
         """The log-likelihood of the class frequencies alone."""
@@ -111,3 +132,16 @@ class Learnt:
             for k, label in enumerate(labels)
             if k != base
         ]
+
+
+def _names(fields: Fields, n_columns: int) -> Names | None:
+    """The names of the columns, if they have any, from a file."""
+    names = fields.setting("names")
+    if names is None:
+        return None
+    if not isinstance(names, list) or len(names) != n_columns:
+        raise fields.error("names", f"must be {n_columns}.")
+    try:
+        return tuple(fields.distinct("names", names))
+    except TypeError as error:
+        raise fields.error("names", "cannot all be names.") from error

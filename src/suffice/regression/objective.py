@@ -17,13 +17,18 @@ import numpy as np
 from scipy import sparse
 
 from suffice.families.elementary import Array
+from suffice.kernels.choice import WORTH_A_CALL, WORTH_AN_IMPORT, chosen, read_only
 from suffice.regression.design import Block, Design
-from suffice.regression.likelihoods import Likelihood, Local
+from suffice.regression.likelihoods import Likelihood, Local, LogisticLikelihood
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""
 HEAVIEST = 1e300
 """The penalty of a column in tiny units, kept finite."""
+NO_WEIGHTS = read_only(np.zeros(0))
+NO_HALF = np.zeros((0, 0))
+
+Kernel = Callable[..., tuple[float, int]]
 
 
 @dataclass
@@ -73,14 +78,14 @@ class Objective:
     basis: Array
 
     @cached_property
-    def n_parameters(self) -> tuple[int, int]:
-        """(m, p)."""
+    def shape(self) -> tuple[int, int]:
+        """(m, p), of the parameters."""
         return self.basis.shape[1], self.design.n_columns + self.intercept
 
     @cached_property
     def penalty(self) -> Array:
         """The penalty's second derivative for each of the p parameters of a row."""
-        weight = np.full(self.n_parameters[1], self.strength)
+        weight = np.full(self.shape[1], self.strength)
         if self.design.unit is not None:
             with np.errstate(over="ignore"):
                 penalty = self.strength / self.design.unit / self.design.unit
@@ -91,7 +96,7 @@ class Objective:
 
     def start(self) -> Array:
         """All parameters 0."""
-        return np.zeros(self.n_parameters)
+        return np.zeros(self.shape)
 
     def gradient_at(self, parameters: Array) -> Sums:
         """Value and gradient."""
@@ -144,7 +149,8 @@ class Objective:
     def _scores(self, parameters: Array, block: Block) -> Array:
         coefficients = self.basis @ parameters
         d = self.design.n_columns
-        scores = self.design.scores(coefficients[:, :d], block.X)
+        by_column, X = coefficients[:, :d], block.X
+        scores = np.asarray((X @ by_column.T).T if sparse.issparse(X) else by_column @ X.T)
         return scores + coefficients[:, d:] if self.intercept else scores
 
     def _sums(self, local: Local, block: Block) -> Sums:
@@ -157,12 +163,20 @@ class Objective:
         return Sums(value, gradient, int(np.count_nonzero(local.loss >= EVEN)))
 
     def _first_order(self, parameters: Array) -> Callable[[Block], Sums]:
+        kernel = self._kernel()
+        if kernel is not None:
+            return lambda block: self._compiled_sums(kernel, parameters[0], block, NO_HALF)
+
         def of_block(block: Block) -> Sums:
             return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
 
         return of_block
 
     def _second_order(self, parameters: Array) -> Callable[[Block], Sums]:
+        kernel = self._kernel()
+        if kernel is not None:
+            return lambda block: self._compiled_hessian(kernel, parameters[0], block)
+
         def of_block(block: Block) -> Sums:
             local = self.likelihood.local(self._scores(parameters, block), block.codes)
             sums = self._sums(local, block)
@@ -175,6 +189,34 @@ class Objective:
 
         return of_block
 
+    def _kernel(self) -> Kernel | None:
+        """The compiled pass, for logistic regression on rows that are dense and many."""
+        if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
+            return None
+        n_cells = self.design.n_rows * self.design.n_columns
+        module = chosen("suffice.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+        return None if module is None else module.logistic_sums
+
+    def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block, half: Array) -> Sums:
+        d = self.design.n_columns
+        gradient = np.zeros(d + 1)
+        value, n_wrong = kernel(
+            read_only(np.ascontiguousarray(block.X)),
+            read_only(block.codes),
+            NO_WEIGHTS if block.weights is None else read_only(block.weights),
+            parameters[:d],
+            parameters[d] if self.intercept else 0.0,
+            gradient,
+            half,
+        )
+        return Sums(value, gradient[np.newaxis, : len(parameters)], n_wrong)
+
+    def _compiled_hessian(self, kernel: Kernel, parameters: Array, block: Block) -> Sums:
+        half = np.empty((len(block), len(parameters)))
+        sums = self._compiled_sums(kernel, parameters, block, half)
+        sums.hessian = half.T @ half
+        return sums
+
     # --- all blocks ------------------------------------------------------------------------------
 
     def _finished(self, sums: Sums, parameters: Array) -> Sums:
@@ -183,7 +225,7 @@ class Objective:
         sums.value += 0.5 * float(np.sum(pull * parameters))
         sums.gradient = self.basis.T @ sums.gradient + pull
         if sums.hessian is not None:
-            m, p = self.n_parameters
+            m, p = self.shape
             if len(self.basis) > 1:
                 # The last class's blocks are minus the sum of the others', which `change` takes into account.
                 change = self.basis[:-1] - self.basis[-1]

@@ -9,30 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from suffice.engines.columns import as_array, complex_refusal
 from suffice.engines.container import Container
-from suffice.engines.table import Table, is_frame, read_labels, read_table
+from suffice.engines.table import Table
 from suffice.families.elementary import Array
-from suffice.regression.design import extent
-from suffice.regression.likelihoods import Codes
+from suffice.reading import Names, read_features, read_more_features, read_targets
+from suffice.regression.design import Block, Extent, Parts
 from suffice.rows import LabelledRows
 
 
 @dataclass(frozen=True)
 class RegressionRows:
-    """Rows to learn from."""
+    """Rows to learn from, and what is known about all of them."""
 
-    X: Any
-    """(n, d) floats, dense or csr."""
-    codes: Codes
+    parts: Parts
+    extent: Extent
     classes: NDArray[Any]
-    weights: Array | None
-    bounds: tuple[Array, Array] | None
-    """The least and the greatest value of each column; None for sparse rows."""
-    names: tuple[str, ...]
+    class_weights: Array
+    """Σ of the weights of each class."""
+    names: Names | None
+    """Of the columns, where they have names."""
     container: Container
 
 
@@ -40,61 +36,58 @@ def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
 ) -> RegressionRows:
     """Check and read rows, labels and weights."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    table = _read_table(estimator, X, reset=True)
-    if table.n_rows == 0:
-        raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
-    labels = read_labels(y)
-    if labels.dtype.kind == "f":
-        check_classification_targets(labels)
+    labels = read_targets(estimator, y)
+    table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
     if len(rows.labels) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least 2 classes, but y holds one class only: "
             f"{rows.labels.tolist()[0]!r}."
         )
-    kept = table if rows.kept is None else table.take(rows.kept)
     weights = rows.weights
     if class_weight is not None:
-        by_class = compute_class_weight(
-            class_weight, classes=rows.labels, y=rows.labels[rows.codes], sample_weight=weights
-        )
-        by_row = by_class[rows.codes]
+        by_row = _weights_of_classes(rows, class_weight)[rows.codes]
         weights = by_row if weights is None else weights * by_row
-    names = tuple(str(name) if table.named else f"x{name}" for name in table.names)
-    numbers, bounds = _numbers(kept)
-    return RegressionRows(numbers, rows.codes, rows.labels, weights, bounds, names, table.container)
-
-
-def read_rows(estimator: Any, X: Any) -> Any:
-    """Check and read rows to predict."""
-    return _numbers(_read_table(estimator, X, reset=False))[0]
-
-
-def _read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
-    """X as a table, its column names and number noted or checked against the fitted ones."""
-    if is_frame(X):
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
-        return read_table(X)
-    X = as_array(X, "X") if isinstance(X, list) else X
-    if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
-        raise ValueError(complex_refusal("column 0"))
-    checked = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype=None,
-        ensure_all_finite=False,
-        ensure_min_samples=1 if reset else 0,
+    parts = [Block(_numbers(rows.kept_table()), rows.codes, weights)]
+    extent = Extent.of(parts)
+    _refuse_gaps(table, extent)
+    return RegressionRows(
+        parts,
+        extent,
+        rows.labels,
+        np.bincount(rows.codes, weights).astype(np.float64),
+        table.names if table.named else None,
+        table.container,
     )
-    return read_table(checked)
 
 
-def _numbers(table: Table) -> tuple[Any, tuple[Array, Array] | None]:
-    """All cells as floats and their bounds; text, moments and gaps are refused with the column's name."""
-    bounds = None
+def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
+    """Check and read rows to predict, in columns that are named as when fitting."""
+    table = read_more_features(estimator, X, names)
+    numbers = _numbers(table)
+    if table.n_rows:
+        _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
+    return numbers
+
+
+def _weights_of_classes(rows: LabelledRows, class_weight: Any) -> Array:
+    """What the rows of each class weigh beside their own weights."""
+    if class_weight != "balanced" and not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
+    weights = compute_class_weight(
+        class_weight, classes=rows.labels, y=rows.labels[rows.codes], sample_weight=rows.weights
+    )
+    for label, weight in zip(rows.labels.tolist(), weights.tolist(), strict=True):
+        if not 0.0 < weight < np.inf:
+            raise ValueError(
+                f"class_weight is {weight} for the class {label!r}; weights must be finite and > 0 "
+                "(to leave a class out, drop its rows)."
+            )
+    return np.asarray(weights)
+
+
+def _numbers(table: Table) -> Any:
+    """All cells as floats, dense or csr; text and moments are refused with the column's name."""
     for column in range(table.n_columns):
         kind = table.kind(column)
         if kind not in ("number", "boolean"):
@@ -103,20 +96,17 @@ def _numbers(table: Table) -> tuple[Any, tuple[Array, Array] | None]:
                 f"{table.label(column)} holds {what}, but a regression takes numbers; encode the column "
                 "(OneHotEncoder), drop it, or use BayesClassifier, which takes it as it is."
             )
-    if table.sparse is not None:
-        X = table.sparse.tocsr()
-        gaps = X.indices[np.isnan(X.data)] if X.dtype.kind == "f" else X.indices[:0]
-        missing = int(gaps[0]) if len(gaps) else None
-        X = X if X.dtype.kind == "f" else X.astype(np.float64)
-    else:
-        X = table.numbers(slice(None))
-        bounds = extent(X) if len(X) else None
-        found = np.flatnonzero(np.isnan(bounds[0])) if bounds is not None else np.zeros(0, np.intp)
-        missing = int(found[0]) if len(found) else None
+    if table.sparse is None:
+        return table.numbers(slice(None))
+    X = sparse.csr_array(table.sparse)
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
+
+
+def _refuse_gaps(table: Table, extent: Extent) -> None:
+    missing = extent.first_missing()
     if missing is not None:
         raise ValueError(
             f"{table.label(missing)} has missing cells (NaN), and a regression has no term for them; fill "
             "them in (SimpleImputer), drop the column, or use BayesClassifier or GaussianDiscriminant, "
             "which take gaps."
         )
-    return sparse.csr_array(X) if table.sparse is not None else X, bounds

@@ -66,13 +66,13 @@ def hessian_is_cheap(objective: Objective) -> bool:
 
 def _hessian_costs_at_most(objective: Objective, operations: float) -> bool:
     """For two classes a Hessian is never much dearer than a few gradients."""
-    m, p = objective.n_parameters
+    m, p = objective.shape
     return m * p <= DENSE and (m == 1 or objective.design.n_rows * float(m * p) ** 2 <= operations)
 
 
 def _from_sample(objective: Objective) -> tuple[Array, Curvature | None] | None:
     """The optimum of a sample and its curvature; None where a sample is too small or has no optimum."""
-    m, p = objective.n_parameters
+    m, p = objective.shape
     n = objective.design.n_rows
     n_sample = max(SAMPLE_LEAST, SAMPLE_PER_PARAMETER * m * p, n // SAMPLE_SHARE)
     if n < WORTH_SAMPLING * n_sample:
@@ -90,6 +90,6 @@ def _from_sample(objective: Objective) -> tuple[Array, Curvature | None] | None:
 
 
 def _kronecker(objective: Objective, parameters: Array) -> KroneckerCurvature:
-    diagonal = objective.n_parameters[1] > DENSE
+    diagonal = objective.shape[1] > DENSE
     between, within = objective.factors_at(parameters, diagonal=diagonal)
     return KroneckerCurvature(between, within, objective.penalty)

@@ -4,7 +4,17 @@ from suffice.text.analysis import Analysis
 from suffice.text.counting import count
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents, read_documents
+from suffice.text.places import place_terms
 from suffice.text.sums import class_sums
 from suffice.text.vocabulary import Vocabulary
 
-__all__ = ["Analysis", "Counts", "Documents", "Vocabulary", "class_sums", "count", "read_documents"]
+__all__ = [
+    "Analysis",
+    "Counts",
+    "Documents",
+    "Vocabulary",
+    "class_sums",
+    "count",
+    "place_terms",
+    "read_documents",
+]

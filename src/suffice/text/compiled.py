@@ -79,7 +79,7 @@ def count_row(
                 ):
                     term = size
                     size += 1
-                if term == FREE:
+                if not FREE < term < size:
                     unknown += 1
                 else:
                     n = record(term, row, n, entries)
@@ -151,7 +151,7 @@ def count_single_words(
         for k in range(segments[1]):
             start, end = units[k], units[k + 1] - 1
             term, slot = locate(buffer, start, end, hashes[k], table)
-            if term == FREE:
+            if not FREE < term < size:  # beyond: what the original of a snapshot has learnt since
                 if not grow:
                     unknown[d] += 1
                     continue

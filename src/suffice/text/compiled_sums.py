@@ -17,14 +17,16 @@ def add_by_class(
     starts: Offsets,
     terms: Ids,
     x: NDArray[Any],
+    documents: NDArray[np.int64],
     classes: NDArray[np.int64],
     weights: NDArray[np.float64],
     total: NDArray[np.float64],
     present: NDArray[np.float64],
     support: NDArray[np.int64],
 ) -> None:
-    """Add what each document has of each term to the sums (classes, terms) of its class."""
-    for d in range(len(starts) - 1):
+    """Add what each of some documents has of each term to the sums (classes, terms) of its class."""
+    for i in range(len(documents)):
+        d = documents[i]
         k, w = classes[d], weights[d]
         for j in range(starts[d], starts[d + 1]):
             t = terms[j]

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
+VALUES_AT_ONCE = 1 << 12
+"""Python strings that are encoded at once: so there is little of the text twice."""
+
 
 @dataclass(frozen=True, eq=False)
 class Documents:
@@ -20,6 +23,10 @@ class Documents:
     bytes: Bytes
     offsets: Offsets
     missing: NDArray[np.bool_] | None = None
+    first: int = 0
+    """Where the first document stood in what was passed."""
+    chosen: NDArray[np.integer[Any]] | None = None
+    """Where each stood, after some were left out."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -32,7 +39,12 @@ class Documents:
     def part(self, first: int, last: int) -> Documents:
         """Documents `first` to `last`, without a copy."""
         missing = None if self.missing is None else self.missing[first:last]
-        return Documents(self.bytes, self.offsets[first : last + 1], missing)
+        chosen = None if self.chosen is None else self.chosen[first:last]
+        return Documents(self.bytes, self.offsets[first : last + 1], missing, self.first + first, chosen)
+
+    def number(self, i: int) -> int:
+        """Where document i stood in what was passed."""
+        return self.first + i if self.chosen is None else int(self.chosen[i])
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Documents:
         """Some documents, in this order."""
@@ -40,7 +52,8 @@ class Documents:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         where = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
         missing = None if self.missing is None else self.missing[rows]
-        return Documents(self.bytes[where], offsets, missing)
+        chosen = self.first + rows if self.chosen is None else self.chosen[rows]
+        return Documents(self.bytes[where], offsets, missing, chosen=chosen)
 
     def text(self, i: int) -> str:
         """Document i as a string."""
@@ -67,32 +80,58 @@ def read_documents(column: Any) -> Documents:
     if isinstance(column, np.ndarray):
         column = column.tolist()
     if isinstance(column, list | tuple):
-        return _from_arrow(_from_values(column))
+        return _from_values(column)
     if isinstance(column, pa.Array):
         return _from_arrow(_as_strings(column))
     if str(getattr(column, "dtype", "")) == "object":
-        return _from_arrow(_from_values(column.tolist()))
+        return _from_values(column.tolist())
     if isinstance(column, pa.ChunkedArray) or hasattr(column, "__arrow_c_stream__"):
         chunks = [_as_strings(chunk) for chunk in pa.chunked_array(column).chunks]
         return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
     if hasattr(column, "to_numpy"):
-        return _from_arrow(_from_values(column.to_numpy().tolist()))
+        return _from_values(column.to_numpy().tolist())
+    cure = "pass list(documents)"
+    if not isinstance(column, Iterable):
+        cure = f"pass [{'None' if column is None else 'text'}] for one document"
     raise TypeError(
-        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; "
-        "pass list(documents)"
+        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
     )
 
 
-def _from_values(values: Any) -> Any:
-    """An Arrow array of Python strings; None, NaN, NaT and pandas.NA are missing."""
+def _from_values(values: list[Any] | tuple[Any, ...]) -> Documents:
+    """Python strings, chunk by chunk, into one run of bytes; None, NaN, NaT and pandas.NA are missing."""
+    text = np.empty(_most_bytes(values), np.uint8)  # what is not written to costs nothing
+    offsets = np.zeros(len(values) + 1, np.int64)
+    missing = np.zeros(len(values), np.bool_)
+    for first in range(0, len(values), VALUES_AT_ONCE):
+        chunk = _from_arrow(_encoded(values[first : first + VALUES_AT_ONCE], first))
+        last, start = first + len(chunk), offsets[first]
+        begin, n_bytes = chunk.offsets[0], chunk.n_bytes
+        text[start : start + n_bytes] = chunk.bytes[begin : begin + n_bytes]
+        offsets[first + 1 : last + 1] = chunk.offsets[1:] + (start - begin)
+        if chunk.missing is not None:
+            missing[first:last] = chunk.missing
+    return Documents(text[: offsets[-1]], offsets, missing if missing.any() else None)
+
+
+def _most_bytes(values: list[Any] | tuple[Any, ...]) -> int:
+    """The most bytes that these strings can take in UTF-8."""
+    try:
+        if all(map(str.isascii, values)):
+            return sum(map(len, values))
+    except TypeError:  # something missing, or something wrong that will be refused
+        pass
+    return 4 * sum(len(value) for value in values if isinstance(value, str | bytes))
+
+
+def _encoded(values: list[Any] | tuple[Any, ...], first: int) -> Any:
+    """An Arrow array of Python strings, of which the first has this position."""
     import pyarrow as pa
 
     try:
-        # Buffers double as they grow; this pool gives the outgrown ones back, Arrow's own keeps them.
-        pool = pa.system_memory_pool()
-        return pa.array(values, pa.large_string(), from_pandas=True, memory_pool=pool)
+        return pa.array(values, pa.large_string(), from_pandas=True, memory_pool=pa.system_memory_pool())
     except (pa.ArrowException, UnicodeEncodeError) as error:
-        _refuse(values, error)
+        _refuse(values, error, first)
 
 
 def _as_strings(array: Any) -> Any:
@@ -114,11 +153,11 @@ def _as_strings(array: Any) -> Any:
     return strings
 
 
-def _refuse(values: Iterable[Any], error: Exception) -> NoReturn:
+def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn:
     """Say which document is no string, or has no UTF-8."""
     import pyarrow as pa
 
-    for i, value in enumerate(values):
+    for i, value in enumerate(values, first):
         if isinstance(value, str):
             try:
                 value.encode()

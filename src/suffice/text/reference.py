@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -31,7 +31,7 @@ def count_documents(
     starts = [0]
     for position, text in enumerate(documents.texts()):
         row: dict[int, int] = {}
-        for term in _terms(text, analysis, position):
+        for term in _terms(text, analysis, documents.number(position)):
             number = numbers.setdefault(term, len(numbers))
             row[number] = row.get(number, 0) + 1
         terms += row.keys()
@@ -68,7 +68,7 @@ def _terms(text: str, analysis: Analysis, position: int) -> Iterator[str]:
         text = text.lower()
     fewest, most = analysis.ngram_range
     if analysis.analyzer == "word":
-        words = [word for word in _words(text, analysis, position) if word not in analysis.stop_set]
+        words = [word for word in words_of(text, analysis, position) if word not in analysis.stop_set]
         for n in range(fewest, min(most, len(words)) + 1):
             yield from words if n == 1 else map(" ".join, _windows(words, n))
     elif analysis.analyzer == "char":
@@ -84,18 +84,38 @@ def _terms(text: str, analysis: Analysis, position: int) -> Iterator[str]:
                     break
 
 
-def _words(text: str, analysis: Analysis, position: int) -> list[str]:
+def words_of(text: str, analysis: Analysis, position: int) -> list[str]:
     """The words of one document."""
     if analysis.tokenizer is None:
         return TOKEN.findall(text)
-    words = list(analysis.tokenizer(text))
+    given = analysis.tokenizer(text)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"document {position}: the tokenizer returned {given!r:.80} of type {type(given).__name__}; "
+            "it must return a list of strings"
+        )
+    words = list(given)
     for word in words:
         if not isinstance(word, str):
             raise TypeError(
-                f"document {position}: the tokenizer returned {word!r} of type {type(word).__name__}; "
-                "it must return strings"
+                f"document {position}: the tokenizer returned {word!r:.80} of type {type(word).__name__} "
+                "among its words; it must return strings"
             )
+        if not word.isascii():
+            _refuse_surrogates(word, position)
     return words
+
+
+def _refuse_surrogates(word: str, position: int) -> None:
+    """Raise for a word that has no UTF-8."""
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"document {position}: the tokenizer returned {word!r:.80} with the lone surrogate "
+            f"{word[error.start]!r}, which has no UTF-8; clean it with "
+            "word.encode('utf-8', 'replace').decode()"
+        ) from error
 
 
 def _windows(sequence: Slices, n: int) -> Iterator[Slices]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.kernels.choice import read_only
 from suffice.text.documents import Bytes, Documents, Offsets
 from suffice.text.kernels import table_kernels
-from suffice.text.table import Ids, Table, empty_table
+from suffice.text.table import FREE, Ids, Table, empty_table
 
 BYTES_PER_TERM = 8
 """A first guess; more room is made where it is wrong."""
@@ -98,6 +98,7 @@ class Vocabulary:
         ids = np.empty(len(offsets) - 1, np.int32)
         kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
         kernels.find_terms(read_only(arena), read_only(offsets), self.table, ids)
+        ids[ids >= self._size] = FREE  # what the original of a snapshot has learnt since
         return ids
 
     def make_room(self) -> None:
@@ -149,11 +150,25 @@ class Vocabulary:
             raise ValueError("ids must be distinct")
         return taken
 
+    def snapshot(self) -> Vocabulary:
+        """The terms of now over the same memory; the original may grow on, the snapshot must be copied."""
+        twin = Vocabulary(0)
+        twin.table, twin._size = self.table, self._size
+        return twin
+
+    def extends(self, other: Vocabulary) -> bool:
+        """Whether this has the terms of the other under the same ids, because one is the other's snapshot."""
+        mine, theirs = self.table, other.table
+        same = mine.hashes is theirs.hashes and mine.arena is theirs.arena
+        return same and len(other) <= len(self)
+
     def copy(self) -> Vocabulary:
         """An independent copy."""
         twin = Vocabulary(0)
         arena, offsets, hashes, slots = self.table
-        twin.table = Table(arena.copy(), offsets.copy(), hashes.copy(), slots.copy())
+        own = np.full_like(slots, FREE)
+        table_kernels(BYTES_PER_TERM * self._size).fill_slots(hashes[: self._size], own)
+        twin.table = Table(arena.copy(), offsets.copy(), hashes.copy(), own)
         twin._size = self._size
         return twin
 

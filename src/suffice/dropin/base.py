@@ -1,0 +1,158 @@
+"""What the generative estimators with scikit-learn's names share: checks, and declared classes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from contextlib import suppress
+from copy import copy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import unique_labels
+
+from suffice.classifier import BayesClassifier, Learnt
+from suffice.engines.table import Table
+from suffice.factors.base import Solved, Totals
+from suffice.families.elementary import Array
+from suffice.priors import Priors, class_priors
+from suffice.solution import Solution
+from suffice.statistics import Statistics
+
+
+class DropIn(BayesClassifier):
+    """A BayesClassifier of one family whose settings, checks and parameters are scikit-learn's."""
+
+    prior_setting: ClassVar[str] = "priors"
+    """The constructor's argument that holds the class priors."""
+    takes_sparse: ClassVar[bool] = False
+    _declared: Any = None
+    """Classes that are known whether or not they have rows, or None."""
+    _closed: bool = False
+    """Whether the declared classes are the only ones."""
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+
+        def learn() -> None:
+            self._validate_params()
+            self._closed = False
+            self._declared = None if sample_weight is None else self._labels_without_weight(y, sample_weight)
+            self._learn(X, y, sample_weight, afresh=True)
+            self._check_fit()
+
+        return self._atomically(learn)
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Add rows. `classes` declares all labels that will come; without it new ones may come any time."""
+
+        def learn() -> None:
+            self._validate_params()
+            if classes is not None:
+                self._declare(unique_labels(classes))
+            afresh = not self._is_fitted()
+            self._learn(X, y, sample_weight, afresh=afresh, check=self._check_declared)
+            if self._closed:
+                self._check_fit()
+
+        return self._atomically(learn)
+
+    def _declare(self, classes: NDArray[Any]) -> None:
+        if self._is_fitted() and not (self._closed and np.array_equal(self._declared, classes)):
+            known = self._declared if self._closed else self.classes_
+            raise ValueError(f"`classes={classes!r}` is not the same as on last call: {known!r}.")
+        self._declared, self._closed = classes, True
+
+    def _check_declared(self, labels: NDArray[Any]) -> None:
+        """Refuse labels that were not among the declared classes."""
+        if self._closed:
+            unknown = labels[~np.isin(labels, self._declared)]
+            if len(unknown):
+                raise ValueError(
+                    f"The target label(s) {unknown} in y do not exist in the initial classes "
+                    f"{self._declared}."
+                )
+
+    def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
+        """All labels, where some may only stand on rows of weight zero: they stay classes."""
+        with suppress(TypeError, ValueError):  # what is no weight is refused where rows are read
+            if not np.all(np.asarray(sample_weight, dtype=np.float64) > 0):
+                return np.unique(self._labels(y))
+        return None
+
+    def _check_fit(self) -> None:
+        """Refuse settings that do not fit the rows, as soon as they are known."""
+        if getattr(self, self.prior_setting) is not None:
+            self._class_priors(self._learnt.accumulator.solvable(self._declared))
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings; they act at the next fit."""
+        if params and self._is_fitted():
+            with suppress(ValueError):  # sums that cannot be solved have nothing to keep
+                self.solve()
+        super().set_params(**params)
+        return self
+
+    def with_priors(self, priors: Priors) -> Self:
+        """A new model with other priors; nothing is refitted."""
+        solution = self.solve()
+        model = copy(self).merge(self.statistics_.zero())
+        setattr(model, self.prior_setting, class_priors(priors, solution.classes, solution.weight))
+        model.solve()
+        return model
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        if sparse.issparse(X) and not self.takes_sparse:
+            raise TypeError(
+                f"Sparse data was passed, but {type(self).__name__} takes dense data; use X.toarray()."
+            )
+        return super()._read(X, reset=reset)
+
+    def _labels(self, y: Any) -> NDArray[Any]:
+        # Text in a list keeps the dtype that NumPy gives it, and so do the classes.
+        return super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
+
+    # --- solving ---------------------------------------------------------------------------------
+
+    def _solution(self, learnt: Learnt) -> Solution:
+        statistics = learnt.accumulator.solvable(self._declared)
+        labels = statistics.schema.factor_labels[0]
+        factor = self._solved(statistics.totals[0], labels, statistics)
+        priors = self._class_priors(statistics)
+        estimated = getattr(self, self.prior_setting) is None
+        return Solution(statistics, [factor], priors, estimated=estimated)
+
+    @abstractmethod
+    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> Solved:
+        """The parameters of the only factor."""
+
+    @abstractmethod
+    def _class_priors(self, statistics: Statistics) -> Array:
+        """π_k, checked as scikit-learn checks them."""
+
+    @property
+    def decision_function(self) -> Any:
+        """Absent, as it is in scikit-learn: wrappers choose by it what they are given."""
+        raise AttributeError(
+            f"{type(self).__name__} has no decision_function, as in scikit-learn; "
+            "use predict_joint_log_proba."
+        )
+
+    def _factor(self) -> Any:
+        return self.solve().factors[0]
+
+    @property
+    def class_count_(self) -> Array:
+        """The rows of each class, by their weights."""
+        return self.solve().weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.categorical = False
+        return tags

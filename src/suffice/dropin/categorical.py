@@ -1,0 +1,142 @@
+"""CategoricalNB: counts of categories that are numbered from 0."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import naive_bayes
+
+from suffice.dropin.discrete import DiscreteNB
+from suffice.dropin.tables import CategoryTable
+from suffice.engines.table import Table
+from suffice.factors.base import Codes, Totals
+from suffice.factors.levels import LevelBlock, LevelCounts, LevelTable, LevelTotals, SolvedLevels
+from suffice.families import Categorical, Family
+from suffice.families.elementary import Array
+from suffice.infer import Families
+from suffice.statistics import Statistics
+
+
+class CategoricalNB(DiscreteNB):
+    """Categorical naive Bayes with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in MultinomialNB; alpha is one number, added to each category.
+    min_categories : int or array-like of shape (d,), default=None
+        The fewest categories of each column; without it, the largest number seen says how many there are.
+
+    Attributes
+    ----------
+    category_count_, feature_log_prob_ : list of ndarray of shape (k, categories)
+    n_categories_ : ndarray of shape (d,)
+    class_count_, class_log_prior_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import CategoricalNB
+    >>> CategoricalNB().fit([[0, 1], [0, 2], [1, 2]], ["a", "a", "b"]).predict([[0, 1]])
+    array(['a'], dtype='<U1')
+    """
+
+    takes_sparse: ClassVar[bool] = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.CategoricalNB._parameter_constraints  # noqa: SLF001
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        min_categories: int | ArrayLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def chosen_families(self) -> Families:
+        """Categorical columns."""
+        return Categorical(unseen="error")
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        return CategoryTable(super()._read(X, reset=reset))
+
+    def _check_fit(self) -> None:
+        super()._check_fit()
+        self._fewest_categories()
+
+    def _fewest_categories(self) -> NDArray[np.int64]:
+        if self.min_categories is None:
+            return np.zeros(self.n_features_in_, dtype=np.int64)
+        fewest = np.array(self.min_categories)
+        if not np.issubdtype(fewest.dtype, np.signedinteger):
+            raise ValueError(f"'min_categories' should have integral type. Got {fewest.dtype} instead.")
+        if fewest.ndim and fewest.shape != (self.n_features_in_,):
+            raise ValueError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is "
+                f"provided. Got {fewest.shape} instead."
+            )
+        return np.broadcast_to(fewest, self.n_features_in_)
+
+    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedLevels:
+        if not isinstance(totals, LevelTotals):
+            raise TypeError("these statistics are not of Categorical columns.")
+        family = Categorical(alpha=float(self._smoothing()), unseen="error")
+        pairs = zip(totals.columns, self._fewest_categories().tolist(), strict=True)
+        return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
+
+    @property
+    def category_count_(self) -> list[Array]:
+        """The rows of each class and category, by their weights, for each column."""
+        return [table.weight for table in self._factor().tables]
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """How many categories each column has."""
+        return np.array([len(table.levels) for table in self._factor().tables], dtype=np.int64)
+
+    @property
+    def feature_log_prob_(self) -> list[Array]:
+        """Log p of each class and category, for each column."""
+        with np.errstate(divide="ignore"):
+            return [np.log(table.probability.T) for table in self._factor().tables]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class CategoryCounts(LevelTable):
+    """Log p(category | class) of one column, whose categories are all numbers below the largest."""
+
+    def __init__(self, family: Family, counts: LevelCounts, fewest: int) -> None:
+        seen = np.flatnonzero(counts.support.any(axis=0))
+        number = np.array([int(counts.levels[i]) for i in seen.tolist()], dtype=np.intp)
+        n_categories = max(int(number.max(initial=-1)) + 1, fewest)
+        weight = np.zeros((len(counts.weight), n_categories))
+        support = np.zeros(weight.shape, dtype=np.int64)
+        for category, level in zip(number.tolist(), seen.tolist(), strict=True):
+            weight[:, category] += counts.weight[:, level]
+            support[:, category] += counts.support[:, level]
+        super().__init__(family, LevelCounts(list(range(n_categories)), weight, support), keep_empty=True)
+
+    def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
+        """The category of each cell; one beyond the last is an IndexError, as it is in scikit-learn."""
+        n_categories = len(self.levels)
+        number = np.array([*(int(value) for value in batch.values), n_categories + 1], dtype=np.intp)
+        beyond = number[:-1].max(initial=-1)
+        if beyond >= n_categories:
+            raise IndexError(
+                f"{label}: category {beyond} was never seen, and there are {n_categories}; fit with "
+                f"min_categories={beyond + 1}, or pass NaN, which is a missing cell."
+            )
+        return number[batch.codes]

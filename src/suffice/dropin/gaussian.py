@@ -1,0 +1,143 @@
+"""GaussianNB: own means and variances in each class, and a floor under the variances."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import naive_bayes
+
+from suffice.dropin.base import DropIn
+from suffice.factors.base import Counts, Totals
+from suffice.factors.solved_columns import SolvedColumns
+from suffice.families import Normal
+from suffice.families.elementary import Array, exponent_of
+from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.infer import Families
+from suffice.statistics import Statistics
+
+LOG_TWO = float(np.log(2.0))
+
+
+class GaussianNB(DropIn):
+    """Gaussian naive Bayes with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    priors : array-like of shape (k,), default=None
+        Class priors; None for the class frequencies.
+    var_smoothing : float, default=1e-9
+        The share of the largest column variance that is added to all variances, when solving.
+
+    Attributes
+    ----------
+    theta_, var_ : ndarray of shape (k, d)
+        Means, and variances with the floor.
+    epsilon_ : float
+        The floor.
+    class_count_, class_prior_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import GaussianNB
+    >>> model = GaussianNB().fit([[-1.0, 1.0], [-2.0, 1.5], [1.0, 4.0], [2.0, 3.0]], [1, 1, 2, 2])
+    >>> model.predict([[-0.8, float("nan")]])
+    array([1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.GaussianNB._parameter_constraints  # noqa: SLF001
+
+    def __init__(self, *, priors: ArrayLike | None = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def chosen_families(self) -> Families:
+        """Normal columns."""
+        return Normal(alpha=0.0)
+
+    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> FlooredColumns:
+        solved = totals.solve(labels, statistics.classes)
+        if not isinstance(solved, SolvedColumns):
+            raise TypeError("these statistics are not of Normal columns.")
+        return FlooredColumns(solved, statistics.support, self.var_smoothing)
+
+    def _class_priors(self, statistics: Statistics) -> Array:
+        if self.priors is None:
+            return np.asarray(statistics.weight / statistics.weight.sum())
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != statistics.classes.shape:
+            raise ValueError("Number of priors must match number of classes.")
+        if not np.isclose(priors.sum(), 1.0):
+            raise ValueError("The sum of the priors should be 1.")
+        if (priors < 0).any():
+            raise ValueError("Priors must be non-negative.")
+        return priors
+
+    @property
+    def class_prior_(self) -> Array:
+        """π_k."""
+        return self.priors_
+
+    @property
+    def theta_(self) -> Array:
+        """The mean of each class and column."""
+        return np.asarray(self._factor().location)
+
+    @property
+    def var_(self) -> Array:
+        """The variance of each class and column, the floor included."""
+        return np.asarray(self._factor().variance)
+
+    @property
+    def epsilon_(self) -> float:
+        """The floor under the variances."""
+        return float(self._factor().floor)
+
+
+class FlooredColumns(SolvedColumns):
+    """Maximum likelihood, and then a share of the largest column variance on top of every variance."""
+
+    def __init__(self, solved: SolvedColumns, support: Counts, share: float) -> None:
+        super().__init__(solved.family, *solved.weight.shape)
+        vars(self).update(vars(solved))
+        absent = support == 0
+        variance = np.where(solved.point | ~solved.active, 0.0, -0.5 / np.minimum(solved.natural[1], -1e-300))
+        largest, unit = _largest_variance(solved, variance)
+        variance[absent] = 0.0
+        self.location = np.where(absent[:, np.newaxis], 0.0, solved.location)
+        scaled = share * largest
+        with np.errstate(over="ignore"):
+            self.floor = float(np.ldexp(scaled, 2 * unit))
+            # The unit of a column covers the floor too, so that neither leaves the floats.
+            self.exponent = np.maximum(solved.exponent, unit + exponent_of(np.sqrt(np.asarray([scaled]))))
+            spread = np.ldexp(variance, 2 * (solved.exponent - self.exponent))
+            spread = spread + np.ldexp(scaled, 2 * (unit - self.exponent))
+            self.variance = np.ldexp(spread, 2 * self.exponent)
+        if share * largest > 0:
+            self._smooth(variance=spread, own=np.ldexp(variance, 2 * (solved.exponent - self.exponent)))
+
+    def _smooth(self, variance: Array, own: Array) -> None:
+        """Natural parameters of Normals about `location` with these variances, in the columns' units."""
+        self.origin = self.location
+        self.natural = np.stack([np.zeros_like(variance), -0.5 / variance])
+        self.constant = -0.5 * np.log(variance) - self.exponent * LOG_TWO - HALF_LOG_TWO_PI
+        self.point = np.zeros_like(self.point)
+        self.active = np.asarray(self.weight.any(axis=0))
+        per_row = np.where(self.active, self.constant - 0.5 * own / variance, 0.0)
+        self.log_p_of_rows = float(np.sum(self.weight * per_row))
+
+
+def _largest_variance(solved: SolvedColumns, variance: Array) -> tuple[float, int]:
+    """The largest variance of a column over all rows, in units of 4^unit."""
+    everything = solved.weight.sum(axis=0)
+    share = np.divide(solved.weight, everything, out=np.zeros_like(solved.weight), where=everything > 0)
+    first = solved.location[np.argmax(solved.weight > 0, axis=0), np.arange(len(everything))]
+    away = np.ldexp(np.where(share > 0, solved.location - first, 0.0), -solved.exponent)
+    total = np.sum(share * (variance + np.square(away - np.sum(share * away, axis=0))), axis=0)
+    exponent = solved.exponent + exponent_of(np.sqrt(total))
+    largest = int(np.argmax(np.where(total > 0, exponent, -(2**20))))
+    unit = int(exponent[largest]) if total[largest] > 0 else 0
+    with np.errstate(under="ignore"):
+        return float(np.ldexp(total, 2 * (solved.exponent - unit)).max(initial=0.0)), unit

@@ -1,0 +1,286 @@
+"""LinearDiscriminantAnalysis: one covariance for all classes, and Fisher's directions."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+from sklearn import discriminant_analysis
+
+from suffice.dropin.base import DropIn
+from suffice.dropin.covariances import Covariances, family_of
+from suffice.dropin.quadratic import check_solver
+from suffice.factors.base import Block, Totals
+from suffice.factors.solve_scatter import Tying, assembled
+from suffice.factors.solved_scatter import ROWS_AT_ONCE, SolvedScatter
+from suffice.families.elementary import Array
+from suffice.infer import Families
+from suffice.kernels.choice import is_complete
+from suffice.models import GaussianDiscriminant
+from suffice.scores import Scores
+from suffice.statistics import Statistics
+
+
+class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
+    """Linear discriminant analysis with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    solver : {"svd", "lsqr", "eigen"}, default="svd"
+        "svd" leaves out directions without variance, "lsqr" and "eigen" can shrink, and weigh the classes'
+        covariances by their priors; "lsqr" has no `transform`.
+    shrinkage : "auto", float or None, default=None
+        Of each covariance toward a multiple of the identity; "auto" is Ledoit and Wolf's.
+    priors : array-like of shape (k,), default=None
+        Class priors.
+    n_components : int, default=None
+        The number of directions in `transform`.
+    store_covariance : bool, default=False
+        Whether there is a `covariance_` with solver="svd".
+    tol : float, default=1e-4
+        Deviations up to it, in those of the columns, count as none (solver="svd").
+    covariance_estimator : None
+        Estimators that need the rows are scikit-learn's own.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
+    means_ : ndarray of shape (k, d)
+    priors_ : ndarray of shape (k,)
+    covariance_ : ndarray of shape (d, d)
+    scalings_ : ndarray of shape (d, rank)
+        Directions; their signs are arbitrary.
+    xbar_ : ndarray of shape (d,)
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import LinearDiscriminantAnalysis
+    >>> X = [[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]
+    >>> LinearDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1.0]])
+    array([1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = (
+        discriminant_analysis.LinearDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
+    )
+
+    def __init__(
+        self,
+        solver: str = "svd",
+        shrinkage: str | float | None = None,
+        priors: ArrayLike | None = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.n_components = n_components
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def chosen_families(self) -> Families:
+        """One joint Gaussian."""
+        return family_of(self.shrinkage)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_solver(self)
+
+    def _check_fit(self) -> None:
+        n_classes, n_rows = len(self._learnt.accumulator.classes), int(self._learnt.accumulator.support.sum())
+        if n_rows == 1:
+            raise ValueError("Found array with 1 sample(s) while a minimum of 2 is required.")
+        if n_rows == n_classes:
+            raise ValueError("The number of samples must be more than the number of classes.")
+        most = min(n_classes - 1, self.n_features_in_)
+        if self.n_components is not None and self.n_components > most:
+            raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
+        if self.priors is not None and abs(np.sum(np.asarray(self.priors, dtype=np.float64)) - 1.0) > 1e-5:
+            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
+        self.solve()
+
+    def _class_priors(self, statistics: Statistics) -> Array:
+        if self.priors is None:
+            return np.asarray(statistics.weight / statistics.weight.sum())
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != statistics.classes.shape:
+            raise ValueError(
+                f"priors has shape {priors.shape}, but there are {len(statistics.classes)} classes."
+            )
+        if (priors < 0).any():
+            raise ValueError("priors must be non-negative")
+        return priors / priors.sum() if abs(priors.sum() - 1.0) > 1e-5 else priors
+
+    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> LinearScatter:
+        priors = self._class_priors(statistics)
+        svd = self.solver == "svd"
+        moments = Covariances.of(totals, statistics.classes, self.shrinkage, shared=svd)
+        found = moments.found
+        tying = Tying("shared", statistics.classes, found.data.scale, 0.0)
+        evidence = found.moments.evidence
+        if evidence is not None:
+            evidence = [replace(part, group=0) for part in evidence]
+        scatter = found.moments.scatter.sum(axis=0, keepdims=True)
+        found = replace(
+            found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter)
+        )
+        solved = LinearScatter(family_of(self.shrinkage), labels, found.active, len(labels))
+        if svd:
+            solved.within = moments.in_units(moments.standard)[0]
+            matrix = moments.standard
+            solved.solve_svd(moments, priors, self.tol)
+        else:
+            solved.within = np.einsum("k,kij->ij", priors, moments.each)
+            matrix = moments.standardised(solved.within)[np.newaxis]
+            solved.solve_within(moments, priors, directions=self.solver == "eigen")
+        return assembled(solved, found, matrix.copy())
+
+    # --- what scikit-learn calls what was learnt ---------------------------------------------------
+
+    @property
+    def means_(self) -> Array:
+        """μ_k."""
+        return self._gaussian().mean
+
+    @property
+    def coef_(self) -> Array:
+        """w_k of the linear scores; for two classes the one row w."""
+        rows = self._factor().coefficients
+        return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
+
+    @property
+    def intercept_(self) -> Array:
+        """w_k0 of the linear scores; for two classes the one number w₀."""
+        factor = self._factor()
+        constant = factor.constants - factor.coefficients @ factor.middle + self.solve().log_priors
+        return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
+
+    @property
+    def covariance_(self) -> Array:
+        """Σ, weighed by the priors."""
+        if self.solver == "svd":
+            if not self.store_covariance:
+                raise AttributeError("covariance_ is there with store_covariance=True, or another solver.")
+            if self.priors is not None:
+                statistics = self._learnt.accumulator.solvable(self._declared)
+                each = Covariances.of(statistics.totals[0], statistics.classes, None).each
+                return np.asarray(np.einsum("k,kij->ij", self.priors_, each))
+        return np.asarray(self._factor().within)
+
+    @property
+    def xbar_(self) -> Array:
+        """Σ π_k·μ_k."""
+        if self.solver != "svd":
+            raise AttributeError(f"xbar_ is there with solver='svd', not {self.solver!r}.")
+        return np.asarray(self._factor().middle)
+
+    @property
+    def scalings_(self) -> Array:
+        """Directions that separate the classes, best first, in columns; a sign is arbitrary."""
+        self._require_directions("scalings_", AttributeError)
+        return np.asarray(self._factor().scalings)
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of the variance between the classes along each direction."""
+        self._require_directions("explained_variance_ratio_", AttributeError)
+        return np.asarray(self._factor().explained[: self._n_features_out])
+
+    def _require_directions(self, name: str, error: type[Exception]) -> None:
+        self.solve()
+        if self.solver == "lsqr":
+            raise error(f"{name} not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
+
+    @property
+    def _n_features_out(self) -> int:
+        most = min(len(self.classes_) - 1, self.n_features_in_)
+        return most if self.n_components is None else self.n_components
+
+    def transform(self, X: Any) -> Array:
+        """Rows along the directions; a missing cell stands for its expectation given the others."""
+        if self.solver == "lsqr":
+            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
+        scalings = self.scalings_[:, : self._n_features_out]
+        values = self._read(X, reset=False).numbers(slice(None))
+        gaps = np.isnan(values)
+        if gaps.any():
+            values = np.where(gaps, self._expected(values.astype(np.float64)), values)
+        return np.asarray(
+            (values - self._factor().middle) @ scalings if self.solver == "svd" else values @ scalings
+        )
+
+    def decision_function(self, X: Any) -> Array:
+        """Linear scores w_k·x + w_k0; for two classes their difference (1-D)."""
+        scores = self._scores(X, base=False).comparable()
+        return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
+
+
+class LinearScatter(SolvedScatter):
+    """Gaussians of one covariance, and the linear scores that a solver of scikit-learn makes of them.
+
+    Rows without gaps are scored by `coefficients` about `middle`; others by the marginals of the Gaussians.
+    """
+
+    within: Array
+    coefficients: Array
+    """(k, d)."""
+    constants: Array
+    """What a row at `middle` scores, (k,), priors aside."""
+    middle: Array
+    scalings: Array
+    explained: Array
+
+    def solve_svd(self, moments: Covariances, priors: Array, tol: float) -> None:
+        """Whiten by the principal axes of the correlations within classes, then find Fisher's directions."""
+        deviation = np.sqrt(np.diag(self.within))
+        deviation[deviation == 0] = 1.0
+        values, vectors = linalg.eigh(self.within / np.outer(deviation, deviation), check_finite=False)
+        strength = np.sqrt(np.maximum(values[::-1], 0.0))
+        rank = int(np.sum(strength > tol))
+        whitening = (vectors[:, ::-1] / deviation[:, np.newaxis])[:, :rank] / strength[:rank]
+        self.middle = priors @ moments.mean
+        away = moments.mean - self.middle
+        between = (np.sqrt(priors)[:, np.newaxis] * away) @ whitening
+        _, spread, axes = np.linalg.svd(between, full_matrices=False)
+        explained = np.square(spread)
+        self.explained = (
+            explained / explained.sum() if explained.sum() > 0 else np.full_like(explained, np.nan)
+        )
+        kept = int(np.sum(spread > tol * spread.max(initial=0.0)))
+        self.scalings = whitening @ axes[:kept].T
+        projected = away @ self.scalings
+        self.coefficients = projected @ self.scalings.T
+        self.constants = -0.5 * np.sum(np.square(projected), axis=1)
+
+    def solve_within(self, moments: Covariances, priors: Array, *, directions: bool) -> None:
+        """Σ⁻¹·μ_k by least squares, or by the eigenvectors of Σ⁻¹·(the covariance between classes)."""
+        mean = moments.mean
+        if directions:
+            values, vectors = linalg.eigh(moments.total - self.within, self.within)
+            self.scalings = vectors[:, ::-1]
+            self.explained = values[::-1] / values.sum()
+            self.coefficients = mean @ self.scalings @ self.scalings.T
+        else:
+            self.coefficients = linalg.lstsq(self.within, mean.T)[0].T
+        self.middle = priors @ mean
+        quadratic = np.sum(mean * self.coefficients, axis=1)
+        self.constants = self.coefficients @ self.middle - 0.5 * quadratic
+
+    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        """Linear scores of rows without gaps; log densities where those are wanted."""
+        if base or not is_complete(block):
+            super().add_scores(block, labels, scores, base=base)
+            return
+        for start in range(0, len(block), ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            scores.finite[rows] += (block[rows] - self.middle) @ self.coefficients.T + self.constants

@@ -1,0 +1,181 @@
+"""LogisticRegression with an l2 penalty or none."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import linear_model
+
+from suffice.regression import LogisticRegression as CoreLogisticRegression
+
+TIGHTEST, LOOSEST = 1e-10, 1e-5
+"""Tolerances in standard errors between which `tol` is taken."""
+
+
+class LogisticRegression(CoreLogisticRegression):
+    """Logistic regression with scikit-learn's parameters and attributes, for l2 penalties and none.
+
+    All solvers but "liblinear" have the same optimum; one method finds it, to 1e-5 standard errors or closer.
+
+    Parameters
+    ----------
+    penalty : {"l2", None}, default="deprecated"
+        Deprecated in scikit-learn 1.8: use `C=inf` for no penalty.
+    C : float, default=1.0
+        The weight of the data against the penalty; `inf` is plain maximum likelihood.
+    l1_ratio : float, default=0.0
+        Only 0: an l1 penalty is scikit-learn's own.
+    tol : float, default=1e-4
+        Of the search; the optimum is found to 1e-5 standard errors at least.
+    fit_intercept : bool, default=True
+        Whether there is a w₀.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, times those of the rows.
+    solver : str, default="lbfgs"
+        Accepted; "liblinear", which penalises the intercept, only without one.
+    max_iter : int, default=100
+        The most iterations over all rows.
+    dual, intercept_scaling, random_state, verbose, warm_start, n_jobs
+        Accepted, without effect on the optimum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
+    n_iter_ : ndarray of shape (1,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import LogisticRegression
+    >>> X = [[0.5], [1.0], [1.5], [2.0], [2.5], [3.0]]
+    >>> LogisticRegression().fit(X, [0, 0, 1, 0, 1, 1]).predict([[0.7], [2.8]])
+    array([0, 1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = linear_model.LogisticRegression._parameter_constraints  # noqa: SLF001
+
+    def __init__(
+        self,
+        penalty: str | None = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        dual: bool = False,
+        tol: float = 1e-4,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "lbfgs",
+        max_iter: int = 100,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+        self._validate_params()
+        self._warn_of_what_goes()
+        penalised = self._has_penalty()
+        if self.solver == "liblinear" and len(np.unique(np.asarray(y))) > 2:
+            raise ValueError(
+                "The 'liblinear' solver does not support multiclass classification (n_classes >= 3); use "
+                "another solver, or a OneVsRestClassifier."
+            )
+        core = CoreLogisticRegression(
+            C=self.C if penalised else np.inf,
+            fit_intercept=self.fit_intercept,
+            class_weight=self.class_weight,
+            max_iter=max(int(self.max_iter), 1),
+            tol=min(max(float(self.tol), TIGHTEST), LOOSEST),
+        )
+        learnt = vars(core.fit(X, y, sample_weight))
+        for name in ("_learnt", "n_features_in_", "feature_names_in_"):
+            if name in learnt:
+                setattr(self, name, learnt[name])
+            elif hasattr(self, name):
+                delattr(self, name)
+        return self
+
+    @property
+    def n_iter_(self) -> NDArray[Any]:
+        """Iterations over all rows."""
+        return super().n_iter_.astype(np.int32)
+
+    def _warn_of_what_goes(self) -> None:
+        """Warn as scikit-learn does of what it will remove."""
+        if self.penalty != "deprecated":
+            warnings.warn(
+                "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, "
+                "leave 'penalty' set to its default value and use 'l1_ratio' or 'C' instead.",
+                FutureWarning,
+                stacklevel=3,
+            )
+        elif self.l1_ratio is None:
+            warnings.warn(
+                "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
+                "Use 0<=l1_ratio<=1 instead.",
+                FutureWarning,
+                stacklevel=3,
+            )
+        if self.penalty is None and self.C != 1.0:
+            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=3)
+        if self.penalty == "l2" and self.l1_ratio != 0:
+            warnings.warn(
+                f"Inconsistent values: penalty=l2 with l1_ratio={self.l1_ratio}. penalty is deprecated. "
+                "Please use l1_ratio only.",
+                stacklevel=3,
+            )
+        if self.n_jobs is not None:
+            warnings.warn(
+                "'n_jobs' has no effect since 1.8 and will be removed in 1.10. You provided "
+                f"'n_jobs={self.n_jobs}', please leave it unspecified.",
+                FutureWarning,
+                stacklevel=3,
+            )
+
+    def _has_penalty(self) -> bool:
+        """Whether there is an l2 penalty; refuse what scikit-learn refuses, and what is not here."""
+        penalty = self.penalty
+        if penalty == "deprecated":
+            penalty = "l2" if not self.l1_ratio else "l1" if self.l1_ratio == 1 else "elasticnet"
+            penalty = None if np.isinf(self.C) else penalty
+        if self.solver not in ("liblinear", "saga") and penalty not in ("l2", None):
+            raise ValueError(
+                f"Solver {self.solver} supports only 'l2' or None penalties, got {penalty} penalty."
+            )
+        if self.solver != "liblinear" and self.dual:
+            raise ValueError(f"Solver {self.solver} supports only dual=False, got dual={self.dual}")
+        if penalty == "elasticnet" and self.solver != "saga":
+            raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={self.solver}.")
+        if self.solver == "liblinear" and penalty is None:
+            raise ValueError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
+        if penalty in ("l1", "elasticnet"):
+            raise NotImplementedError(
+                f"an {penalty} penalty has no smooth optimum, which is what is searched for here; use "
+                "sklearn.linear_model.LogisticRegression for it, or l1_ratio=0."
+            )
+        if self.solver == "liblinear" and self.fit_intercept:
+            raise NotImplementedError(
+                "solver='liblinear' penalises the intercept too; use solver='lbfgs', which does not, or "
+                "sklearn.linear_model.LogisticRegression for it."
+            )
+        return penalty is not None

@@ -1,0 +1,195 @@
+"""QuadraticDiscriminantAnalysis: own means and covariances in each class."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+from sklearn import discriminant_analysis
+
+from suffice.dropin.base import DropIn
+from suffice.dropin.covariances import Covariances, family_of
+from suffice.factors.base import Codes, Totals
+from suffice.factors.solved_scatter import SolvedScatter
+from suffice.families import MultivariateNormal
+from suffice.families.elementary import Array
+from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.infer import Families
+from suffice.statistics import Statistics
+
+
+class QuadraticDiscriminantAnalysis(DropIn):
+    """Quadratic discriminant analysis with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    solver : {"svd", "eigen"}, default="svd"
+        Whether `reg_param` ("svd") or `shrinkage` ("eigen") regularises.
+    shrinkage : "auto", float or None, default=None
+        Of each covariance toward a multiple of the identity; "auto" is Ledoit and Wolf's.
+    priors : array-like of shape (k,), default=None
+        Class priors.
+    reg_param : float, default=0.0
+        γ in Σ = (1 − γ)·Σ + γ·I.
+    store_covariance : bool, default=False
+        Whether there is a `covariance_`.
+    tol : float, default=1e-4
+        Variances up to it count as none.
+    covariance_estimator : None
+        Estimators that need the rows are scikit-learn's own.
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (k, d)
+    priors_ : ndarray of shape (k,)
+    rotations_, scalings_, covariance_ : list of ndarray
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import QuadraticDiscriminantAnalysis
+    >>> X = [[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]
+    >>> QuadraticDiscriminantAnalysis().fit(X, [1, 1, 1, 2, 2, 2]).predict([[-0.8, -1.0]])
+    array([1])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = (
+        discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
+    )
+
+    def __init__(
+        self,
+        *,
+        solver: str = "svd",
+        shrinkage: str | float | None = None,
+        priors: ArrayLike | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 1e-4,
+        covariance_estimator: Any = None,
+    ) -> None:
+        self.solver = solver
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.reg_param = reg_param
+        self.store_covariance = store_covariance
+        self.tol = tol
+        self.covariance_estimator = covariance_estimator
+
+    def chosen_families(self) -> Families:
+        """One joint Gaussian in each class."""
+        return family_of(self.shrinkage)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        check_solver(self)
+
+    def _check_fit(self) -> None:
+        self.solve()
+
+    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedScatter:
+        classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
+        if len(classes) < 2:
+            raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
+        if (n_rows < 2).any():
+            label = classes[int(np.argmax(n_rows < 2))]
+            raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
+        moments = Covariances.of(totals, statistics.classes, self.shrinkage)
+        found = moments.found
+        solved = RotatedScatter(family_of(None), labels, np.arange(d), d)
+        solved.group = found.tying.group
+        solved.centre, solved.shift = moments.mean, np.zeros_like(moments.mean)
+        solved.scale[found.active] = found.data.scale
+        matrices = moments.each
+        if self.solver == "svd":
+            matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(d)
+        for k, label in enumerate(classes):
+            scaling, rotation = linalg.eigh(matrices[k], check_finite=False)
+            if np.sum(scaling > self.tol) < d or (self.solver == "svd" and n_rows[k] < d):
+                raise linalg.LinAlgError(self._singular(label, int(n_rows[k]), d))
+            solved.scalings.append(scaling[::-1])
+            solved.rotations.append(rotation[:, ::-1])
+        solved.standard = matrices / np.outer(solved.scale, solved.scale)
+        solved.n_parameters = len(classes) * (d + d * (d + 1) // 2)
+        solved.evidence = found.moments.evidence if len(found.active) == d else None
+        return solved
+
+    def _singular(self, label: Any, n_rows: int, d: int) -> str:
+        start = f"The covariance matrix of class {label} is not full rank. "
+        if self.solver == "svd" and n_rows <= d:
+            return (
+                f"{start}When using `solver='svd'` the number of samples in each class should be more than "
+                f"the number of features, but class {label} has {n_rows} samples and {d} features. Try "
+                "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
+            )
+        cure = "shrinkage" if self.solver == "eigen" else "reg_param"
+        return f"{start}Increase the value of `{cure}` to reduce the collinearity."
+
+    def _class_priors(self, statistics: Statistics) -> Array:
+        if self.priors is None:
+            return np.asarray(statistics.weight / statistics.weight.sum())
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != statistics.classes.shape or (priors < 0).any():
+            raise ValueError(
+                f"priors must be one number ≥ 0 for each of the {len(statistics.classes)} classes, "
+                f"got {priors.tolist()}."
+            )
+        return priors
+
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class for two classes (1-D), else log(p(x | C_k)·π_k) + d/2·log 2π."""
+        scores = self._scores(X, base=True).comparable()
+        if scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores + self.n_features_in_ * HALF_LOG_TWO_PI
+
+    @property
+    def means_(self) -> Array:
+        """μ_k."""
+        return np.asarray(self._factor().centre)
+
+    @property
+    def rotations_(self) -> list[Array]:
+        """The principal axes of each class, in columns; a sign is arbitrary."""
+        return list(self._factor().rotations)
+
+    @property
+    def scalings_(self) -> list[Array]:
+        """The variances along the principal axes of each class."""
+        return list(self._factor().scalings)
+
+    @property
+    def covariance_(self) -> list[Array]:
+        """Σ_k, where `store_covariance=True`."""
+        if not self.store_covariance:
+            raise AttributeError("covariance_ is there with store_covariance=True.")
+        return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
+
+
+class RotatedScatter(SolvedScatter):
+    """Gaussians beside their principal axes."""
+
+    def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
+        super().__init__(family, labels, active, d)
+        self.scalings: list[Array] = []
+        self.rotations: list[Array] = []
+
+
+def check_solver(estimator: Any) -> None:
+    """Refuse settings that a solver does not have."""
+    if estimator.solver == "svd":
+        if estimator.shrinkage is not None:
+            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+        if estimator.covariance_estimator is not None:
+            raise ValueError("covariance_estimator is not supported with solver='svd'. Try another solver.")
+    elif estimator.covariance_estimator is not None:
+        if estimator.shrinkage is not None and estimator.shrinkage != 0:
+            raise ValueError(
+                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
+            )
+        raise NotImplementedError(
+            "covariance_estimator needs the rows, and this model keeps their sums; use shrinkage, or "
+            f"sklearn.discriminant_analysis.{type(estimator).__name__}."
+        )
