@@ -396,7 +396,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def state(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: settings, statistics, and what searches found."""
         solution, container = self.solve(), self._learnt.container
-        class_priors(self.priors, solution.classes, solution.weight)
+        self._check_priors(solution.classes)
         settings: dict[str, Any] = {
             name: value.state() if isinstance(value, Schema) else Setting(value)
             for name, value in self.get_params(deep=False).items()
@@ -417,30 +417,30 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         statistics = Statistics.from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
-        found = fields.branches("found", len(schema.factors))
         model._learnt = Learnt(
             accumulator, container_from_fields(container[0], len(schema)) if container else None
         )
-        try:
-            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
-                model._check_loaded(found)
-        except SufficeFileError:
-            raise
-        except (TypeError, ValueError, ArithmeticError) as error:
-            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
         if fields.flag("n_features_in"):
             model.n_features_in_ = len(schema)
         if fields.flag("feature_names_in"):
             if not (schema.named and all(isinstance(name, str) for name in schema.names)):
                 raise fields.error("feature_names_in", "is true, but the columns have no names.")
             model.feature_names_in_ = np.array(schema.names, dtype=object)
+        try:
+            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
+                model._check_loaded(fields)
+        except SufficeFileError:
+            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
         return model
 
-    def _check_loaded(self, found: list[Fields]) -> None:
+    def _check_loaded(self, fields: Fields) -> None:
         """Refuse settings and sums that no fitted model has; searches are not run again."""
         self.chosen_families()
         present = self._learnt.accumulator.solvable()
-        class_priors(self.priors, present.classes, present.weight)
+        self._check_priors(present.classes)
+        found = fields.branches("found", len(present.schema.factors))
         self._learnt.searched = searched_again(present, found)
 
     def __sklearn_tags__(self) -> Any:

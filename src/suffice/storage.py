@@ -48,13 +48,16 @@ def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
 
 def _class_of(name: str) -> Any:
     """The class of a name in the list."""
+    from suffice import dropin
+    from suffice.archive.saving import name_in_files
     from suffice.classifier import BayesClassifier
     from suffice.models import GaussianDiscriminant
     from suffice.regression import LogisticRegression, ProbitRegression
     from suffice.statistics import Statistics
     from suffice.text_classifier import TextClassifier
 
-    classes = (
+    classes: tuple[Any, ...] = (
+        *(getattr(dropin, each) for each in dropin.__all__),
         BayesClassifier,
         GaussianDiscriminant,
         LogisticRegression,
@@ -62,4 +65,4 @@ def _class_of(name: str) -> Any:
         Statistics,
         TextClassifier,
     )
-    return {cls.__name__: cls for cls in classes}[name]
+    return {name_in_files(cls): cls for cls in classes}[name]

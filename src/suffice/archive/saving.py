@@ -13,6 +13,14 @@ CLASSES = (
     "ProbitRegression",
     "Statistics",
     "TextClassifier",
+    "dropin.BernoulliNB",
+    "dropin.CategoricalNB",
+    "dropin.ComplementNB",
+    "dropin.GaussianNB",
+    "dropin.LinearDiscriminantAnalysis",
+    "dropin.LogisticRegression",
+    "dropin.MultinomialNB",
+    "dropin.QuadraticDiscriminantAnalysis",
 )
 """The classes that a file may name."""
 
@@ -32,10 +40,18 @@ class Saved:
         path : str, PathLike or binary file
             An existing file stays as it is until the new one is whole.
         """
-        cls = type(self)
-        if cls.__name__ not in CLASSES or cls.__module__.partition(".")[0] != "suffice":
+        name = name_in_files(type(self))
+        if name not in CLASSES:
             raise TypeError(
-                f"{cls.__name__} is a class of your own, and files name only {', '.join(CLASSES)}; "
+                f"{type(self).__name__} is a class of your own, and files name only {', '.join(CLASSES)}; "
                 "save one of these, or the statistics_."
             )
-        write(path, {"class": cls.__name__, **self.state(), "written_with": versions()})
+        write(path, {"class": name, **self.state(), "written_with": versions()})
+
+
+def name_in_files(cls: type) -> str | None:
+    """What files call a class of ours: estimators with scikit-learn's names say so."""
+    package, _, room = cls.__module__.partition(".")
+    if package != "suffice":
+        return None
+    return f"dropin.{cls.__name__}" if room.startswith("dropin") else cls.__name__

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
+from suffice.archive import Fields
+from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.classifier import BayesClassifier, Learnt
 from suffice.engines.table import Table
 from suffice.factors.base import Solved, Totals
@@ -116,6 +118,23 @@ class DropIn(BayesClassifier):
     def _labels(self, y: Any) -> NDArray[Any]:
         # Text in a list keeps the dtype that NumPy gives it, and so do the classes.
         return super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it: declared classes too."""
+        declared = [] if self._declared is None else [state_of_labels(self._declared)]
+        return {**super().state(), "declared": declared, "closed": self._closed}
+
+    def _check_priors(self, labels: NDArray[Any]) -> None:
+        """Priors are checked where the parameters are solved."""
+
+    def _check_loaded(self, fields: Fields) -> None:
+        self._validate_params()
+        self._closed = fields.flag("closed")
+        for labels in fields.branches("declared"):
+            self._declared = labels_from_fields(labels)
+        self.solve()
 
     # --- solving ---------------------------------------------------------------------------------
 
