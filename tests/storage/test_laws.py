@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from suffice import BayesClassifier, Statistics, summarize
@@ -36,6 +36,7 @@ def test_the_cases_hold_every_family():
 
 @pytest.mark.parametrize("case", CASES)
 @LAW
+@example([0, 0, 4], [8, 0, 0, 0, 0, 0, 0], np.array([3, 1, 2]), None)  # a variance forgotten to below 0
 @given(rows, rows, labels, weights)
 def test_saving_and_loading_changes_nothing(case, first, second, names, weight):
     columns, family = CASES[case]

@@ -124,8 +124,8 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
                 step[k] = shift / weight[k]
                 scatter[k] = np.sum([second for _, second in expected], axis=0) - np.outer(step[k], shift)
             updated = tying.covariances(tying.pooled(scatter), weight)
-            spread = np.sqrt(np.diagonal(updated, axis1=1, axis2=2))
-            spread = np.where(spread > 0, spread, 1.0)
+            variance_now = np.diagonal(updated, axis1=1, axis2=2)
+            spread = np.sqrt(np.where(variance_now > 0, variance_now, 1.0))
             relative = np.abs(updated - covariance) / (spread[:, :, np.newaxis] * spread[:, np.newaxis])
             change = relative.max(axis=(1, 2), initial=0.0)
             np.maximum.at(change, tying.group, (np.abs(step) / spread[tying.group]).max(axis=1, initial=0.0))
@@ -154,11 +154,12 @@ def _settled(before: Array, after: Array) -> bool:
 
 def _smallest_eigenvalue(covariance: Array) -> float:
     """Of the correlation matrix; constant columns aside."""
-    spread = np.sqrt(np.diag(covariance))
-    held = spread > 0
+    variance = np.diag(covariance)
+    held = variance > 0  # rounding leaves less than nothing of what was taken away again
     if not held.any():
         return 0.0
-    inside = covariance[np.ix_(held, held)] / np.outer(spread[held], spread[held])
+    spread = np.sqrt(variance[held])
+    inside = covariance[np.ix_(held, held)] / np.outer(spread, spread)
     return float(np.linalg.eigvalsh(inside)[0])
 
 
