@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.archive import SufficeFileError
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
     from suffice.learning_curves import LearningCurves, compare
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from suffice.regression import LogisticRegression, ProbitRegression
     from suffice.rows import summarize
     from suffice.statistics import Statistics
+    from suffice.storage import load
     from suffice.text_classifier import TextClassifier
     from suffice.threads import set_threads
 
@@ -30,11 +32,13 @@ __all__ = [
     "LogisticRegression",
     "ProbitRegression",
     "Statistics",
+    "SufficeFileError",
     "TextClassifier",
     "compare",
     "dropin",
     "families",
     "links",
+    "load",
     "load_penguins",
     "set_threads",
     "summarize",
@@ -48,8 +52,10 @@ _HOMES = {
     "LogisticRegression": "suffice.regression",
     "ProbitRegression": "suffice.regression",
     "Statistics": "suffice.statistics",
+    "SufficeFileError": "suffice.archive",
     "TextClassifier": "suffice.text_classifier",
     "compare": "suffice.learning_curves",
+    "load": "suffice.storage",
     "load_penguins": "suffice.datasets",
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",

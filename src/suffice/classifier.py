@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock, RLock
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -17,6 +17,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.archive import Fields, Saved, Setting, SufficeFileError
+from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.explanation import Explanation
@@ -28,7 +30,7 @@ from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.schema import Schema
 from suffice.scores import Scores, log_odds_of_two, log_softmax_in_place, log_sum, softmax, softmax_in_place
-from suffice.solution import Solution
+from suffice.solution import Searched, Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 _LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
@@ -53,9 +55,11 @@ class Learnt:
     accumulator: Accumulator
     container: Container | None = None
     solution: Solution | None = None
+    searched: Searched | None = None
+    """Parameters that a file brought along, until the sums change."""
 
 
-class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -148,13 +152,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
-        self._solution(accumulator)
+        learnt = Learnt(accumulator)
+        self._solution(learnt)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._learnt = Learnt(accumulator)
+        self._learnt = learnt
         return self
 
     def _learn(
@@ -180,7 +185,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution = None
+        learnt.solution = learnt.searched = None
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -192,8 +197,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = type(self).__new__(type(self))
         model.__dict__ = dict(self.__dict__)
         if self._is_fitted():
-            learnt = Learnt(Accumulator.of(self.statistics_), self._learnt.container, self._learnt.solution)
-            model.__dict__["_learnt"] = learnt
+            model.__dict__["_learnt"] = replace(self._learnt, accumulator=Accumulator.of(self.statistics_))
         return model
 
     def _atomically(self, change: Any) -> Self:
@@ -322,13 +326,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = self._learnt.solution
         if solution is None:
             with self._lock():
-                solution = self._learnt.solution or self._solution(self._learnt.accumulator)
+                solution = self._learnt.solution or self._solution(self._learnt)
                 self._learnt.solution = solution
         return solution
 
-    def _solution(self, accumulator: Accumulator) -> Solution:
+    def _solution(self, learnt: Learnt) -> Solution:
         """From sums to parameters."""
-        return Solution.of(accumulator, self.priors)
+        return Solution.of(learnt.accumulator, self.priors, learnt.searched)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -382,12 +386,74 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
         return float(self.n_parameters_ * np.log(self.solve().weight.sum()) - 2.0 * self.log_likelihood_)
 
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it: settings, statistics, and what searches found."""
+        solution, container = self.solve(), self._learnt.container
+        self._check_priors(solution.classes)
+        settings: dict[str, Any] = {
+            name: value.state() if isinstance(value, Schema) else Setting(value)
+            for name, value in self.get_params(deep=False).items()
+        }
+        return {
+            "settings": settings,
+            "n_features_in": hasattr(self, "n_features_in_"),
+            "feature_names_in": hasattr(self, "feature_names_in_"),
+            "container": [] if container is None else [state_of_container(container)],
+            "statistics": self.statistics_.state(),
+            "found": [factor.found() for factor in solution.factors],
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The model from its state."""
+        model = cls(**_settings(cls, fields.branch("settings")))
+        statistics = Statistics.from_fields(fields.branch("statistics"))
+        schema, accumulator = statistics.schema, Accumulator.of(statistics)
+        container = fields.branches("container")
+        model._learnt = Learnt(
+            accumulator, container_from_fields(container[0], len(schema)) if container else None
+        )
+        if fields.flag("n_features_in"):
+            model.n_features_in_ = len(schema)
+        if fields.flag("feature_names_in"):
+            if not (schema.named and all(isinstance(name, str) for name in schema.names)):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(schema.names, dtype=object)
+        try:
+            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
+                model._check_loaded(fields)
+        except SufficeFileError:
+            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+        return model
+
+    def _check_loaded(self, fields: Fields) -> None:
+        """Refuse settings and sums that no fitted model has; searches are not run again."""
+        self.chosen_families()
+        present = self._learnt.accumulator.solvable()
+        self._check_priors(present.classes)
+        found = fields.branches("found", len(present.schema.factors))
+        self._learnt.searched = searched_again(present, found)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _settings(cls: type[BayesClassifier], fields: Fields) -> dict[str, Any]:
+    """The constructor's arguments; a schema given as `families` is a branch of its own."""
+    names = cls._get_param_names()
+    fields.require(names)
+    return {
+        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in names
+    }
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

@@ -9,19 +9,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import threads
+from suffice.archive import Fields
 from suffice.engines.table import Table
-from suffice.factors import Regularized
-from suffice.factors.base import Codes, Solved
+from suffice.factors import Regularized, Solved
+from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.kernels.choice import import_kernels_for, row_parts
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
-from suffice.schema import Schema
 from suffice.scores import Scores
 from suffice.statistics import Accumulator, Statistics
 
 FEWEST_ROWS = 64
 """Rows that are scored together, at the least: to prepare parameters costs something too."""
+
+Searched = list[Solved | None]
+"""For each factor its parameters, if they took a search."""
+
+
+def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
+    """The parameters that took a search, from what it found when the model was saved."""
+    labels = statistics.schema.factor_labels
+    return [
+        totals.solve_again(names, statistics.classes, part) if len(part) else None
+        for totals, names, part in zip(statistics.totals, labels, found, strict=True)
+    ]
 
 
 class Solution:
@@ -35,17 +47,23 @@ class Solution:
         self.weight = statistics.weight
         self.priors = priors
         self.factors = factors
-        self.factor_labels = factor_labels(statistics.schema)
+        self.factor_labels = statistics.schema.factor_labels
         free = len(self.classes) - 1 if estimated else 0
         self.n_parameters = free + sum(factor.n_parameters for factor in factors)
 
     @classmethod
-    def of(cls, accumulator: Accumulator, priors: Priors) -> Self:
-        """Solve every factor by its own family, over the classes that have rows."""
+    def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
+        """Solve every factor by its own family, over the classes that have rows.
+
+        Those that were `searched` already, when the model was saved, are as they were found.
+        """
         statistics = accumulator.solvable()
+        known = searched or [None] * len(statistics.totals)
         solved = [
-            totals.solve(labels, statistics.classes)
-            for totals, labels in zip(statistics.totals, factor_labels(statistics.schema), strict=True)
+            found or totals.solve(labels, statistics.classes)
+            for totals, labels, found in zip(
+                statistics.totals, statistics.schema.factor_labels, known, strict=True
+            )
         ]
         values = class_priors(priors, statistics.classes, statistics.weight)
         solution = cls(statistics, solved, values, estimated=are_estimated(priors))
@@ -153,8 +171,3 @@ class Solution:
             for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):
                 named[self.schema.names[j]] = values
         return named
-
-
-def factor_labels(schema: Schema) -> list[list[str]]:
-    """How messages name the columns of each factor."""
-    return [schema.labels_of(factor.columns) for factor in schema.factors]

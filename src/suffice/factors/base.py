@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels.choice import contiguous, first_infinity, infinity_refusal, read_only, row_parts
@@ -94,6 +95,15 @@ class Totals(ABC):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays, by name; what the sums weigh."""
 
+    def state(self) -> dict[str, Any]:
+        """All that the sums are, as a file holds it."""
+        return dict(self.arrays())
+
+    @classmethod
+    @abstractmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        """The sums from their state, or `SufficeFileError` where it is none."""
+
     @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
@@ -101,6 +111,10 @@ class Totals(ABC):
     @abstractmethod
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Solved:
         """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
+
+    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved:
+        """The parameters from what a search `found` when they were saved; closed forms have no search."""
+        raise found.error("", "belongs to a search, and there was none.")
 
 
 @dataclass(frozen=True)
@@ -122,6 +136,10 @@ class Solved(ABC):
     ignores_priors: bool = False
     """Whether the scores rank the classes without their priors."""
     regularized: list[Regularized]
+
+    def found(self) -> dict[str, Any]:
+        """What a file keeps of the parameters: nothing, unless they took a search."""
+        return {}
 
     @property
     @abstractmethod

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Scalars
 from suffice.factors.base import (
     Codes,
     Counts,
@@ -58,6 +59,19 @@ class LevelCounts:
         codes = self.codes_of(batch.values, grow=True)
         self.weight[:, codes] += batch.weight
         self.support[:, codes] += batch.support
+
+    def state(self) -> dict[str, Any]:
+        """The counts, as a file holds them."""
+        return {"levels": Scalars(self.levels), "weight": self.weight, "support": self.support}
+
+    @classmethod
+    def from_fields(cls, n_classes: int, fields: Fields) -> Self:
+        """The counts from their state."""
+        levels = fields.distinct("levels", fields.scalars("levels"))
+        shape = (n_classes, len(levels))
+        return cls(
+            levels, fields.array("weight", np.float64, shape), fields.array("support", np.int64, shape)
+        )
 
     def take_classes(self, index: Codes) -> LevelCounts:
         """A copy with these classes."""
@@ -145,6 +159,14 @@ class LevelTotals(Totals):
             named[f"weight.{j}"] = column.weight
             named[f"support.{j}"] = column.support
         return named
+
+    def state(self) -> dict[str, Any]:
+        return {"columns": [column.state() for column in self.columns]}
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        columns = fields.branches("columns", n_columns)
+        return cls(family, [LevelCounts.from_fields(n_classes, column) for column in columns])
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):

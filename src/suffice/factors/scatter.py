@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
+from suffice.archive import Fields
 from suffice.factors.base import (
     Block,
     Codes,
@@ -348,7 +349,23 @@ class ScatterTotals(Totals):
                 return f"{labels[column]} would have a variance below zero"
         return None
 
+    def state(self) -> dict[str, Any]:
+        from suffice.factors.scatter_state import state_of
+
+        return state_of(self)
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Any:
+        from suffice.factors.scatter_state import totals_from_fields
+
+        return totals_from_fields(cls.empty(family, n_columns).family, n_columns, n_classes, fields)
+
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Any:
         from suffice.factors.solve_scatter import solve_scatter
 
         return solve_scatter(self, labels, classes)
+
+    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Any:
+        from suffice.factors.solve_scatter import solve_scatter
+
+        return solve_scatter(self, labels, classes, found)

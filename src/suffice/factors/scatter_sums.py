@@ -118,7 +118,7 @@ class Sums:
             + 4.0 * (ab @ self.scatter @ ab)
             + 2.0 * abb * (a @ np.diag(self.scatter))
             + 4.0 * abb * (ab @ self.total)
-            + abb**2 * self.weight
+            + abb * abb * self.weight
         )
 
     def restricted(self, inside: NDArray[np.bool_]) -> Sums:
