@@ -206,9 +206,7 @@ class SolvedCounts(Solved):
         else:
             scores.finite += block @ self.log_p.T
         if self.zero is not None:
-            impossible = IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64))
-            for k in range(len(self.zero)):
-                scores.add_order(slice(None), k, impossible[:, k])
+            scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64)))
         if base:
             scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
 

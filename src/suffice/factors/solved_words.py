@@ -194,8 +194,7 @@ class SolvedWords(Solved):
         for rows, _, finite, order in self._scored(block, labels):
             scores.finite[rows] += finite
             if order is not None:
-                for k in range(order.shape[1]):
-                    scores.add_order(rows, k, order[:, k])
+                scores.add_orders(rows, order)
 
     def contributions(self, block: list[TextBlock], labels: list[str]) -> Array:
         result = np.zeros((len(block[0].documents), len(block), len(self.languages[0].weight)))
