@@ -160,7 +160,14 @@ class Table:
         """Give the table of adjacent rows, without a copy where the container allows it."""
         if self._library == "pyarrow":
             return read_table(self._source.slice(rows.start, rows.stop - rows.start))
+        if self.sparse is not None:
+            return read_table(self._by_row[rows])
         return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
+
+    @cached_property
+    def _by_row(self) -> Any:
+        """The sparse source with its rows together; where columns are, each part would read all of it."""
+        return self._source.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Give the table of some rows, by a mask or by their positions."""
