@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
+    from suffice.evaluation import Evaluation, evaluate
     from suffice.learning_curves import LearningCurves, compare
     from suffice.models import GaussianDiscriminant
     from suffice.regression import LogisticRegression, ProbitRegression
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BayesClassifier",
+    "Evaluation",
     "GaussianDiscriminant",
     "LearningCurves",
     "LogisticRegression",
@@ -33,6 +35,7 @@ __all__ = [
     "TextClassifier",
     "compare",
     "dropin",
+    "evaluate",
     "families",
     "links",
     "load_penguins",
@@ -43,6 +46,7 @@ __all__ = [
 
 _HOMES = {
     "BayesClassifier": "suffice.classifier",
+    "Evaluation": "suffice.evaluation",
     "GaussianDiscriminant": "suffice.models",
     "LearningCurves": "suffice.learning_curves",
     "LogisticRegression": "suffice.regression",
@@ -50,6 +54,7 @@ _HOMES = {
     "Statistics": "suffice.statistics",
     "TextClassifier": "suffice.text_classifier",
     "compare": "suffice.learning_curves",
+    "evaluate": "suffice.evaluation",
     "load_penguins": "suffice.datasets",
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
