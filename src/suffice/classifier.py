@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock, RLock
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -21,8 +21,11 @@ from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
+from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
+from suffice.novelty import tail_probabilities
+from suffice.prior_shift import PriorShift, estimate_shift
 from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
@@ -53,6 +56,8 @@ class Learnt:
     accumulator: Accumulator
     container: Container | None = None
     solution: Solution | None = None
+    shift: PriorShift | None = None
+    """How the priors were adapted to rows without labels."""
 
 
 class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -180,7 +185,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution = None
+        learnt.solution, learnt.shift = None, None
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -189,11 +194,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __copy__(self) -> Self:
         """A model that learns on its own."""
+        if not self._is_fitted():
+            return self._knowing(None)
+        return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
+
+    def _knowing(self, learnt: Learnt | None) -> Self:
+        """A model of the same settings that has learnt this."""
         model = type(self).__new__(type(self))
-        model.__dict__ = dict(self.__dict__)
-        if self._is_fitted():
-            learnt = Learnt(Accumulator.of(self.statistics_), self._learnt.container, self._learnt.solution)
-            model.__dict__["_learnt"] = learnt
+        model.__dict__ = self.__dict__ | ({} if learnt is None else {"_learnt": learnt})
         return model
 
     def _atomically(self, change: Any) -> Self:
@@ -284,25 +292,102 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             container=table.container,
         )
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw rows (X, y) from the model, X in the container it was fitted on."""
+    def sample(
+        self,
+        n_samples: int | None = None,
+        random_state: Any = None,
+        *,
+        labels: Any = None,
+        missing: bool = False,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows (X, y) from the model, X in the container it was fitted on.
+
+        Parameters
+        ----------
+        n_samples : int, optional
+            How many; one, or as many as there are labels.
+        random_state : int, Generator or RandomState, optional
+        labels : label or sequence of labels, optional
+            One class for all rows, or one for each; drawn from the priors by default.
+        missing : bool, default=False
+            Whether cells are missing as often as they were in training, column by column in each class.
+        """
+        codes, columns = self._drawn(n_samples, random_state, labels, missing=missing)
+        return self._contained(columns), self.classes_[codes]
+
+    def _drawn(
+        self, n_samples: Any, random_state: Any, labels: Any, *, missing: bool
+    ) -> tuple[Codes, list[NDArray[Any]]]:
         solution = self.solve()
         solution.require_density("sample")
-        if n_samples != int(n_samples) or n_samples < 0:
+        if n_samples is not None and (n_samples != int(n_samples) or n_samples < 0):
             raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
         rng = generator_of(random_state)
-        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors / solution.priors.sum())
-        columns = solution.sample(codes, rng)
+        if labels is None:
+            size = 1 if n_samples is None else int(n_samples)
+            codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
+        else:
+            codes = self._codes(labels, n_samples)
+        return codes, solution.sample(codes, rng, missing=missing)
+
+    def _codes(self, labels: Any, n_samples: Any) -> Codes:
+        """The numbers of labels that were asked for."""
+        known = {label: k for k, label in enumerate(self.classes_.tolist())}
+        if isinstance(labels, str) or np.ndim(labels) == 0:
+            one = labels.item() if isinstance(labels, np.generic) else labels
+            wanted = [one] * (1 if n_samples is None else int(n_samples))
+        else:
+            wanted = read_labels(labels).tolist()
+            if n_samples not in (None, len(wanted)):
+                raise ValueError(
+                    f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out."
+                )
+        unknown = [label for label in wanted if label not in known]
+        if unknown:
+            raise ValueError(f"there is no class {unknown[0]!r}; the classes are {list(known)[:20]}.")
+        return np.array([known[label] for label in wanted], dtype=np.intp)
+
+    def _contained(self, columns: list[NDArray[Any]]) -> Any:
         container = self._learnt.container
-        rows = np.column_stack(columns) if container is None else container.build(columns)
-        return rows, solution.classes[codes]
+        return np.column_stack(columns) if container is None else container.build(columns)
+
+    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+        """How strange each row is: the probability that the model gives one no more probable than it.
+
+        Small means strange, even where the posterior of some class is 1. Rows of the model itself have values
+        spread evenly between 0 and 1 (or above, for discrete columns). Missing cells are left out on both
+        sides; a value that the model never gives, such as a category never seen, makes a row as strange as
+        can be.
+
+        Parameters
+        ----------
+        X : table
+        random_state : int, Generator or RandomState, default=0
+            Of the rows drawn for comparison, where no formula serves.
+        """
+
+        def draw(n_rows: int) -> Table:
+            return read_table(self._contained(self._drawn(n_rows, random_state, None, missing=False)[1]))
+
+        return tail_probabilities(self.solve(), self._read(X, reset=False), draw)
 
     def with_priors(self, priors: Priors) -> Self:
         """A new model with other priors; nothing is refitted."""
         check_is_fitted(self)
-        model = copy(self).merge(self.statistics_.zero())
+        return self._under(priors, None)
+
+    def adapt_priors(self, X: Any) -> Self:
+        """A new model with the class priors of rows without labels, estimated by EM (see `prior_shift_`)."""
+        self.solve().require_density("adapt_priors")
+        shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
+        return self._under(shift.priors, shift)
+
+    def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
+        solution = self.solve().with_priors(priors)
+        model = self._knowing(
+            Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift)
+        )
         model.set_params(priors=priors)
-        model.solve()
         return model
 
     def _scores(self, X: Any, *, base: bool) -> Scores:
@@ -344,6 +429,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def priors_(self) -> Array:
         """π_k in the order of `classes_`."""
         return self.solve().priors
+
+    @property
+    def prior_shift_(self) -> PriorShift:
+        """How `adapt_priors` found the priors, and a test of the shift."""
+        check_is_fitted(self)
+        if self._learnt.shift is None:
+            raise AttributeError(
+                "the priors were not adapted; model.adapt_priors(rows) gives a model with them."
+            )
+        return self._learnt.shift
 
     @property
     def statistics_(self) -> Statistics:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -292,7 +291,7 @@ class Evaluation(Figures):
 
 
 def _check_settings(bootstrap: Any, level: float) -> None:
-    if bootstrap is not None and not (isinstance(bootstrap, Integral) and bootstrap >= 1):
+    if bootstrap is not None and not (isinstance(bootstrap, (int, np.integer)) and bootstrap >= 1):
         raise ValueError(f"bootstrap must be None or a whole number ≥ 1, got {bootstrap!r}.")
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")

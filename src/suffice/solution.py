@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -27,11 +28,11 @@ class Solution:
         self.schema = statistics.schema
         self.classes = statistics.classes
         self.weight = statistics.weight
+        self.presence = [totals.presence() for totals in statistics.totals]
         self.priors = priors
+        self.estimated_priors = estimated
         self.factors = factors
         self.factor_labels = factor_labels(statistics.schema)
-        free = len(self.classes) - 1 if estimated else 0
-        self.n_parameters = free + sum(factor.n_parameters for factor in factors)
 
     @classmethod
     def of(cls, accumulator: Accumulator, priors: Priors) -> Self:
@@ -41,11 +42,23 @@ class Solution:
             totals.solve(labels, statistics.classes)
             for totals, labels in zip(statistics.totals, factor_labels(statistics.schema), strict=True)
         ]
-        values = class_priors(priors, statistics.classes, statistics.weight)
-        solution = cls(statistics, solved, values, estimated=are_estimated(priors))
-        if solution._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+        uniform = class_priors("uniform", statistics.classes, statistics.weight)
+        return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
+
+    def with_priors(self, priors: Priors) -> Self:
+        """The same parameters under other priors."""
+        other = copy(self)
+        other.priors = class_priors(priors, self.classes, self.weight)
+        other.estimated_priors = are_estimated(priors)
+        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
-        return solution
+        return other
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters, priors included where they are estimated."""
+        free = len(self.classes) - 1 if self.estimated_priors else 0
+        return free + sum(factor.n_parameters for factor in self.factors)
 
     @property
     def log_priors(self) -> Array:
@@ -103,12 +116,33 @@ class Solution:
         ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
         return np.where(ruled_out & np.isposinf(result), 0.0, result)
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """One row of each class in `codes`, column by column; columns left out are missing."""
+    def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The cells that count in the scores, and those ignored since the model never gives them."""
+        seen = np.zeros((table.n_rows, len(self.schema)), dtype=np.bool_)
+        ignored = np.zeros_like(seen)
+        blocks = read_blocks(table, self.schema)
+        for at, factor, labels, block in zip(
+            self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
+        ):
+            seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
+        return seen, ignored
+
+    def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
+        """One row of each class in `codes`, column by column; columns left out are missing.
+
+        With `missing`, cells are missing as often as in the class's training rows, column by column.
+        """
         columns: list[NDArray[Any]] = [np.full(len(codes), np.nan) for _ in self.schema]
         for at, factor in zip(self.schema.factors, self.factors, strict=True):
             for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
                 columns[j] = values
+        if missing:
+            for at, presence in zip(self.schema.factors, self.presence, strict=True):
+                share = presence / np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
+                # The columns of counts are observed or missing together.
+                chance = rng.random((len(codes), 1 if at.family.factor == "counts" else len(at.columns)))
+                for j, gone in zip(at.columns.tolist(), (chance > share[codes]).T, strict=True):
+                    columns[j] = np.where(gone, None if columns[j].dtype == object else np.nan, columns[j])
         return columns
 
     def parameters(self) -> dict[Any, dict[str, Any]]:

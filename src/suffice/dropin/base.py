@@ -16,6 +16,7 @@ from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table
 from suffice.factors.base import Solved, Totals
 from suffice.families.elementary import Array
+from suffice.prior_shift import PriorShift
 from suffice.priors import Priors, class_priors
 from suffice.solution import Solution, factor_labels
 from suffice.statistics import Accumulator, Statistics
@@ -98,12 +99,13 @@ class DropIn(BayesClassifier):
         super().set_params(**params)
         return self
 
-    def with_priors(self, priors: Priors) -> Self:
-        """A new model with other priors; nothing is refitted."""
+    def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
+        # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
         solution = self.solve()
         model = copy(self).merge(self.statistics_.zero())
         setattr(model, self.prior_setting, class_priors(priors, solution.classes, solution.weight))
         model.solve()
+        model._learnt.shift = shift
         return model
 
     def _read(self, X: Any, *, reset: bool) -> Table:

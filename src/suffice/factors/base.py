@@ -85,6 +85,10 @@ class Totals(ABC):
         """All arrays, by name; what the sums weigh."""
 
     @abstractmethod
+    def presence(self) -> Array:
+        """The weight of the observed cells, (classes, columns)."""
+
+    @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
 
@@ -111,6 +115,8 @@ class Solved(ABC):
     """Whether the scores are log densities; if not, they only rank the classes."""
     ignores_priors: bool = False
     """Whether the scores rank the classes without their priors."""
+    is_given_length: bool = False
+    """Whether the density is one of counts given their sum."""
     regularized: list[Regularized]
 
     @property
@@ -125,6 +131,14 @@ class Solved(ABC):
     @abstractmethod
     def contributions(self, block: Block, labels: list[str]) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing."""
+
+    @abstractmethod
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The cells that count in the scores, and those ignored since the model never gives them, (n, d)."""
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        """If some columns are Gaussian: how many vary, and the log density of each class at its mean."""
+        return None
 
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -409,6 +409,9 @@ class ColumnTotals(Totals):
         names = ("total", "weight", "support", "origin", "exponent", "base")
         return {name: getattr(self, name) for name in names}
 
+    def presence(self) -> Array:
+        return np.broadcast_to(self.weight, (len(self.weight), self.n_columns))
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])
         if bad.any():

@@ -109,6 +109,9 @@ class CountTotals(Totals):
         names = ("total", "support", "weight", "rows", "base")
         return {name: getattr(self, name) for name in names}
 
+    def presence(self) -> Array:
+        return np.repeat(self.weight[:, np.newaxis], self.n_columns, axis=1)
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.total, self.support, max(size, float(np.abs(self.total).max(initial=0.0))))
         if bad.any():
@@ -121,6 +124,8 @@ class CountTotals(Totals):
 
 class SolvedCounts(Solved):
     """Log θ of every class and column."""
+
+    is_given_length = True
 
     def __init__(self, totals: CountTotals) -> None:
         self.family = totals.family
@@ -186,6 +191,12 @@ class SolvedCounts(Solved):
         if self.zero is not None:
             cells = np.where((x > 0)[:, :, np.newaxis] & self.zero.T, -np.inf, cells)
         return np.asarray(cells)
+
+    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        _, whole = self._prepared(block, labels)
+        seen = np.repeat(whole[:, np.newaxis], block.shape[1], axis=1)
+        complete = np.repeat(~_rows_with_gaps(block)[:, np.newaxis], block.shape[1], axis=1)
+        return seen, complete & ~seen
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Rows of Poisson length about the class's mean length."""

@@ -143,6 +143,9 @@ class HistogramTotals(Totals):
             named[f"support.{j}"] = column.counts.support
         return named
 
+    def presence(self) -> Array:
+        return np.stack([column.counts.weight.sum(axis=1) for column in self.columns], axis=1)
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if column.counts.problem(size):

@@ -139,6 +139,9 @@ class LevelTotals(Totals):
             named[f"support.{j}"] = column.support
         return named
 
+    def presence(self) -> Array:
+        return np.stack([column.weight.sum(axis=1) for column in self.columns], axis=1)
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if (column.support.sum(axis=1) > rows).any():
@@ -267,6 +270,13 @@ class SolvedLevels(Solved):
             log_p = table.log_p if table.order is None else np.where(table.order > 0, -np.inf, table.log_p)
             cells.append(log_p[rows])
         return np.stack(cells, axis=1)
+
+    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        rows = np.stack(self.rows_of_tables(block, labels), axis=1)
+        n_levels = np.array([len(table.levels) for table in self.tables])
+        unseen = (rows == n_levels) & (n_levels > 0)
+        counts = self.family.unseen == "smooth"
+        return (rows < n_levels) | (unseen & counts), unseen & (not counts)
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         columns = []

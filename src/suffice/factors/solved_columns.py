@@ -122,6 +122,23 @@ class SolvedColumns(Solved):
             result[:, self.active, k] = cells if log_base is None else cells + log_base
         return result
 
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        dense = block.toarray() if sparse.issparse(block) else block
+        values, outside, _ = self._prepared(dense, labels, base=False)
+        seen, ignored = np.zeros(dense.shape, dtype=np.bool_), np.zeros(dense.shape, dtype=np.bool_)
+        missing = np.isnan(values)
+        seen[:, self.active] = ~missing if outside is None else ~missing | outside
+        if outside is None:
+            ignored[:, self.active] = missing & ~np.isnan(dense[:, self.active])
+        return seen, ignored
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        if not self._is_quadratic():
+            return None
+        on = self.active & seen
+        slope, curve = self.natural[:, :, on]
+        return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
+
     def _prepared(self, block: Array, labels: list[str], *, base: bool) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""
         raw = block if self.active.all() else block[:, self.active]

@@ -168,6 +168,17 @@ class SolvedScatter(Solved):
                 result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
         return result
 
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.zeros(block.shape, dtype=np.bool_)
+        seen[:, self.active] = ~np.isnan(block[:, self.active])
+        return seen, np.zeros_like(seen)
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        on = seen[self.active]
+        scale = self.scale[self.active[on]]
+        peaks = np.array([Whitening(matrix[np.ix_(on, on)], scale).constant for matrix in self.standard])
+        return int(on.sum()), peaks[self.group]
+
     def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
         """Rows with the same columns observed, those columns, and Σ on them for each group."""
         if is_complete(block):

@@ -168,6 +168,7 @@ class SolvedWords(Solved):
         self.languages = languages
         self.regularized = []
         self.ignores_priors = family.event == "complement"
+        self.is_given_length = family.event != "bernoulli"
         self.has_density = family.event != "complement" and not family.weight_norm
         free = 0 if family.event == "bernoulli" else 1
         self.n_parameters = sum(
@@ -202,6 +203,15 @@ class SolvedWords(Solved):
         for rows, j, finite, order in self._scored(block, labels):
             result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
         return result
+
+    def observed(
+        self, block: list[TextBlock], labels: list[str]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.ones((len(block[0].documents), len(block)), dtype=np.bool_)
+        for j, text in enumerate(block):
+            if text.documents.missing is not None:
+                seen[:, j] = ~text.documents.missing
+        return seen, np.zeros_like(seen)
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         return [

@@ -141,6 +141,9 @@ class WordTotals(Totals):
             }
         return named
 
+    def presence(self) -> Array:
+        return np.stack([column.weight for column in self.columns], axis=1)
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             entries = column.entries

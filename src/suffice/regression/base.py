@@ -130,6 +130,12 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().classes
 
     @property
+    def priors_(self) -> Array:
+        """The share of each class in the training rows, by their weights."""
+        weights = self._fitted().class_weights
+        return np.asarray(weights / weights.sum())
+
+    @property
     def coef_(self) -> Array:
         """w, one row for two classes, else one per class."""
         return np.vstack([one.equations.coefficients for one in self._fitted().solved])
