@@ -18,7 +18,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.engines.container import Container
-from suffice.engines.table import Table
+from suffice.engines.labels import read_labels
+from suffice.engines.table import Table, read_table
+from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.factors.base import Codes
@@ -291,6 +293,11 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             values=tuple(table.values(j) for j in range(table.n_columns)),
             container=table.container,
         )
+
+    def evidence(self) -> ColumnEvidence:
+        """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
+        solution = self.solve()
+        return solution.evidence(self._learnt.container or Container("numpy", None, ()))
 
     def sample(
         self,

@@ -15,7 +15,7 @@ from suffice.families.elementary import Array
 from suffice.rows import checked_weights
 from suffice.wrapping import Wrapper
 
-Costs = ArrayLike | Mapping[tuple[Any, Any], float] | None
+Costs = ArrayLike | Mapping[Any, float] | None
 
 
 class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -217,9 +218,7 @@ class Evaluation(Figures):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the confusion matrix; needs matplotlib."""
-        from suffice.plots import ConfusionDisplay
-
-        return ConfusionDisplay(self.confusion, self.labels).plot(ax=ax)
+        return import_module("suffice.plots").ConfusionDisplay(self.confusion, self.labels).plot(ax=ax)
 
     def _of(self, who: str | int | None) -> str:
         return "all rows" if who is None else str(self.labels[who]) if isinstance(who, int) else who

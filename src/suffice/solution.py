@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.engines.container import Container
 from suffice.engines.table import Table
+from suffice.evidence import ColumnEvidence
 from suffice.factors import Regularized
 from suffice.factors.base import Codes, Solved
 from suffice.families.elementary import Array
@@ -126,6 +128,21 @@ class Solution:
         ):
             seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
         return seen, ignored
+
+    def evidence(self, container: Container) -> ColumnEvidence:
+        """How far apart the columns hold the classes."""
+        self.require_density("evidence")
+        d, k = len(self.schema), len(self.classes)
+        kl, distance = np.zeros((d, k, k)), np.zeros((d, k, k))
+        total_kl, total_distance = np.zeros((k, k)), np.zeros((k, k))
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            found = factor.separation()
+            kl[at.columns], distance[at.columns] = found.kl, found.bhattacharyya
+            total_kl += found.joint_kl
+            total_distance += found.joint_bhattacharyya
+        return ColumnEvidence(
+            self.schema.names, self.classes, self.priors, kl, distance, total_kl, total_distance, container
+        )
 
     def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
         """One row of each class in `codes`, column by column; columns left out are missing.

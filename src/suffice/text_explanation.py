@@ -5,11 +5,13 @@ from __future__ import annotations
 import html
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.engines.container import Container
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
 from suffice.text import Documents, place_terms
@@ -77,6 +79,24 @@ class TextExplanation:
             odds = np.nan_to_num(gains[:, a] - gains[:, b], nan=0.0, posinf=np.inf, neginf=-np.inf)
         pairs = zip(terms, odds.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
+
+    def to_frame(self) -> Any:
+        """One line per document and word, with one field per class; with the prior and the rest they add up."""
+        lines: list[tuple[int, str, Array]] = []
+        for document in range(len(self)):
+            lines += [(document, word, gains) for word, gains in zip(*self.words(document), strict=True)]
+            lines += [(document, "(prior)", self.prior), (document, "(rest)", self.rest(document))]
+        fields: dict[str, Any] = {
+            "document": np.array([document for document, _, _ in lines], dtype=np.intp),
+            "word": [word for _, word, _ in lines],
+        }
+        for k, label in enumerate(self.classes.tolist()):
+            fields[str(label)] = np.array([gains[k] for _, _, gains in lines], dtype=np.float64)
+        return Container("numpy", None, ()).frame(fields)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what the words say; needs matplotlib."""
+        return import_module("suffice.plots").ExplanationDisplay(self).plot(ax=ax)
 
     def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
         """One document in words: what speaks for the class, and what against it."""

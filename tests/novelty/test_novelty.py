@@ -170,7 +170,7 @@ def test_a_model_without_a_density_of_rows_refuses():
 
 
 def test_presence_and_absence_of_words_has_a_novelty():
-    documents, y = ["good film", "bad film", "good fun"] * 5, ["+", "-", "+"] * 5
+    documents, y = ["good film", "bad film", "good fun"] * 50, ["+", "-", "+"] * 50
     model = TextClassifier("bernoulli").fit(documents, y)
     novelty = model.novelty(["good film", "good bad film fun", None])
     assert novelty[0] > 0.2

@@ -106,6 +106,36 @@ class Regularized:
     reason: str
 
 
+@dataclass(frozen=True)
+class Separation:
+    """How far apart a factor holds the classes: divergences of each column alone, and of all together."""
+
+    kl: Array
+    """(d, k, k), [column, true, against]."""
+    bhattacharyya: Array
+    """(d, k, k)."""
+    joint_kl: Array
+    """(k, k)."""
+    joint_bhattacharyya: Array
+    """(k, k)."""
+
+    @classmethod
+    def of_independent(cls, kl: Array, bhattacharyya: Array) -> Separation:
+        """Of columns that are independent given the class, rounding below 0 taken away."""
+        kl, bhattacharyya = np.maximum(kl, 0.0), np.maximum(bhattacharyya, 0.0)
+        return cls(kl, bhattacharyya, kl.sum(axis=0), bhattacharyya.sum(axis=0))
+
+
+def divergences(family: Family, natural: Array) -> tuple[Array, Array]:
+    """KL divergences and Bhattacharyya distances (k, k, …) of members (m, k, …) about one origin."""
+    n_classes = natural.shape[1]
+    pairs = [
+        (family.kl(natural[:, [k]], natural), family.bhattacharyya(natural[:, [k]], natural))
+        for k in range(n_classes)
+    ]
+    return np.stack([one[0] for one in pairs]), np.stack([one[1] for one in pairs])
+
+
 class Solved(ABC):
     """Parameters of one factor for every class."""
 
@@ -143,6 +173,10 @@ class Solved(ABC):
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """One value per row for each column, drawn from the row's class."""
+
+    @abstractmethod
+    def separation(self) -> Separation:
+        """How far apart the classes are."""
 
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:

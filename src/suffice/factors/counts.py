@@ -8,9 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from suffice.factors.base import Codes, Counts, Solved, Totals, first_offence, gather, impossible, within
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Separation,
+    Solved,
+    Totals,
+    divergences,
+    first_offence,
+    gather,
+    impossible,
+    within,
+)
 from suffice.factors.sparse_columns import column_of_entry, dense, membership
-from suffice.families import Family
+from suffice.families import Bernoulli, Family
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
 
@@ -202,6 +213,23 @@ class SolvedCounts(Solved):
         """Rows of Poisson length about the class's mean length."""
         lengths = rng.poisson(self.mean_length[classes])
         return list(rng.multinomial(lengths, self.probability[classes]).T.astype(np.float64))
+
+    def separation(self) -> Separation:
+        """Of rows of the mean length: of the true class, or between both for the symmetric distance."""
+        length = self.mean_length
+        between = 0.5 * (length[:, np.newaxis] + length)
+        with np.errstate(divide="ignore"):
+            kl, distance = divergences(self.family, np.log(self.probability.T))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # A column alone, in so many draws, is Binomial.
+            alone = divergences(Bernoulli(), np.log(self.probability / (1.0 - self.probability))[np.newaxis])
+        kl_alone, distance_alone = (np.nan_to_num(np.moveaxis(one, -1, 0), posinf=np.inf) for one in alone)
+        return Separation(
+            np.maximum(kl_alone, 0.0) * length[:, np.newaxis],
+            np.maximum(distance_alone, 0.0) * between,
+            np.maximum(kl, 0.0) * length[:, np.newaxis],
+            np.maximum(distance, 0.0) * between,
+        )
 
     def conventional(self) -> list[dict[str, Any]]:
         return [{"probability": column} for column in self.probability.T]

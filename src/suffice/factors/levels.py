@@ -7,7 +7,18 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.base import Codes, Counts, Solved, Totals, gather, impossible, unseen_log_shares, within
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Separation,
+    Solved,
+    Totals,
+    divergences,
+    gather,
+    impossible,
+    unseen_log_shares,
+    within,
+)
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels import reference as kernels
@@ -286,6 +297,16 @@ class SolvedLevels(Solved):
             nothing = np.full(len(classes), None)
             columns.append(levels[table.draw(self.family, classes, rng)] if len(levels) else nothing)
         return columns
+
+    def separation(self) -> Separation:
+        n_classes = self.tables[0].weight.shape[0]
+        pairs = []
+        for table in self.tables:
+            with np.errstate(divide="ignore"):
+                natural = np.log(table.probability)
+            nothing = np.zeros((n_classes, n_classes))
+            pairs.append(divergences(self.family, natural) if len(natural) else (nothing, nothing))
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
 
     def conventional(self) -> list[dict[str, Any]]:
         return [{"levels": table.levels, "probability": table.probability.T} for table in self.tables]

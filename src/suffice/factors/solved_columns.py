@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
-from suffice.factors.base import Block, Codes, Solved, first_offence, unseen_log_shares
+from suffice.factors.base import Block, Codes, Separation, Solved, first_offence, unseen_log_shares
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
-from suffice.families.elementary import Array
+from suffice.families.elementary import Array, rebase
 from suffice.kernels import reference as kernels
 from suffice.kernels.choice import compiled_for, read_only, row_parts
 from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
@@ -235,6 +235,51 @@ class SolvedColumns(Solved):
         if self.family.scaled:
             drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
         return list(np.where(degenerate[classes], self.location[classes], drawn).T)
+
+    def separation(self) -> Separation:
+        family, n_classes = self.family, len(self.constant)
+        kl, distance = (np.zeros((self.constant.shape[1], n_classes, n_classes)) for _ in range(2))
+        members = self._members(self.point | ~self.active)
+        for k in range(n_classes):
+            about = self._origin_in_units()[k]
+            theirs = self._moved(members, self.origin[k])
+            with np.errstate(invalid="ignore"):
+                mine = np.broadcast_to(members[:, [k]], theirs.shape)
+                kl[:, k] = family.kl(mine, theirs, about).T
+                distance[:, k] = family.bhattacharyya(mine, theirs, about).T
+        if self.point.any():
+            self._separate_points(kl, distance)
+        kl[~self.active], distance[~self.active] = 0.0, 0.0
+        return Separation.of_independent(kl, distance)
+
+    def _moved(self, natural: Array, origin: Array) -> Array:
+        """λ of every class about one origin per column: u about one origin is linear in u about another."""
+        moved = np.zeros_like(natural)
+        target = np.broadcast_to(origin, self.origin.shape)
+        no_weight = np.zeros_like(self.origin)
+        for i in range(len(natural)):
+            unit = np.zeros_like(natural)
+            unit[i] = 1.0
+            u = rebase(self.family.functions, unit, no_weight, target, self.origin, self.exponent)
+            moved[i] = np.sum(natural * u, axis=0)
+        return moved
+
+    def _separate_points(self, kl: Array, distance: Array) -> None:
+        """Where a distribution is a single value, a density there decides, or nothing is in common."""
+        for k, other in np.ndindex(kl.shape[1:]):
+            for j in np.flatnonzero(self.point[k] | self.point[other]):
+                here, there = self.location[[k, other], j]
+                if self.point[k, j] and self.point[other, j]:
+                    cost = 0.0 if here == there else np.inf
+                    kl[j, k, other] = distance[j, k, other] = cost
+                    continue
+                single, spread = (k, other) if self.point[k, j] else (other, k)
+                cost = np.inf
+                if self.family.discrete:
+                    at = np.asarray(self.location[single, j])
+                    cost = -float(self.family.log_density(at, self.natural[:, spread, j]))
+                kl[j, k, other] = cost if self.point[k, j] else np.inf
+                distance[j, k, other] = 0.5 * cost
 
     def conventional(self) -> list[dict[str, Any]]:
         degenerate = self.point | ~self.active

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from suffice.factors.base import Block, Codes, Solved
-from suffice.families import MultivariateNormal
+from suffice.factors.base import Block, Codes, Separation, Solved
+from suffice.families import MultivariateNormal, Normal
 from suffice.families.elementary import Array
+from suffice.families.multivariate_normal import natural_from_moments
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.choice import is_complete
 from suffice.kernels.reference import row_patterns
@@ -216,6 +217,29 @@ class SolvedScatter(Solved):
             drawn = noise[members] @ whitening.root.T * self.scale[self.active]
             rows[np.ix_(members, self.active)] += drawn
         return list(rows.T)
+
+    def separation(self) -> Separation:
+        n_classes, on = len(self.group), self.active
+        kl, distance = (np.zeros((len(self.scale), n_classes, n_classes)) for _ in range(2))
+        joint_kl, joint_distance = (np.zeros((n_classes, n_classes)) for _ in range(2))
+        covariance = self.standard[self.group]
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        away_from = (self.centre - self.centre[:, np.newaxis]) / self.scale + self.shift
+        for k in range(n_classes):
+            away = (away_from[k] - self.shift[k])[:, on]
+            for family, natural, into in (
+                (Normal(), np.stack([away / variance, -0.5 / variance]), (kl, distance)),
+                (self.family, natural_from_moments(away, covariance), (joint_kl, joint_distance)),
+            ):
+                mine = np.broadcast_to(natural[:, [k]], natural.shape)
+                both = family.kl(mine, natural, 0.0), family.bhattacharyya(mine, natural, 0.0)
+                for divergence, result in zip(both, into, strict=True):
+                    if result.ndim == 2:
+                        result[k] = divergence
+                    else:
+                        result[on, k] = divergence.T
+        parts = (np.maximum(part, 0.0) for part in (kl, distance, joint_kl, joint_distance))
+        return Separation(*parts)
 
     def conventional(self) -> list[dict[str, Any]]:
         spread = np.diagonal(self.covariances(), axis1=1, axis2=2)

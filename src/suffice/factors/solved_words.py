@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.base import Codes, Solved
+from suffice.factors.base import Codes, Separation, Solved, divergences
 from suffice.factors.language import Language, Weights
 from suffice.factors.word_counts import WordCounts
 from suffice.factors.word_entries import Entries
-from suffice.families import Words
+from suffice.families import Bernoulli, Words
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
 from suffice.text import Analysis, Vocabulary
@@ -218,6 +218,22 @@ class SolvedWords(Solved):
             np.array([language.sample(k, rng) for k in classes.tolist()], dtype=object)
             for language in self.languages
         ]
+
+    def separation(self) -> Separation:
+        """Of documents of the mean length: of the true class, or between both for the symmetric distance."""
+        pairs = [self._divergences(language) for language in self.languages]
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
+
+    def _divergences(self, language: Language) -> tuple[Array, Array]:
+        n_classes = len(language.weight)
+        theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.family.event == "bernoulli":
+                kl, distance = divergences(Bernoulli(), np.log(theta / (1.0 - theta)).T[np.newaxis])
+                return np.nan_to_num(kl, posinf=np.inf).sum(axis=-1), distance.sum(axis=-1)
+            kl, distance = divergences(self.family, np.log(theta))
+        length = language.mean_length()
+        return kl * length[:, np.newaxis], distance * 0.5 * (length[:, np.newaxis] + length)
 
     def conventional(self) -> list[dict[str, Any]]:
         return [

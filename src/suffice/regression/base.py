@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from suffice.explanation import Explanation
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
 from suffice.regression.design import Design
@@ -44,6 +46,9 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.tol = tol
         self.standard_errors = standard_errors
+
+    score_unit: ClassVar[str] = "nats"
+    """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -110,6 +115,29 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._scores(X)
         codes = (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+    def explain(self, X: Any) -> Explanation:
+        """What each cell adds to the linear score of each class; of two classes each takes half, by its side."""
+        learnt, rows = self._fitted(), read_rows(self, X)
+        cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
+        offset = np.concatenate([one.equations.offset for one in learnt.solved])
+        scores = learnt.scores(rows)
+        if scores.shape[1] == 1:
+            sides = np.array([-0.5, 0.5])
+            cells, offset, scores = cells * sides, offset * sides, scores * sides
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        return Explanation(
+            contributions=cells,
+            prior=offset,
+            total=scores,
+            posterior=self.predict_proba(X),
+            columns=learnt.names,
+            classes=learnt.classes,
+            values=tuple(np.asarray(dense, dtype=np.float64).T),
+            container=learnt.container,
+            unit=self.score_unit,
+            start="(intercept)",
+        )
 
     # --- what was learnt -------------------------------------------------------------------------
 
