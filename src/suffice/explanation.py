@@ -64,7 +64,7 @@ class Explanation:
         return np.where(np.isnan(gap), 0.0, gap)
 
     def overlap(self) -> Array:
-        """log Π_j p(x_j)/p(x) of each row: what the cells say together is not the sum of what each says alone.
+        """log Π_j p(x_j)/p(x) of each row: cells that say the same do not say it twice.
 
         It is the same for all classes: log posterior = log prior + Σ evidence against the prior + overlap.
         """
@@ -93,9 +93,9 @@ class Explanation:
     def to_frame(self, label: Any = None, against: Any = None) -> Any:
         """Contributions as a frame, in the library the model was fitted with.
 
-        Without a label one line per row and column, with one field per class. With a label what each cell says
-        for it, against another class or its prior, and the lines of a row add up to the log odds or the log
-        posterior.
+        Without a label one line per row and column, with one field per class. With a label what each cell
+        says for it, against another class or its prior, and the lines of a row add up to the log odds or the
+        log posterior.
         """
         n, d, _ = self.contributions.shape
         names = [str(name) for name in self.columns]

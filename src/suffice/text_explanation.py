@@ -81,7 +81,7 @@ class TextExplanation:
         return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
 
     def to_frame(self) -> Any:
-        """One line per document and word, with one field per class; with the prior and the rest they add up."""
+        """One line per document and word, and for prior and rest, with one field per class: they add up."""
         lines: list[tuple[int, str, Array]] = []
         for document in range(len(self)):
             lines += [(document, word, gains) for word, gains in zip(*self.words(document), strict=True)]

@@ -117,7 +117,7 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[codes])
 
     def explain(self, X: Any) -> Explanation:
-        """What each cell adds to the linear score of each class; of two classes each takes half, by its side."""
+        """What each cell adds to the linear score of each class; two classes take half of it each."""
         learnt, rows = self._fitted(), read_rows(self, X)
         cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
         offset = np.concatenate([one.equations.offset for one in learnt.solved])
