@@ -11,6 +11,7 @@ PAGES = [
     "docs/discriminants.md",
     "docs/dropin.md",
     "docs/regression.md",
+    "docs/deciding.md",
     "docs/text.md",
 ]
 
