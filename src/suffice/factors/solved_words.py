@@ -228,7 +228,7 @@ class SolvedWords(Solved):
         n_classes = len(language.weight)
         theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            if self.family.event == "bernoulli":
+            if language.family.event == "bernoulli":
                 kl, distance = divergences(Bernoulli(), np.log(theta / (1.0 - theta)).T[np.newaxis])
                 return np.nan_to_num(kl, posinf=np.inf).sum(axis=-1), distance.sum(axis=-1)
             kl, distance = divergences(self.family, np.log(theta))
