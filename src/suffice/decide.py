@@ -49,8 +49,8 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
     >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["good", "good", "bad", "bad"]
     >>> model = suffice.BayesClassifier().fit(X, y)
     >>> careful = suffice.CostSensitive(model, {("bad", "good"): 5, ("good", "bad"): 1})
-    >>> model.predict([[0.9]]), careful.predict([[0.9]])
-    (array(['good'], dtype='<U4'), array(['bad'], dtype='<U4'))
+    >>> model.predict([[0.9]]).tolist(), careful.predict([[0.9]]).tolist()
+    (['good'], ['bad'])
     """
 
     def __init__(
