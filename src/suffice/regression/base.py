@@ -118,10 +118,11 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def explain(self, X: Any) -> Explanation:
         """What each cell adds to the linear score of each class; two classes take half of it each."""
-        learnt, rows = self._fitted(), read_rows(self, X)
+        learnt = self._fitted()
+        rows = read_rows(self, X, learnt.names)
         cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
         offset = np.concatenate([one.equations.offset for one in learnt.solved])
-        scores = learnt.scores(rows)
+        scores = joint_scores(learnt.solved, rows)
         if scores.shape[1] == 1:
             sides = np.array([-0.5, 0.5])
             cells, offset, scores = cells * sides, offset * sides, scores * sides
