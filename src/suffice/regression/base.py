@@ -132,7 +132,7 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prior=offset,
             total=scores,
             posterior=self.predict_proba(X),
-            columns=learnt.names,
+            columns=learnt.names or tuple(range(cells.shape[1])),
             classes=learnt.classes,
             values=tuple(np.asarray(dense, dtype=np.float64).T),
             container=learnt.container,
