@@ -35,6 +35,7 @@ __all__ = [
     "families",
     "links",
     "load_penguins",
+    "plots",
     "set_threads",
     "summarize",
     "testing",
@@ -53,7 +54,7 @@ _HOMES = {
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
 }
-_ROOMS = ("families", "links", "testing")
+_ROOMS = ("families", "links", "plots", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from suffice.factors.solved_words import Language
 from suffice.families.elementary import Array
+from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.text import Documents
 
 MOST_WORDS = 20
 WORD = re.compile(r"\w\w+")
-FOR, AGAINST = "0, 114, 178", "230, 159, 0"
-"""Blue and orange, which people with any colour vision tell apart."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ class TextExplanation:
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
             pieces.append(html.escape(text[done : found.start()]))
             pieces.append(
-                f'<span style="background: rgba({FOR if value > 0 else AGAINST}, {0.85 * strength:.2f})" '
+                f'<span style="background: rgba({_tint(value)}, {0.85 * strength:.2f})" '
                 f'title="{value:+.3f} nats">{html.escape(word)}</span>'
             )
             done = found.end()
@@ -165,3 +164,8 @@ class TextExplanation:
         a = order[0] if label is None else known.index(label)
         others = [k for k in order if k != a] or [a]
         return a, others[0] if against is None else known.index(against)
+
+
+def _tint(nats: float) -> str:
+    """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    return ", ".join(str(round(255 * share)) for share in rgb(FOR if nats > 0 else AGAINST).tolist())
