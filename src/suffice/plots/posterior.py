@@ -127,6 +127,7 @@ class PosteriorDisplay(Display):
         self,
         ax: Axes | None = None,
         *,
+        posterior: bool = True,
         densities: bool = True,
         boundaries: bool = True,
         legend: bool = True,
@@ -137,6 +138,8 @@ class PosteriorDisplay(Display):
         ----------
         ax : Axes, optional
             Those of a new figure unless given.
+        posterior : bool, default=True
+            Whether to mix the classes' colours by their posteriors.
         densities : bool, default=True
             Whether to draw contours that enclose 50 % and 90 % of each class; only where both columns are
             continuous and the model has a density.
@@ -154,8 +157,9 @@ class PosteriorDisplay(Display):
 
         looks = styles(len(self.classes))
         ink = np.array(to_rgb(foreground()))
-        colours = mixed(self.posterior, [rgb(look.colour) for look in looks], background(ax))
-        ax.pcolormesh(self.x.edges, self.y.edges, np.clip(colours, 0.0, 1.0), rasterized=True)
+        if posterior:
+            colours = mixed(self.posterior, [rgb(look.colour) for look in looks], background(ax))
+            ax.pcolormesh(self.x.edges, self.y.edges, np.clip(colours, 0.0, 1.0), rasterized=True)
         if densities and self.log_density is not None and self.x.is_smooth and self.y.is_smooth:
             for k, look in enumerate(looks):
                 levels = self._contours(k)
