@@ -1,14 +1,16 @@
-"""Draw learning_curves.png from public tables in the folder that SUFFICE_DATA names."""
+"""Learning curves of GDA and logistic regression on public tables in the folder that SUFFICE_DATA names."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from panels import new_figure, save
 
-from suffice import GaussianDiscriminant
-from suffice.learning_curves import compare
+from suffice import GaussianDiscriminant, compare
+from suffice.plots.display import legend_under_all
 from suffice.regression import LogisticRegression
 
 TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm": "target"}
@@ -24,25 +26,26 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y
 
 
-def main() -> None:
-    mpl.use("Agg")
-    from matplotlib.figure import Figure
-
+def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: int = 10) -> Figure:
     models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
-    figure = Figure(figsize=(13.0, 6.0), layout="constrained")
-    rows = figure.subplots(2, len(TABLES))
-    for column, name in enumerate(TABLES):
-        X, y = table(name)
-        n_classes = len(np.unique(y))
-        sizes = np.geomspace(2 * n_classes, min(6000, 0.7 * len(y)), 9).astype(int)
-        curves = compare(models, X, y, sizes=sizes, repeats=6)
-        for row, measure in zip(rows, ("error", "log_loss"), strict=True):
-            mean, about = curves.difference("GDA", "logistic", measure)
-            print(name, measure, curves.sizes, (mean / about).round(1))
-            ax = curves.plot(row[column], measure)
-            ax.set(title=name, yscale="log", ylabel=ax.get_ylabel() if column == 0 else "")
-    figure.savefig(Path(__file__).with_suffix(".png"), dpi=80)
+    figure = new_figure(4.8)
+    panels = figure.subplots(2, 2)
+    for name, ax in zip(TABLES, panels.flat, strict=True):
+        curves = compare(models, *read(name), repeats=repeats)
+        mean, about = curves.difference("GDA", "logistic", "log_loss")
+        print(name, curves.sizes, (mean / about).round(1))
+        curves.plot(ax, "log_loss")
+        handles = ax.get_legend_handles_labels()[0]
+        ax.get_legend().remove()
+        ax.set(title=name, yscale="log", xlabel="", ylabel="")
+    figure.supxlabel("training rows", fontsize="medium")
+    figure.supylabel("log-loss on unseen rows", fontsize="medium")
+    legend_under_all(figure, handles)
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    if "SUFFICE_DATA" in os.environ:
+        save(draw(), __file__)
+    else:
+        print("learning_curves.png left as it is: SUFFICE_DATA does not name the folder of public data sets")

@@ -9,6 +9,8 @@ PAGES = [
     "docs/families.md",
     "docs/notes.md",
     "docs/discriminants.md",
+    "docs/figures.md",
+    "docs/plots.md",
     "docs/regression.md",
     "docs/text.md",
 ]

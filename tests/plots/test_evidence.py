@@ -47,3 +47,13 @@ def test_frames_that_say_nothing_are_refused():
         EvidenceDisplay(pa.table({"column": ["x"]}))
     with pytest.raises(ValueError, match="no measure 'woe'"):
         EvidenceDisplay(pa.table(FIELDS)).plot(measure="woe")
+
+
+def test_a_result_is_drawn_by_its_frame():
+    class Result:
+        def to_frame(self):
+            return pa.table(FIELDS)
+
+    display = EvidenceDisplay(Result())
+    assert display.measures == ["kl", "bhattacharyya"]
+    assert display.to_frame().equals(pa.table(FIELDS))

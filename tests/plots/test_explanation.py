@@ -47,20 +47,21 @@ def test_classes_may_be_chosen(display):
 
 def test_the_summary_has_a_point_for_each_row_and_column(display):
     ax = display.plot().ax_
-    gains = display.gains()
-    drawn = sum(len(part.get_offsets()) for part in ax.collections[:2])
-    assert drawn == np.count_nonzero(gains)
-    order = np.argsort(-np.abs(gains).mean(axis=0))
-    columns = np.array(display.explanation.columns)[order].tolist()
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == columns
-    np.testing.assert_allclose(ax.collections[2].get_offsets()[:, 0], gains.mean(axis=0)[order])
+    names, gains = display.strongest()
+    assert sorted(names) == sorted(display.explanation.columns)
+    strength = np.abs(gains).mean(axis=0)
+    assert (np.diff(strength) <= 0).all()
+    assert sum(len(part.get_offsets()) for part in ax.collections[:2]) == np.count_nonzero(gains)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == names
+    np.testing.assert_allclose(ax.collections[2].get_offsets()[:, 0], gains.mean(axis=0))
 
 
-def test_gains_of_the_summary_are_each_rows_own(display):
-    gains = display.gains()
-    assert gains[0].tolist() == display.explanation.evidence(*display.pair(0))[0].tolist()
-    fixed = display.gains("Gentoo", "Adelie")
-    np.testing.assert_array_equal(fixed, display.explanation.evidence("Gentoo", "Adelie"))
+def test_the_summary_says_what_each_row_says(display):
+    columns = display.explanation.columns
+    for label, against, row in ((None, None, 0), ("Gentoo", "Adelie", 7)):
+        names, gains = display.strongest(label, against, most=3)
+        expected = display.explanation.evidence(*display.pair(row, label, against))[row]
+        assert gains[row].tolist() == [expected[columns.index(name)] for name in names]
 
 
 def test_an_impossible_cell_is_drawn_and_written_as_infinite():
@@ -81,9 +82,10 @@ def test_a_document_is_drawn_by_its_words():
     odds = float(np.diff(display.explanation.total[0])[0])
     np.testing.assert_allclose(sum(entry.nats for entry in display.entries(0, "up", "down")), odds)
     assert display.plot().ax_.get_xlabel() == "nats for up against down"
-    many = ExplanationDisplay(model.explain(["good", "bad"]))
-    with pytest.raises(ValueError, match="row="):
-        many.plot()
+    names, gains = ExplanationDisplay(model.explain(["good", "bad", "good day"])).strongest()
+    assert sorted(names) == ["bad", "day", "good"]
+    assert (np.count_nonzero(gains, axis=1) == [1, 1, 2]).all()
+    ExplanationDisplay(model.explain(["good", "bad"])).plot()
 
 
 def test_the_frame_is_that_of_the_explanation(display):

@@ -26,7 +26,7 @@ class EvidenceDisplay(Display):
 
     Parameters
     ----------
-    frame : pandas, Polars or pyarrow frame
+    evidence : pandas, Polars or pyarrow frame, or a result whose `to_frame()` gives one
         One line per column, and class or pair of classes: the field `column`, perhaps fields of text that
         name the classes, and fields of numbers, the measures (weight of evidence, KL, Bhattacharyya, …).
 
@@ -39,12 +39,12 @@ class EvidenceDisplay(Display):
     ['kl']
     """
 
-    frame: Any
+    evidence: Any
 
     def __post_init__(self) -> None:
         import narwhals.stable.v2 as nw
 
-        frame = nw.from_native(self.frame, eager_only=True)
+        frame = nw.from_native(self.to_frame(), eager_only=True)
         if "column" not in frame.columns:
             raise ValueError(f"the frame needs a field 'column'; it has {frame.columns}.")
         schema = frame.schema
@@ -121,5 +121,5 @@ class EvidenceDisplay(Display):
         return [columns[i] for i in order], groups, heights[order]
 
     def to_frame(self) -> Any:
-        """The frame as it was given."""
-        return self.frame
+        """The frame that is drawn."""
+        return self.evidence.to_frame() if hasattr(self.evidence, "to_frame") else self.evidence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -76,7 +77,7 @@ class ExplanationDisplay(Display):
         label, against : classes, optional
             Whose log odds; of a row the two most probable classes, of a summary each row's own two.
         most : int, default=12
-            Columns to name; the others are drawn together (a summary leaves them out).
+            Columns (or words) to name; the others are drawn together (a summary leaves them out).
 
         Returns
         -------
@@ -85,6 +86,11 @@ class ExplanationDisplay(Display):
         if row is not None or len(self.explanation.total) == 1:
             return self._waterfall(ax, row or 0, label, against, most)
         return self._summary(ax, label, against, most)
+
+    @property
+    def unit(self) -> str:
+        """What the contributions are in: nats, unless the model says otherwise."""
+        return getattr(self.explanation, "unit", "nats")
 
     def to_frame(self) -> Any:
         """The explanation as a frame."""
@@ -119,7 +125,7 @@ class ExplanationDisplay(Display):
             total = _sum([entry.nats for entry in rest])
             found = [*found[: most - 1], Entry(f"{len(rest)} others", total)]
         prior = float(self.explanation.prior[a] - self.explanation.prior[b])
-        return [Entry("(prior)", prior), *found]
+        return [Entry(getattr(self.explanation, "start", "(prior)"), prior), *found]
 
     def _columns(self, row: int, label: Any, against: Any) -> list[Entry]:
         explanation = self.explanation
@@ -146,7 +152,7 @@ class ExplanationDisplay(Display):
         drawn = _bounded(nats)
         ends = np.cumsum(drawn)
         starts = ends - drawn
-        names = [*(_cut(entry.name) for entry in entries), "log odds"]
+        names = [*(_cut(entry.name) for entry in entries), "log odds" if self.unit == "nats" else "score"]
         at = np.arange(len(names))
         ax = self._start(ax, (default_width(), 1.1 + ROW_HEIGHT * len(names)))
         for i, width in enumerate([*drawn, ends[-1]]):
@@ -181,20 +187,13 @@ class ExplanationDisplay(Display):
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.set_yticks(at, names)
         ax.invert_yaxis()
-        ax.set_xlabel(f"nats for {chosen} against {other}", loc="right")
+        ax.set_xlabel(f"{self.unit} for {chosen} against {other}", loc="right")
         return self
 
     def _summary(self, ax: Axes | None, label: Any, against: Any, most: int) -> Self:
-        explanation = self.explanation
-        if not hasattr(explanation, "contributions"):
-            raise ValueError(
-                "documents have no columns to sum up over; draw one with row=, or see top_words()."
-            )
-        gains = self.gains(label, against)
-        strength = np.abs(_bounded(gains.ravel()).reshape(gains.shape)).mean(axis=0)
-        order = np.argsort(-strength, kind="stable")[:most]
-        ax = self._start(ax, (default_width(), 1.4 + ROW_HEIGHT * len(order)))
-        shown = _bounded(gains[:, order].ravel()).reshape(len(gains), len(order))
+        names, gains = self.strongest(label, against, most)
+        ax = self._start(ax, (default_width(), 1.4 + ROW_HEIGHT * len(names)))
+        shown = _bounded(gains.ravel()).reshape(gains.shape)
         rng = np.random.default_rng(0)
         for sign, colour, marker, name in ((1, FOR, "o", "for"), (-1, AGAINST, "x", "against")):
             i, j = np.nonzero(shown * sign > 0)
@@ -211,7 +210,7 @@ class ExplanationDisplay(Display):
             )
         ax.scatter(
             shown.mean(axis=0),
-            range(len(order)),
+            range(len(names)),
             s=140,
             marker="|",
             c=[foreground()],
@@ -220,19 +219,35 @@ class ExplanationDisplay(Display):
             zorder=3,
         )
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
-        ax.set_yticks(range(len(order)), [_cut(str(explanation.columns[j])) for j in order])
-        ax.set_ylim(len(order) - 0.5, -0.5)
+        ax.set_yticks(range(len(names)), [_cut(name) for name in names])
+        ax.set_ylim(len(names) - 0.5, -0.5)
         one = "the predicted class" if label is None else str(label)
         two = "the next" if against is None else str(against)
-        ax.set_xlabel(f"nats for {one} against {two}", loc="right")
+        ax.set_xlabel(f"{self.unit} for {one} against {two}", loc="right")
         legend_below(ax)
         return self
 
-    def gains(self, label: Any = None, against: Any = None) -> Array:
-        """What each column adds for each row: for its most probable class against the next unless told."""
+    def strongest(self, label: Any = None, against: Any = None, most: int = 12) -> tuple[list[str], Array]:
+        """The columns (or words) that say most, and what each says in each row, (n, columns).
+
+        It is said for each row's most probable class against the next, unless classes are named. A word says
+        nothing where it is absent.
+        """
         pairs = [self.pair(row, label, against) for row in range(len(self.explanation.total))]
-        known = {pair: self.explanation.evidence(*pair) for pair in set(pairs)}
-        return np.array([known[pair][row] for row, pair in enumerate(pairs)])
+        if hasattr(self.explanation, "contributions"):
+            known = {pair: self.explanation.evidence(*pair) for pair in set(pairs)}
+            gains = np.array([known[pair][row] for row, pair in enumerate(pairs)])
+            names = [str(name) for name in self.explanation.columns]
+        else:
+            said = [dict(self.explanation.evidence(row, *pair)) for row, pair in enumerate(pairs)]
+            strongest: Counter[str] = Counter()
+            for words in said:
+                strongest.update({word: abs(nats) for word, nats in words.items()})
+            names = [word for word, _ in strongest.most_common(most)]
+            gains = np.array([[words.get(word, 0.0) for word in names] for words in said])
+        strength = np.abs(_bounded(gains.ravel()).reshape(gains.shape)).mean(axis=0)
+        order = np.argsort(-strength, kind="stable")[:most]
+        return [names[j] for j in order], gains[:, order]
 
 
 def _bounded(nats: Array) -> Array:
