@@ -38,8 +38,10 @@ def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: 
         handles = ax.get_legend_handles_labels()[0]
         ax.get_legend().remove()
         ax.set(title=name, yscale="log", xlabel="", ylabel="")
-    figure.supxlabel("training rows", fontsize="medium")
-    figure.supylabel("log-loss on unseen rows", fontsize="medium")
+    for ax in panels[-1]:
+        ax.set_xlabel("training rows")
+    for ax in panels[:, 0]:
+        ax.set_ylabel("log-loss on unseen rows")
     legend_under_all(figure, handles)
     return figure
 
