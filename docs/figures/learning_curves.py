@@ -26,22 +26,24 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y
 
 
-def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: int = 10) -> Figure:
+def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: int = 6) -> Figure:
     models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
-    figure = new_figure(4.8)
-    panels = figure.subplots(2, 2)
-    for name, ax in zip(TABLES, panels.flat, strict=True):
-        curves = compare(models, *read(name), repeats=repeats)
-        mean, about = curves.difference("GDA", "logistic", "log_loss")
-        print(name, curves.sizes, (mean / about).round(1))
-        curves.plot(ax, "log_loss")
-        handles = ax.get_legend_handles_labels()[0]
-        ax.get_legend().remove()
-        ax.set(title=name, yscale="log", xlabel="", ylabel="")
+    figure = new_figure(8.4)
+    panels = figure.subplots(len(TABLES), 2, sharex="row")
+    for name, row in zip(TABLES, panels, strict=True):
+        X, y = read(name)
+        sizes = np.geomspace(2 * len(np.unique(y)), min(6000, 0.7 * len(y)), 9).astype(int)
+        curves = compare(models, X, y, sizes=sizes, repeats=repeats)
+        for measure, ax in zip(("error", "log_loss"), row, strict=True):
+            mean, about = curves.difference("GDA", "logistic", measure)
+            with np.errstate(divide="ignore", invalid="ignore"):  # splits that all agree
+                print(name, measure, curves.sizes, (mean / about).round(1))
+            curves.plot(ax, measure)
+            handles = ax.get_legend_handles_labels()[0]
+            ax.get_legend().remove()
+            ax.set(title=f"{name}: {measure.replace('_', '-')}", yscale="log", xlabel="", ylabel="")
     for ax in panels[-1]:
         ax.set_xlabel("training rows")
-    for ax in panels[:, 0]:
-        ax.set_ylabel("log-loss on unseen rows")
     legend_under_all(figure, handles)
     return figure
 

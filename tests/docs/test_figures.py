@@ -39,7 +39,7 @@ def test_every_script_draws_a_figure_in_which_nothing_is_cut_or_covered(script, 
 def test_the_learning_curves_are_drawn_from_any_tables(script):
     module = script("learning_curves")
     figure = module.draw(lambda _: make_blobs(90, centers=3, cluster_std=4.0, random_state=0), repeats=2)
-    assert [ax.get_title() for ax in figure.axes] == list(module.TABLES)
+    assert [ax.get_title().split(":")[0] for ax in figure.axes[::2]] == list(module.TABLES)
     figure.draw_without_rendering()
     (legend,) = figure.legends
     assert not any(legend.get_window_extent().overlaps(ax.get_tightbbox()) for ax in figure.axes)
