@@ -46,6 +46,7 @@ __all__ = [
     "families",
     "links",
     "load_penguins",
+    "plots",
     "set_threads",
     "summarize",
     "testing",
@@ -72,7 +73,7 @@ _HOMES = {
     "summarize": "suffice.rows",
     "thresholds_from_costs": "suffice.decide",
 }
-_ROOMS = ("dropin", "families", "links", "testing")
+_ROOMS = ("dropin", "families", "links", "plots", "testing")
 
 
 def __getattr__(name: str) -> Any:

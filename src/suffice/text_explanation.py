@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
+from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.text import Documents, place_terms
 
 MOST_WORDS = 20
-FOR, AGAINST = "0, 114, 178", "230, 159, 0"
-"""Blue and orange, which people with any colour vision tell apart."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class TextExplanation:
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
             pieces.append(html.escape(text[done:start]))
             pieces.append(
-                f'<span style="background: rgba({FOR if value > 0 else AGAINST}, {0.85 * strength:.2f})" '
+                f'<span style="background: rgba({_tint(value)}, {0.85 * strength:.2f})" '
                 f'title="{value:+.3f} nats">{html.escape(text[start:end])}</span>'
             )
             done = end
@@ -194,3 +193,8 @@ class TextExplanation:
 def printable(word: str) -> str:
     """A word as it can be printed: control characters, and those without a shape, as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)
+
+
+def _tint(nats: float) -> str:
+    """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    return ", ".join(str(round(255 * share)) for share in rgb(FOR if nats > 0 else AGAINST).tolist())
