@@ -14,16 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.engines.container import Container
-from suffice.engines.labels import read_labels
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
-from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
 from suffice.novelty import tail_probabilities
@@ -31,6 +28,7 @@ from suffice.prior_shift import PriorShift, estimate_shift
 from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
+from suffice.sampling import draw_rows
 from suffice.schema import Schema
 from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.solution import Solution
@@ -319,40 +317,9 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         missing : bool, default=False
             Whether cells are missing as often as they were in training, column by column in each class.
         """
-        codes, columns = self._drawn(n_samples, random_state, labels, missing=missing)
-        return self._contained(columns), self.classes_[codes]
-
-    def _drawn(
-        self, n_samples: Any, random_state: Any, labels: Any, *, missing: bool
-    ) -> tuple[Codes, list[NDArray[Any]]]:
         solution = self.solve()
-        solution.require_density("sample")
-        if n_samples is not None and (n_samples != int(n_samples) or n_samples < 0):
-            raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
-        rng = generator_of(random_state)
-        if labels is None:
-            size = 1 if n_samples is None else int(n_samples)
-            codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
-        else:
-            codes = self._codes(labels, n_samples)
-        return codes, solution.sample(codes, rng, missing=missing)
-
-    def _codes(self, labels: Any, n_samples: Any) -> Codes:
-        """The numbers of labels that were asked for."""
-        known = {label: k for k, label in enumerate(self.classes_.tolist())}
-        if isinstance(labels, str) or np.ndim(labels) == 0:
-            one = labels.item() if isinstance(labels, np.generic) else labels
-            wanted = [one] * (1 if n_samples is None else int(n_samples))
-        else:
-            wanted = read_labels(labels).tolist()
-            if n_samples not in (None, len(wanted)):
-                raise ValueError(
-                    f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out."
-                )
-        unknown = [label for label in wanted if label not in known]
-        if unknown:
-            raise ValueError(f"there is no class {unknown[0]!r}; the classes are {list(known)[:20]}.")
-        return np.array([known[label] for label in wanted], dtype=np.intp)
+        codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
+        return self._contained(columns), solution.classes[codes]
 
     def _contained(self, columns: list[NDArray[Any]]) -> Any:
         container = self._learnt.container
@@ -372,11 +339,12 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         random_state : int, Generator or RandomState, default=0
             Of the rows drawn for comparison, where no formula serves.
         """
+        solution = self.solve()
 
         def draw(n_rows: int) -> Table:
-            return read_table(self._contained(self._drawn(n_rows, random_state, None, missing=False)[1]))
+            return read_table(self._contained(draw_rows(solution, n_rows, random_state)[1]))
 
-        return tail_probabilities(self.solve(), self._read(X, reset=False), draw)
+        return tail_probabilities(solution, self._read(X, reset=False), draw)
 
     def with_priors(self, priors: Priors) -> Self:
         """A new model with other priors; nothing is refitted."""
@@ -390,12 +358,17 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
-        solution = self.solve().with_priors(priors)
+        settings, solution = self._other_priors(priors)
         model = self._knowing(
             Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift)
         )
-        model.set_params(priors=priors)
+        model.__dict__ |= settings
+        model.solve()
         return model
+
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
+        """The settings of a model with other priors, and its parameters unless they must be solved anew."""
+        return {"priors": priors}, self.solve().with_priors(priors)
 
     def _scores(self, X: Any, *, base: bool) -> Scores:
         solution = self.solve()
@@ -495,10 +468,3 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def generator_of(random_state: Any) -> np.random.Generator:
-    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

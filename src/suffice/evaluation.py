@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
 from suffice.figures import Answers, Figures, confusion
+from suffice.plots import EvaluationDisplay
 from suffice.rows import checked_weights, split_target
 
 NAMES = {
@@ -216,9 +216,9 @@ class Evaluation(Figures):
             ]
         return result
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the confusion matrix; needs matplotlib."""
-        return import_module("suffice.plots").ConfusionDisplay(self.confusion, self.labels).plot(ax=ax)
+    def plot(self, ax: Any = None) -> EvaluationDisplay:
+        """Draw the confusion matrix and the reliability of the probabilities; on one axes only the matrix."""
+        return EvaluationDisplay(self).plot(ax)
 
     def _of(self, who: str | int | None) -> str:
         return "all rows" if who is None else str(self.labels[who]) if isinstance(who, int) else who

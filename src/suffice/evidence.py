@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
+from suffice.plots import EvidenceDisplay
 
 MOST_LINES = 20
 
@@ -54,8 +54,19 @@ class ColumnEvidence:
         share = np.where(np.eye(len(p), dtype=np.bool_), 0.0, np.outer(p / rest, p))
         return np.asarray(np.sum(np.where(share > 0, pairs, 0.0) * share, axis=(1, 2)))
 
-    def to_frame(self) -> Any:
-        """One line per column and ordered pair of classes, in the library the model was fitted with."""
+    def to_frame(self, *, pairs: bool = True) -> Any:
+        """One line per column and ordered pair of classes, in the library the model was fitted with.
+
+        With pairs=False one line per column, the mean over the pairs.
+        """
+        if not pairs:
+            return self.container.frame(
+                {
+                    "column": [str(name) for name in self.columns],
+                    "weight_of_evidence": self.weight,
+                    "bhattacharyya": self._mean(self.bhattacharyya),
+                }
+            )
         d, k = len(self.columns), len(self.classes)
         true, against = np.nonzero(~np.eye(k, dtype=np.bool_))
         names = [str(label) for label in self.classes.tolist()]
@@ -69,9 +80,12 @@ class ColumnEvidence:
             }
         )
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the evidence of the columns; needs matplotlib."""
-        return import_module("suffice.plots").EvidenceDisplay(self).plot(ax=ax)
+    def plot(self, ax: Any = None, *, pairs: bool = False, **options: Any) -> EvidenceDisplay:
+        """Draw the evidence of the columns, or of each for pairs of classes.
+
+        The other options are those of `EvidenceDisplay.plot`.
+        """
+        return EvidenceDisplay(self.to_frame(pairs=pairs)).plot(ax, **options)
 
     def __repr__(self) -> str:
         weight, distance = self.weight, self._mean(self.bhattacharyya)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
+from suffice.plots import ExplanationDisplay
 from suffice.scores import log_softmax, log_sum
 
 MOST_LINES = 20
@@ -125,9 +125,9 @@ class Explanation:
             return {self.start: self._log_prior()[a], "(overlap)": self.overlap()}
         return {self.start: self.prior[a] - self.prior[self._class_index(against)]}
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the contributions; needs matplotlib."""
-        return import_module("suffice.plots").ExplanationDisplay(self).plot(ax=ax)
+    def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
+        """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        return ExplanationDisplay(self).plot(ax, **options)
 
     def describe(self, row: int = 0, label: Any = None, against: Any = None) -> str:
         """One row in words: its posterior, and what each cell adds to the log odds of two classes.

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.classifier import BayesClassifier, generator_of
+from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table, TextTable
 from suffice.factors.language import Language
 from suffice.factors.solved_words import SolvedWords
@@ -18,6 +18,7 @@ from suffice.families.elementary import Array
 from suffice.families.words import Event
 from suffice.infer import Families
 from suffice.priors import Priors
+from suffice.sampling import generator_of
 from suffice.scores import softmax
 from suffice.statistics import Statistics
 from suffice.text import read_documents

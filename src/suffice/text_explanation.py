@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
+from suffice.plots import ExplanationDisplay
 from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.text import Documents, place_terms
 
@@ -93,9 +93,9 @@ class TextExplanation:
             fields[str(label)] = np.array([gains[k] for _, _, gains in lines], dtype=np.float64)
         return Container("numpy", None, ()).frame(fields)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw what the words say; needs matplotlib."""
-        return import_module("suffice.plots").ExplanationDisplay(self).plot(ax=ax)
+    def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
+        """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        return ExplanationDisplay(self).plot(ax, **options)
 
     def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
         """One document in words: what speaks for the class, and what against it."""

@@ -43,6 +43,8 @@ def displays(model, X, species):
         "row": ExplanationDisplay(model.explain(X.slice(0, 1))),
         "rows": ExplanationDisplay(explanation),
         "evidence": EvidenceDisplay(pa.table(labels)),
+        "evidence of columns": model.evidence(),
+        "evaluation": suffice.evaluate(model, X, species),
         "link": LinkDisplay.from_links(),
         "learning curve": curves,
     }
@@ -62,6 +64,8 @@ NAMES = [
     "row",
     "rows",
     "evidence",
+    "evidence of columns",
+    "evaluation",
     "link",
     "learning curve",
 ]
@@ -78,7 +82,7 @@ def test_all_is_within_the_page_and_no_legend_covers_anything(made, name, size, 
         page = figure.bbox.padded(1.0)
         axes = list(np.ravel(np.array(display.ax_, dtype=object)))
         legends = [ax.get_legend() for ax in axes if ax.get_legend()] + figure.legends
-        assert len(legends) == (0 if name in ("confusion", "row") else 1)
+        assert len(legends) == (0 if name in ("confusion", "row", "evidence of columns") else 1)
         for ax in axes:
             box = ax.get_tightbbox()
             assert page.contains(*box.min), name
@@ -94,7 +98,7 @@ def test_all_is_within_the_page_and_no_legend_covers_anything(made, name, size, 
 
 def test_the_axes_given_are_drawn_on(made):
     for name in NAMES:
-        figure, ax = plt.subplots(1, 2 if name == "density" else 1)
+        figure, ax = plt.subplots(1, 2 if name in ("density", "evaluation") else 1)
         display = made[name].plot(ax)
         assert display.ax_ is ax
         assert display.figure_ is figure

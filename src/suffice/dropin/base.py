@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,6 @@ from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table
 from suffice.factors.base import Solved, Totals
 from suffice.families.elementary import Array
-from suffice.prior_shift import PriorShift
 from suffice.priors import Priors, class_priors
 from suffice.solution import Solution, factor_labels
 from suffice.statistics import Accumulator, Statistics
@@ -99,14 +97,10 @@ class DropIn(BayesClassifier):
         super().set_params(**params)
         return self
 
-    def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
         # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
         solution = self.solve()
-        model = copy(self).merge(self.statistics_.zero())
-        setattr(model, self.prior_setting, class_priors(priors, solution.classes, solution.weight))
-        model.solve()
-        model._learnt.shift = shift
-        return model
+        return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         if sparse.issparse(X) and not self.takes_sparse:

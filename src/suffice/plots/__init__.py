@@ -6,6 +6,7 @@ A display is made from a model or from predictions, holds its data (`to_frame`),
 
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.density import DensityDisplay
+from suffice.plots.evaluation import EvaluationDisplay
 from suffice.plots.evidence import EvidenceDisplay
 from suffice.plots.explanation import ExplanationDisplay
 from suffice.plots.learning_curve import LearningCurveDisplay
@@ -16,6 +17,7 @@ from suffice.plots.reliability import ReliabilityDisplay
 __all__ = [
     "ConfusionDisplay",
     "DensityDisplay",
+    "EvaluationDisplay",
     "EvidenceDisplay",
     "ExplanationDisplay",
     "LearningCurveDisplay",

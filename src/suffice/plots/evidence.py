@@ -41,6 +41,11 @@ class EvidenceDisplay(Display):
 
     evidence: Any
 
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, pairs: bool = False) -> Self:
+        """The evidence of each column of a fitted generative model, or of each for pairs of classes."""
+        return cls(estimator.evidence().to_frame(pairs=pairs))
+
     def __post_init__(self) -> None:
         import narwhals.stable.v2 as nw
 

@@ -32,7 +32,8 @@ class Reliability:
     """The mean probability given."""
     observed: Array
     """The share of rows that are of the class."""
-    rows: NDArray[np.int64]
+    rows: NDArray[Any]
+    """How many there are, or what they weigh."""
 
     @property
     def interval(self) -> tuple[Array, Array]:
@@ -72,6 +73,7 @@ class ReliabilityDisplay(Display):
         y_proba: ArrayLike,
         *,
         labels: Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
         bins: int = 10,
         strategy: Strategy = "uniform",
     ) -> Self:
@@ -83,6 +85,8 @@ class ReliabilityDisplay(Display):
         y_proba : array-like of shape (n, k), or (n,) for the second of two classes
         labels : sequence, optional
             The classes in the order of the columns; the sorted labels of y_true unless given.
+        sample_weight : array-like of shape (n,), optional
+            Weight k counts as the row k times.
         bins : int, default=10
         strategy : {"uniform", "quantile"}, default="uniform"
             Bins of equal width, or of equally many rows.
@@ -97,16 +101,36 @@ class ReliabilityDisplay(Display):
         if p.ndim == 1:
             p = np.column_stack([1.0 - p, p])
         _check(truth, p, known, bins)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weight is not None and weight.shape != truth.shape:
+            raise ValueError(f"sample_weight has shape {weight.shape}, but there are {len(truth)} rows.")
         wanted = range(len(known)) if len(known) != 2 else [1]
-        return cls([_curve(known[k], truth == known[k], p[:, k], bins, strategy) for k in wanted])
+        return cls(
+            [
+                _curve(known[k], truth == known[k], p[:, k], weight, _edges(p[:, k], bins, strategy))
+                for k in wanted
+            ]
+        )
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, bins: int = 10, strategy: Strategy = "uniform"
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: ArrayLike | None = None,
+        bins: int = 10,
+        strategy: Strategy = "uniform",
     ) -> Self:
         """Predict X with a fitted classifier and compare with y."""
         return cls.from_predictions(
-            y, estimator.predict_proba(X), labels=estimator.classes_.tolist(), bins=bins, strategy=strategy
+            y,
+            estimator.predict_proba(X),
+            labels=estimator.classes_.tolist(),
+            sample_weight=sample_weight,
+            bins=bins,
+            strategy=strategy,
         )
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -164,16 +188,20 @@ def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:
         raise ValueError(f"bins must be a whole number ≥ 1, got {bins!r}.")
 
 
-def _curve(label: Any, hit: NDArray[np.bool_], p: Array, bins: int, strategy: Strategy) -> Reliability:
+def _edges(p: Array, bins: int, strategy: Strategy) -> Array:
+    """Where one bin ends and the next begins."""
     if strategy == "uniform":
-        inner = np.linspace(0.0, 1.0, bins + 1)[1:-1]
-    elif strategy == "quantile":
-        inner = np.unique(np.quantile(p, np.linspace(0.0, 1.0, bins + 1)[1:-1]))
-    else:
-        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}.")
-    at = np.searchsorted(inner, p)
-    rows = np.bincount(at, minlength=len(inner) + 1)
+        return np.linspace(0.0, 1.0, bins + 1)[1:-1]
+    if strategy == "quantile":
+        return np.unique(np.quantile(p, np.linspace(0.0, 1.0, bins + 1)[1:-1]))
+    raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}.")
+
+
+def _curve(label: Any, hit: NDArray[np.bool_], p: Array, weight: Array | None, edges: Array) -> Reliability:
+    at, size = np.searchsorted(edges, p), len(edges) + 1
+    one = np.ones(len(p)) if weight is None else weight
+    rows = np.bincount(at, weight, size)
     kept = rows > 0
-    predicted = np.bincount(at, p, minlength=len(rows))[kept] / rows[kept]
-    observed = np.bincount(at, hit, minlength=len(rows))[kept] / rows[kept]
-    return Reliability(label, predicted, observed, rows[kept].astype(np.int64))
+    predicted = np.bincount(at, one * p, size)[kept] / rows[kept]
+    observed = np.bincount(at, one * hit, size)[kept] / rows[kept]
+    return Reliability(label, predicted, observed, rows[kept])
