@@ -39,7 +39,8 @@ def draw() -> Figure:
         ax.annotate("", (to_x, to_y + 0.125), (x, y - 0.125), arrowprops=arrow)
         left = x + to_x < 1
         side = {"ha": "right" if left else "left", "va": "center"}
-        ax.text((x + to_x) / 2 + (-0.03 if left else 0.03), (y + to_y) / 2, what, fontsize=9, **side)
+        outside = (-0.03 if left else 0.03, 0.02 if parent == "QDA" else -0.02)
+        ax.text((x + to_x) / 2 + outside[0], (y + to_y) / 2 + outside[1], what, fontsize=9, **side)
     for name, (covariance, what, formula, at) in BOXES.items():
         linear = "shared" in covariance
         text = f"{name}: {what}\n{formula}\n= {counted(covariance)} for K = {K}, M = {M}\n" + (

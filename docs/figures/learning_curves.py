@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from panels import new_figure, save
 
 from suffice import GaussianDiscriminant, compare
@@ -42,6 +43,10 @@ def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: 
             handles = ax.get_legend_handles_labels()[0]
             ax.get_legend().remove()
             ax.set(title=f"{name}: {measure.replace('_', '-')}", yscale="log", xlabel="", ylabel="")
+            low, high = ax.get_ylim()
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high < 30 * low else (1,)))
+            ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            ax.yaxis.set_minor_formatter(NullFormatter())
     for ax in panels[-1]:
         ax.set_xlabel("training rows")
     legend_under_all(figure, handles)

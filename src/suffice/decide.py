@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +65,13 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         self.costs = costs
         self.reject_cost = reject_cost
         self.reject_label = reject_label
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of the model; weights and other parameters go to its `fit`."""
+        super().fit(X, y, sample_weight, **params)
+        cost_matrix(self.costs, self.classes_)
+        self._answers()
+        return self
 
     @property
     def costs_(self) -> Array:

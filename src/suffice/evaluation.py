@@ -74,6 +74,9 @@ def evaluate(
     >>> report.accuracy, report.baseline.accuracy
     (0.8, 0.6)
     """
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
     container = Container("numpy", None, ())
     if isinstance(y, str):
         X, y = split_target(X, y)
@@ -290,7 +293,8 @@ class Evaluation(Figures):
 
 
 def _check_settings(bootstrap: Any, level: float) -> None:
-    if bootstrap is not None and not (isinstance(bootstrap, (int, np.integer)) and bootstrap >= 1):
+    whole = isinstance(bootstrap, (int, np.integer)) and not isinstance(bootstrap, bool)
+    if bootstrap is not None and not (whole and bootstrap >= 1):
         raise ValueError(f"bootstrap must be None or a whole number ≥ 1, got {bootstrap!r}.")
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")

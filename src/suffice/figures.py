@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.metrics import (
     accuracy_score,
     brier_score_loss,
-    confusion_matrix,
     log_loss,
     precision_recall_fscore_support,
     roc_auc_score,
@@ -168,14 +167,9 @@ class Figures:
 
 def confusion(answers: Answers) -> NDArray[np.float64 | np.int64]:
     """Rows (or their weight) by truth (rows of the matrix) and prediction (columns)."""
-    return np.asarray(
-        confusion_matrix(
-            answers.truth,
-            answers.predicted,
-            labels=np.arange(answers.n_labels),
-            sample_weight=answers.weight,
-        )
-    )
+    # Counted here, since scikit-learn's own warns where there is a single label.
+    pairs, k = answers.truth * answers.n_labels + answers.predicted, answers.n_labels
+    return np.bincount(pairs, answers.weight, k * k).reshape(k, k)
 
 
 def _weighted_mean(values: Array, shares: Array) -> float:

@@ -136,7 +136,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
             "(to take rows away again, use forget)."
         )
     if n_rows and not (weights > 0).any():
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+        raise ValueError("sample_weight is zero for every row, so no row counts.")
     return weights
 
 

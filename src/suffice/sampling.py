@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,14 @@ def draw_rows(
 ) -> tuple[Codes, list[NDArray[Any]]]:
     """The class of each row, and the columns; of the classes that `labels` names, or by the priors."""
     solution.require_density("sample")
-    if n_samples is not None and (n_samples != int(n_samples) or n_samples < 0):
+    if n_samples is not None and not (
+        isinstance(n_samples, Real) and float(n_samples) >= 0 and float(n_samples).is_integer()
+    ):
         raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
     rng = generator_of(random_state)
     if labels is None:
-        size = 1 if n_samples is None else int(n_samples)
-        codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
+        size = 1 if n_samples is None else int(float(n_samples))
+        codes: Codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
     else:
         codes = _codes_of(labels, solution.classes, n_samples)
     return codes, solution.sample(codes, rng, missing=missing)
@@ -34,7 +37,7 @@ def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
     known = {label: k for k, label in enumerate(classes.tolist())}
     if isinstance(labels, str) or np.ndim(labels) == 0:
         one = labels.item() if isinstance(labels, np.generic) else labels
-        wanted = [one] * (1 if n_samples is None else int(n_samples))
+        wanted = [one] * (1 if n_samples is None else int(float(n_samples)))
     else:
         wanted = read_labels(labels).tolist()
         if n_samples not in (None, len(wanted)):

@@ -104,3 +104,10 @@ def test_no_rows_are_an_empty_table(frame):
     drawn, labels = BayesClassifier().fit(X, y).sample(0, missing=True)
     assert drawn.shape == (0, 4)
     assert len(labels) == 0
+
+
+@pytest.mark.parametrize("number", ["ten", -1, 1.5, float("nan"), [2]])
+def test_what_is_no_number_of_rows_is_refused(number):
+    model = BayesClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    with pytest.raises(ValueError, match="n_samples must be a whole number"):
+        model.sample(number)

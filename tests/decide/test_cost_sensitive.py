@@ -195,3 +195,13 @@ def test_documents_are_decided_too():
     wary = CostSensitive(model, {("-", "+"): 9, ("+", "-"): 1})
     assert wary.predict(["film"]).tolist() == ["-"]
     assert model.predict(["film"]).tolist() == ["+"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"costs": [[0, 1], [5, 0]]}, {"costs": {("a", "d"): 1.0}}, {"reject_cost": "dear"}]
+)
+def test_costs_that_do_not_fit_the_classes_are_refused_when_fitting(settings):
+    with pytest.raises(ValueError, match="cost"):
+        suffice.CostSensitive(suffice.BayesClassifier(), **settings).fit(
+            [[0.0], [1.0], [2.0]], ["a", "b", "c"]
+        )

@@ -254,3 +254,20 @@ def test_html_escapes_the_labels():
     assert "<b>'" not in report._repr_html_()
     assert "&lt;b&gt;" in report._repr_html_()
     assert "undefined" in report._repr_html_()
+
+
+@pytest.mark.parametrize("what", ["model", suffice.BayesClassifier])
+def test_what_is_no_fitted_classifier_is_named(what):
+    with pytest.raises(TypeError, match="takes a fitted classifier"):
+        suffice.evaluate(what, [[0.0]], ["a"])
+
+
+def test_a_bootstrap_of_true_is_refused():
+    model = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "b"])
+    with pytest.raises(ValueError, match="bootstrap must be"):
+        suffice.evaluate(model, [[0.0]], ["a"], bootstrap=True)
+
+
+def test_one_class_is_evaluated_without_a_warning():
+    model = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "a"])
+    assert suffice.evaluate(model, [[0.0], [2.0]], ["a", "a"]).confusion.tolist() == [[2]]

@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import suffice
 from suffice.plots import EvidenceDisplay
 
 FIELDS = {
@@ -57,3 +58,29 @@ def test_a_result_is_drawn_by_its_frame():
     display = EvidenceDisplay(Result())
     assert display.measures == ["kl", "bhattacharyya"]
     assert display.to_frame().equals(pa.table(FIELDS))
+
+
+def test_infinite_evidence_is_drawn_longest_and_named():
+    frame = pa.table({"column": ["a", "b"], "kl": [0.4, np.inf]})
+    ax = EvidenceDisplay(frame).plot().ax_
+    ax.figure.draw_without_rendering()
+    assert [bar.get_width() for bar in ax.containers[0]] == [1.6, 0.4]
+    assert [text.get_text() for text in ax.texts] == ["∞"]
+    assert ax.texts[0].get_window_extent().x1 < ax.bbox.x1
+
+
+def test_evidence_that_cannot_be_drawn_is_refused():
+    one = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "a"])
+    with pytest.raises(ValueError, match="pairs of classes need two"):
+        one.evidence().plot(pairs=True)
+    with pytest.raises(ValueError, match="most must be"):
+        one.evidence().plot(most=0)
+    regression = suffice.LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 1, 0])
+    with pytest.raises(TypeError, match="LogisticRegression has no evidence"):
+        EvidenceDisplay.from_estimator(regression)
+
+
+def test_evidence_of_a_model_is_drawn(penguins):
+    model, _, _ = penguins
+    assert EvidenceDisplay.from_estimator(model).measures == ["weight_of_evidence", "bhattacharyya"]
+    assert EvidenceDisplay.from_estimator(model, pairs=True).measures == ["kl", "bhattacharyya"]

@@ -97,3 +97,13 @@ def test_rows_and_classes_that_are_not_there_are_refused(display):
         display.plot(row=344)
     with pytest.raises(ValueError, match="no class 'Emperor'"):
         display.plot(row=0, label="Emperor")
+
+
+def test_what_cannot_be_drawn_of_an_explanation_is_refused(penguins):
+    model, X, _ = penguins
+    with pytest.raises(ValueError, match="nothing to draw"):
+        model.explain(X.slice(0, 0)).plot()
+    with pytest.raises(ValueError, match="against itself"):
+        model.explain(X).plot(row=0, label="Adelie", against="Adelie")
+    with pytest.raises(ValueError, match="most must be"):
+        model.explain(X).plot(most=0)

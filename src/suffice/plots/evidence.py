@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, default_width, foreground, legend_below
+from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
 from suffice.plots.palette import styles
 
 if TYPE_CHECKING:
@@ -44,12 +44,19 @@ class EvidenceDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, *, pairs: bool = False) -> Self:
         """The evidence of each column of a fitted generative model, or of each for pairs of classes."""
+        if not hasattr(estimator, "evidence"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no evidence of columns; a BayesClassifier or a "
+                "GaussianDiscriminant has."
+            )
         return cls(estimator.evidence().to_frame(pairs=pairs))
 
     def __post_init__(self) -> None:
         import narwhals.stable.v2 as nw
 
         frame = nw.from_native(self.to_frame(), eager_only=True)
+        if len(frame) == 0:
+            raise ValueError("there is no line to draw; pairs of classes need two of them.")
         if "column" not in frame.columns:
             raise ValueError(f"the frame needs a field 'column'; it has {frame.columns}.")
         schema = frame.schema
@@ -88,15 +95,18 @@ class EvidenceDisplay(Display):
         -------
         EvidenceDisplay
         """
+        if most < 1:
+            raise ValueError(f"most must be a whole number ≥ 1, got {most!r}.")
         measure = self.measures[0] if measure is None else measure
         columns, groups, heights = self.bars(measure, most)
         ax = self._start(ax, (default_width(), 1.2 + ROW_HEIGHT * len(columns) * max(1.0, 0.5 * len(groups))))
-        thick = 0.8 / len(groups)
+        thick, drawn = 0.8 / len(groups), bounded(heights)
         at = np.arange(len(columns))
         for g, (group, look) in enumerate(zip(groups, styles(len(groups)), strict=True)):
+            places = at + (g - (len(groups) - 1) / 2.0) * thick
             ax.barh(
-                at + (g - (len(groups) - 1) / 2.0) * thick,
-                heights[:, g],
+                places,
+                drawn[:, g],
                 thick,
                 color=look.colour,
                 hatch=look.hatch,
@@ -104,6 +114,8 @@ class EvidenceDisplay(Display):
                 linewidth=0.5,
                 label=group or "_all",
             )
+            for i in np.flatnonzero(np.isposinf(heights[:, g])):
+                ax.annotate("∞", (drawn[i, g], places[i]), (3, 0), textcoords="offset points", va="center")
         ax.set_yticks(at, columns)
         ax.set_ylim(len(columns) - 0.5, -0.5)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, default_width, foreground, legend_below
+from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
 from suffice.plots.palette import AGAINST, FOR
 
 if TYPE_CHECKING:
@@ -83,6 +83,10 @@ class ExplanationDisplay(Display):
         -------
         ExplanationDisplay
         """
+        if most < 1:
+            raise ValueError(f"most must be a whole number ≥ 1, got {most!r}.")
+        if len(self.explanation.total) == 0:
+            raise ValueError("no rows were explained, so there is nothing to draw.")
         if row is not None or len(self.explanation.total) == 1:
             return self._waterfall(ax, row or 0, label, against, most)
         return self._summary(ax, label, against, most)
@@ -109,6 +113,8 @@ class ExplanationDisplay(Display):
         others = [one for one in order if one != chosen]
         if not others:
             raise ValueError("log odds need two classes; this model has one.")
+        if chosen == against:
+            raise ValueError(f"a class has no odds against itself, and both are {chosen!r}.")
         return chosen, others[0] if against is None else against
 
     def entries(
@@ -149,7 +155,7 @@ class ExplanationDisplay(Display):
         entries = self.entries(row, label, against, most)
         chosen, other = self.pair(row, label, against)
         nats = np.array([entry.nats for entry in entries])
-        drawn = _bounded(nats)
+        drawn = bounded(nats)
         ends = np.cumsum(drawn)
         starts = ends - drawn
         names = [*(_cut(entry.name) for entry in entries), "log odds" if self.unit == "nats" else "score"]
@@ -193,7 +199,7 @@ class ExplanationDisplay(Display):
     def _summary(self, ax: Axes | None, label: Any, against: Any, most: int) -> Self:
         names, gains = self.strongest(label, against, most)
         ax = self._start(ax, (default_width(), 1.4 + ROW_HEIGHT * len(names)))
-        shown = _bounded(gains.ravel()).reshape(gains.shape)
+        shown = bounded(gains)
         rng = np.random.default_rng(0)
         for sign, colour, marker, name in ((1, FOR, "o", "for"), (-1, AGAINST, "x", "against")):
             i, j = np.nonzero(shown * sign > 0)
@@ -245,15 +251,9 @@ class ExplanationDisplay(Display):
                 strongest.update({word: abs(nats) for word, nats in words.items()})
             names = [word for word, _ in strongest.most_common(most)]
             gains = np.array([[words.get(word, 0.0) for word in names] for words in said])
-        strength = np.abs(_bounded(gains.ravel()).reshape(gains.shape)).mean(axis=0)
+        strength = np.abs(bounded(gains)).mean(axis=0)
         order = np.argsort(-strength, kind="stable")[:most]
         return [names[j] for j in order], gains[:, order]
-
-
-def _bounded(nats: Array) -> Array:
-    """Infinite bars made half as long again as the longest other."""
-    longest = 1.0 + 1.5 * float(np.abs(nats[np.isfinite(nats)]).max(initial=0.0))
-    return np.nan_to_num(nats, nan=0.0, posinf=longest, neginf=-longest)
 
 
 def _sum(nats: list[float]) -> float:
