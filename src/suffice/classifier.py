@@ -196,7 +196,8 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A model that learns on its own."""
         if not self._is_fitted():
             return self._knowing(None)
-        return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
+        with self._lock():
+            return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
 
     def _knowing(self, learnt: Learnt | None) -> Self:
         """A model of the same settings that has learnt this."""
@@ -354,14 +355,16 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def adapt_priors(self, X: Any) -> Self:
         """A new model with the class priors of rows without labels, estimated by EM (see `prior_shift_`)."""
         self.solve().require_density("adapt_priors")
-        shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
-        return self._under(shift.priors, shift)
+        with self._lock():
+            shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
+            return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
-        settings, solution = self._other_priors(priors)
-        model = self._knowing(
-            Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift)
-        )
+        with self._lock():
+            settings, solution = self._other_priors(priors)
+            model = self._knowing(
+                Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift)
+            )
         model.__dict__ |= settings
         model.solve()
         return model

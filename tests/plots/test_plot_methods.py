@@ -1,5 +1,7 @@
 """What can be drawn draws itself; the pictures themselves are tested beside their displays."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -108,3 +110,18 @@ def test_learning_curves_draw_themselves():
     curves = suffice.compare([suffice.GaussianDiscriminant()], X, y, sizes=[6, 12], repeats=2)
     ax = curves.plot(measure="log_loss").ax_
     assert np.allclose(ax.lines[0].get_ydata(), curves.log_loss.mean(axis=2)[0])
+
+
+def test_many_classes_are_drawn_large_with_the_reliability_of_the_most_probable():
+    rng = np.random.default_rng(0)
+    y = np.arange(520) % 26
+    X = rng.normal(size=(520, 3)) + y[:, np.newaxis] % (3, 5, 7)
+    evaluation = suffice.evaluate(suffice.GaussianDiscriminant().fit(X, y), X, y)
+    display = evaluation.plot()
+    (curve,) = display.reliability.curves
+    assert curve.label == "most probable class"
+    assert curve.rows @ curve.observed == pytest.approx(evaluation.accuracy * 520)
+    display.figure_.draw_without_rendering()
+    for labels in (display.ax_[0].get_xticklabels(), display.ax_[0].get_yticklabels()):
+        boxes = [label.get_window_extent() for label in labels]
+        assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, background, default_width, make_frame
+from suffice.plots.display import Display, background, default_width, make_frame, pyplot
 from suffice.plots.palette import COLOURS, rgb
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Normalize = Literal["true", "pred", "all"]
 WHAT = {"true": "share of the true class", "pred": "share of the predicted class", "all": "share of all rows"}
+MOST_ZEROS = 10
+"""Classes up to which cells without rows are written."""
 SHORT = 3
 """Labels up to so many letters need no slant."""
 
@@ -97,6 +99,8 @@ class ConfusionDisplay(Display):
         ax.imshow(colours, aspect="equal")
         small = max(4.0, min(10.0, 60.0 / k))
         for i, j in np.ndindex(k, k):
+            if counts[i, j] == 0 and k > MOST_ZEROS:
+                continue
             ax.text(
                 j,
                 i,
@@ -116,6 +120,8 @@ class ConfusionDisplay(Display):
             rotation_mode="anchor" if slanted else None,
         )
         ax.set_yticks(range(k), names)
+        room = 0.8 * 72.0 * ax.get_window_extent().height / ax.figure.dpi / k
+        ax.tick_params(labelsize=max(4.0, min(pyplot().rcParams["font.size"], room)))
         what = "" if normalize is None else f" ({WHAT[normalize]})"
         ax.set(xlabel=f"predicted{what}", ylabel="true")
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +13,15 @@ from suffice.plots.reliability import ReliabilityDisplay
 
 SIDE_BY_SIDE = 6.0
 """Inches of width from which two panels stand side by side."""
+MOST_CLASSES = 6
+"""Classes up to which each has its own curve, and the panels are small."""
 
 
 @dataclass
 class EvaluationDisplay(Display):
     """The confusion matrix of an evaluation and, where the model gives probabilities, their reliability.
+
+    With more than six classes the reliability is that of the most probable class of each row.
 
     Parameters
     ----------
@@ -37,13 +41,17 @@ class EvaluationDisplay(Display):
         self.confusion = ConfusionDisplay(self.evaluation.confusion, labels)
         self.reliability: ReliabilityDisplay | None = None
         if answers.probability is not None:
-            classes = np.array(labels[: answers.n_classes])
-            self.reliability = ReliabilityDisplay.from_predictions(
-                classes[answers.truth],
-                answers.probability,
-                labels=classes.tolist(),
-                sample_weight=answers.weight,
-            )
+            classes, p = np.array(labels[: answers.n_classes]), answers.probability
+            if len(classes) <= MOST_CLASSES:
+                self.reliability = ReliabilityDisplay.from_predictions(
+                    classes[answers.truth], p, labels=classes.tolist(), sample_weight=answers.weight
+                )
+            else:
+                right = p.argmax(axis=1) == answers.truth
+                whole = ReliabilityDisplay.from_predictions(
+                    right, p.max(axis=1), labels=[False, True], sample_weight=answers.weight
+                )
+                self.reliability = ReliabilityDisplay([replace(whole.curves[0], label="most probable class")])
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it.
@@ -59,7 +67,7 @@ class EvaluationDisplay(Display):
         """
         if ax is None and self.reliability is not None:
             width = default_width()
-            wide = width >= SIDE_BY_SIDE
+            wide = width >= SIDE_BY_SIDE and len(self.confusion.labels) <= MOST_CLASSES
             figure = pyplot().figure(
                 figsize=(width, 0.55 * width if wide else 1.9 * width), layout="constrained"
             )
