@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, WithPriors, adapt_priors
+from suffice.families import Normal
 from suffice.prior_shift import estimate_shift
 
 LABELS = np.array(["a", "b", "c"])
@@ -190,3 +191,15 @@ def test_what_cannot_be_done_is_refused(training):
     ruled_out = WithPriors(model, "uniform", training_priors=[0.5, 0.5, 0.0])
     with pytest.raises(ValueError, match="class 'c' had prior 0"):
         ruled_out.predict(X)
+
+
+def test_a_drop_in_adapts_as_the_model_that_it_stands_for():
+    rng = np.random.default_rng(4)
+    y = np.repeat([0, 1], 200)
+    X = rng.normal(size=(400, 2)) + 1.5 * y[:, np.newaxis]
+    new = np.concatenate([X[:60], X[-180:]])
+    ours = BayesClassifier(families=Normal(alpha=0)).fit(X, y).adapt_priors(new)
+    drop_in = suffice.dropin.GaussianNB(var_smoothing=0).fit(X, y).adapt_priors(new)
+    assert np.allclose(drop_in.priors_, ours.priors_, rtol=1e-9)
+    assert drop_in.prior_shift_.p_value == pytest.approx(ours.prior_shift_.p_value, rel=1e-6)
+    assert np.array_equal(drop_in.priors, drop_in.priors_)
