@@ -64,10 +64,8 @@ lint: $(VENV)/.installed-dev
 	@$(VENV)/bin/lint-imports
 
 bench: $(VENV)/.installed-dev
-	$(SAY) "running benchmarks/run.py, text.py and regression.py"
-	@$(PY) benchmarks/run.py
-	@$(PY) benchmarks/text.py
-	@$(PY) benchmarks/regression.py
+	$(SAY) "measuring $(or $(PARTS),everything; PARTS=\"naive_bayes growth\" would measure some)"
+	@$(PY) benchmarks/run.py $(PARTS)
 
 figures: $(VENV)/.installed-dev
 	$(SAY) "drawing the figures in docs/figures"

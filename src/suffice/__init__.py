@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from suffice.archive import SufficeFileError
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
     from suffice.decide import CostSensitive, thresholds_from_costs
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.reweighting import WithPriors, adapt_priors
     from suffice.rows import summarize
     from suffice.statistics import Statistics
+    from suffice.storage import load
     from suffice.text_classifier import TextClassifier
     from suffice.threads import set_threads
 
@@ -37,6 +39,7 @@ __all__ = [
     "NoveltyDetector",
     "ProbitRegression",
     "Statistics",
+    "SufficeFileError",
     "TextClassifier",
     "WithPriors",
     "adapt_priors",
@@ -45,6 +48,7 @@ __all__ = [
     "evaluate",
     "families",
     "links",
+    "load",
     "load_penguins",
     "plots",
     "set_threads",
@@ -63,11 +67,13 @@ _HOMES = {
     "NoveltyDetector": "suffice.outliers",
     "ProbitRegression": "suffice.regression",
     "Statistics": "suffice.statistics",
+    "SufficeFileError": "suffice.archive",
     "TextClassifier": "suffice.text_classifier",
     "WithPriors": "suffice.reweighting",
     "adapt_priors": "suffice.reweighting",
     "compare": "suffice.learning_curves",
     "evaluate": "suffice.evaluation",
+    "load": "suffice.storage",
     "load_penguins": "suffice.datasets",
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
-from threading import Lock, RLock
+from dataclasses import replace
+from threading import RLock
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.archive import Fields, Saved, SufficeFileError
+from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
@@ -23,44 +23,21 @@ from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
+from suffice.learnt import Learnt
+from suffice.locks import lock_of
 from suffice.novelty import tail_probabilities
 from suffice.prior_shift import PriorShift, estimate_shift
 from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
 from suffice.sampling import draw_rows
-from suffice.schema import Schema
-from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax, softmax_in_place
-from suffice.solution import Solution
+from suffice.schema import Schema, settings_from_fields, state_of_settings
+from suffice.scores import Scores, log_softmax_in_place, log_sum, softmax_in_place
+from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
-_LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
-_NEW_LOCK = Lock()
 
-
-def _forget_locks() -> None:
-    """In a child that was forked: locks of threads that it does not have would never be freed."""
-    global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
-    _LOCKS.clear()
-    _NEW_LOCK = Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_locks)
-
-
-@dataclass
-class Learnt:
-    """What a model has learnt: its sums, and the parameters once they are asked for."""
-
-    accumulator: Accumulator
-    container: Container | None = None
-    solution: Solution | None = None
-    shift: PriorShift | None = None
-    """How the priors were adapted to rows without labels."""
-
-
-class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -153,13 +130,14 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
-        self._solution(accumulator)
+        learnt = Learnt(accumulator)
+        self._solution(learnt)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._learnt = Learnt(accumulator)
+        self._learnt = learnt
         return self
 
     def _learn(
@@ -185,7 +163,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution, learnt.shift = None, None
+        learnt.solution = learnt.searched = learnt.shift = None
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -218,8 +196,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _lock(self) -> RLock:
         """What learning and solving in several threads take turns with; scoring needs no turn."""
-        with _NEW_LOCK:
-            return _LOCKS.setdefault(self, RLock())
+        return lock_of(self)
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         """Combine statistics, refuse what no data could give, and only then change the model."""
@@ -279,19 +256,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
-        solution = self.solve()
-        table = self._read(X, reset=False)
-        scores = solution.scores(table, base=True)
-        return Explanation(
-            contributions=solution.contributions(table),
-            prior=solution.offset,
-            total=scores.joint(),
-            posterior=softmax(scores.comparable()),
-            columns=solution.schema.names,
-            classes=solution.classes,
-            values=tuple(table.values(j) for j in range(table.n_columns)),
-            container=table.container,
-        )
+        return self.solve().explain(self._read(X, reset=False))
 
     def evidence(self) -> ColumnEvidence:
         """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
@@ -363,7 +328,7 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with self._lock():
             settings, solution = self._other_priors(priors)
             model = self._knowing(
-                Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift)
+                Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift)
             )
         model.__dict__ |= settings
         model.solve()
@@ -395,13 +360,13 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         solution = self._learnt.solution
         if solution is None:
             with self._lock():
-                solution = self._learnt.solution or self._solution(self._learnt.accumulator)
+                solution = self._learnt.solution or self._solution(self._learnt)
                 self._learnt.solution = solution
         return solution
 
-    def _solution(self, accumulator: Accumulator) -> Solution:
+    def _solution(self, learnt: Learnt) -> Solution:
         """From sums to parameters."""
-        return Solution.of(accumulator, self.priors)
+        return Solution.of(learnt.accumulator, self.priors, learnt.searched)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -464,6 +429,54 @@ class BayesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def bic_(self) -> float:
         """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
         return float(self.n_parameters_ * np.log(self.solve().weight.sum()) - 2.0 * self.log_likelihood_)
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it: settings, statistics, and what searches found."""
+        solution, container = self.solve(), self._learnt.container
+        self._check_priors(solution.classes)
+        return {
+            "settings": state_of_settings(self.get_params(deep=False)),
+            "n_features_in": hasattr(self, "n_features_in_"),
+            "feature_names_in": hasattr(self, "feature_names_in_"),
+            "container": [] if container is None else [state_of_container(container)],
+            "statistics": self.statistics_.state(),
+            "found": [factor.found() for factor in solution.factors],
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The model from its state."""
+        model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
+        statistics = Statistics.from_fields(fields.branch("statistics"))
+        schema, accumulator = statistics.schema, Accumulator.of(statistics)
+        container = fields.branches("container")
+        model._learnt = Learnt(
+            accumulator, container_from_fields(container[0], len(schema)) if container else None
+        )
+        if fields.flag("n_features_in"):
+            model.n_features_in_ = len(schema)
+        if fields.flag("feature_names_in"):
+            if not (schema.named and all(isinstance(name, str) for name in schema.names)):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(schema.names, dtype=object)
+        try:
+            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
+                model._check_loaded(fields)
+        except SufficeFileError:
+            raise
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+        return model
+
+    def _check_loaded(self, fields: Fields) -> None:
+        """Refuse settings and sums that no fitted model has; searches are not run again."""
+        self.chosen_families()
+        present = self._learnt.accumulator.solvable()
+        self._check_priors(present.classes)
+        found = fields.branches("found", len(present.schema.factors))
+        self._learnt.searched = searched_again(present, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,10 +6,12 @@ import html
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Scalars, Setting
 from suffice.factors import KINDS
 from suffice.families import Family
 
@@ -76,6 +78,11 @@ class Schema:
         )
 
     @property
+    def factor_labels(self) -> list[list[str]]:
+        """How messages name the columns of each factor."""
+        return [[self.labels[j] for j in factor.columns] for factor in self.factors]
+
+    @property
     def names(self) -> tuple[Hashable, ...]:
         """The columns' names (positions for arrays)."""
         return tuple(column.name for column in self.columns)
@@ -131,6 +138,76 @@ class Schema:
             columns[position] = replace(old, family=family, reason="chosen by families=")
         return Schema(tuple(columns), self.named)
 
+    def state(self) -> dict[str, Any]:
+        """The columns, as a file holds them: what many share is written once."""
+        families = list(dict.fromkeys(column.family for column in self.columns))
+        reasons = list(dict.fromkeys(column.reason for column in self.columns))
+        number = {family: i for i, family in enumerate(families)}
+        why = {reason: i for i, reason in enumerate(reasons)}
+        blocks = [-1 if column.block is None else column.block for column in self.columns]
+        state = {
+            "named": self.named,
+            "families": Setting(families),
+            "reasons": Setting(reasons),
+            "family": np.array([number[column.family] for column in self.columns], dtype=np.int32),
+            "reason": np.array([why[column.reason] for column in self.columns], dtype=np.int32),
+            "undecided": np.array([column.undecided for column in self.columns], dtype=np.bool),
+            "block": np.array(blocks, dtype=np.int32),
+        }
+        if not self.named:
+            return state
+        plain = all(type(name) in (str, int, float, bool) for name in self.names)
+        return state | {"names": Scalars(list(self.names)) if plain else Setting(list(self.names))}
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Schema:
+        """The columns from their state."""
+        families, reasons = fields.setting("families"), fields.setting("reasons")
+        if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
+            raise fields.error("families", "must be a list of families.")
+        if not (isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)):
+            raise fields.error("reasons", "must be a list of texts.")
+        family = fields.array("family", np.int32, (None,))
+        reason = fields.array("reason", np.int32, family.shape)
+        undecided = fields.array("undecided", np.bool, family.shape).tolist()
+        block = fields.array("block", np.int32, family.shape)
+        for name, numbers, most in (("family", family, len(families)), ("reason", reason, len(reasons))):
+            if ((numbers < 0) | (numbers >= most)).any():
+                raise fields.error(name, "names something that does not exist.")
+        named = fields.flag("named")
+        names = cls._names(fields, len(family)) if named else list(range(len(family)))
+        columns = tuple(
+            Column(names[j], families[f], reasons[reason[j]], undecided[j], int(b) if b >= 0 else None)
+            for j, (f, b) in enumerate(zip(family.tolist(), block.tolist(), strict=True))
+        )
+        for column in columns:
+            if column.family is None:
+                continue
+            if column.undecided or column.family.joint != (column.block is not None):
+                raise fields.error("block", f"does not agree with {column.family} of {column.name!r}.")
+        for one in families:
+            cls._check_summed(fields, one)
+        return cls(columns, named)
+
+    @staticmethod
+    def _check_summed(fields: Fields, family: Family | None) -> None:
+        """Refuse a family whose sums no kind of factor holds."""
+        try:
+            if family is not None:
+                KINDS[family.factor].empty(family, 1)
+        except (KeyError, TypeError, ValueError) as error:
+            raise fields.error("families", f"has {family}, which cannot be summed: {error}") from error
+
+    @staticmethod
+    def _names(fields: Fields, n_columns: int) -> list[Hashable]:
+        names = fields.setting("names") if "names" in fields else fields.scalars("names", n_columns)
+        if not isinstance(names, list) or len(names) != n_columns:
+            raise fields.error("names", f"must be {n_columns}.")
+        try:
+            return fields.distinct("names", names)
+        except TypeError as error:
+            raise fields.error("names", "cannot all be names.") from error
+
     def _rows(self) -> list[tuple[str, str, str]]:
         def family(column: Column) -> str:
             return "undecided" if column.undecided else repr(column.family) if column.family else "left out"
@@ -151,3 +228,20 @@ class Schema:
             for row in self._rows()
         )
         return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+
+
+def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
+    return {
+        name: value.state() if isinstance(value, Schema) else Setting(value)
+        for name, value in settings.items()
+    }
+
+
+def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
+    """The arguments of these names."""
+    fields.require(names)
+    return {
+        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in names
+    }

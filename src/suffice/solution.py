@@ -8,17 +8,30 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.evidence import ColumnEvidence
-from suffice.factors import Regularized
-from suffice.factors.base import Codes, Solved
+from suffice.explanation import Explanation
+from suffice.factors import Regularized, Solved
+from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
-from suffice.schema import Schema
-from suffice.scores import Scores
+from suffice.scores import Scores, softmax
 from suffice.statistics import Accumulator, Statistics
+
+Searched = list[Solved | None]
+"""For each factor its parameters, if they took a search."""
+
+
+def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
+    """The parameters that took a search, from what it found when the model was saved."""
+    labels = statistics.schema.factor_labels
+    return [
+        totals.solve_again(names, statistics.classes, part) if len(part) else None
+        for totals, names, part in zip(statistics.totals, labels, found, strict=True)
+    ]
 
 
 class Solution:
@@ -34,15 +47,21 @@ class Solution:
         self.priors = priors
         self.estimated_priors = estimated
         self.factors = factors
-        self.factor_labels = factor_labels(statistics.schema)
+        self.factor_labels = statistics.schema.factor_labels
 
     @classmethod
-    def of(cls, accumulator: Accumulator, priors: Priors) -> Self:
-        """Solve every factor by its own family, over the classes that have rows."""
+    def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
+        """Solve every factor by its own family, over the classes that have rows.
+
+        Those that were `searched` already, when the model was saved, are as they were found.
+        """
         statistics = accumulator.solvable()
+        known = searched or [None] * len(statistics.totals)
         solved = [
-            totals.solve(labels, statistics.classes)
-            for totals, labels in zip(statistics.totals, factor_labels(statistics.schema), strict=True)
+            found or totals.solve(labels, statistics.classes)
+            for totals, labels, found in zip(
+                statistics.totals, statistics.schema.factor_labels, known, strict=True
+            )
         ]
         uniform = class_priors("uniform", statistics.classes, statistics.weight)
         return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
@@ -129,6 +148,20 @@ class Solution:
             seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
         return seen, ignored
 
+    def explain(self, table: Table) -> Explanation:
+        """Contributions of every cell to every class's joint score."""
+        scores = self.scores(table, base=True)
+        return Explanation(
+            contributions=self.contributions(table),
+            prior=self.offset,
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
+            columns=self.schema.names,
+            classes=self.classes,
+            values=tuple(table.values(j) for j in range(table.n_columns)),
+            container=table.container,
+        )
+
     def evidence(self, container: Container) -> ColumnEvidence:
         """How far apart the columns hold the classes."""
         self.require_density("evidence")
@@ -169,8 +202,3 @@ class Solution:
             for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):
                 named[self.schema.names[j]] = values
         return named
-
-
-def factor_labels(schema: Schema) -> list[list[str]]:
-    """How messages name the columns of each factor."""
-    return [[schema.labels[j] for j in factor.columns] for factor in schema.factors]

@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Path, Saved, SufficeFileError, read
+from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.factors import KINDS, Block, Totals
 from suffice.factors.base import Codes, Counts, gather, impossible, within
 from suffice.factors.columns import ColumnTotals
@@ -163,7 +165,7 @@ class Accumulator:
         )
 
 
-class Statistics:
+class Statistics(Saved):
     """Per-class sums of sufficient statistics: an immutable element of an additive group.
 
     Statistics of different shards, days or sites add with `+`, whatever their classes, categories
@@ -265,6 +267,43 @@ class Statistics:
             return self
         totals = _totals_by_schema(self.totals, self.schema, schema, len(self.classes))
         return Statistics(schema, self.classes, self.weight, self.support, tuple(totals))
+
+    @classmethod
+    def load(cls, path: Path, *, known: Iterable[Any] = ()) -> Statistics:
+        """Read statistics from a file; `known` are families (and tokenizers) of your own that it names."""
+        fields = read(path, known)
+        kind = fields.text("class")
+        if kind != "Statistics":
+            raise SufficeFileError(f"the file holds no statistics but a {kind!r}; suffice.load reads it.")
+        return cls.from_fields(fields)
+
+    def state(self) -> dict[str, Any]:
+        """All that the statistics are, as a file holds it."""
+        return {
+            "schema": self.schema.state(),
+            "classes": state_of_labels(self.classes),
+            "weight": self.weight,
+            "support": self.support,
+            "totals": [totals.state() for totals in self.totals],
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Statistics:
+        """The statistics from their state."""
+        schema = Schema.from_fields(fields.branch("schema"))
+        classes = labels_from_fields(fields.branch("classes"))
+        n_classes = len(classes)
+        parts = zip(schema.factors, fields.branches("totals", len(schema.factors)), strict=True)
+        return cls(
+            schema,
+            classes,
+            fields.array("weight", np.float64, (n_classes,)),
+            fields.array("support", np.int64, (n_classes,)),
+            tuple(
+                KINDS[factor.family.factor].from_fields(factor.family, len(factor.columns), n_classes, part)
+                for factor, part in parts
+            ),
+        )
 
     def rebased(self, origins: Mapping[Hashable, float]) -> Statistics:
         """The same statistics with these columns' sums about other origins: exact algebra."""

@@ -510,3 +510,14 @@ def test_an_offset_costs_correlated_columns_nothing(covariance, noise):
     plain = GaussianDiscriminant(covariance).fit(X, y).predict_proba(X)
     moved = GaussianDiscriminant(covariance).fit(far, y).predict_proba(far)
     np.testing.assert_allclose(moved, plain, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_forgetting_down_to_one_row_by_pairs_leaves_a_variance_of_zero(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((16, 2)), np.repeat([0, 1], 8)
+    kept = np.array([3, *range(8, 16)])
+    gone = np.setdiff1d(np.arange(16), kept)
+    model = GaussianDiscriminant("full", missing="pairwise").fit(X, y).forget(X[gone], y[gone])
+    refitted = GaussianDiscriminant("full", missing="pairwise").fit(X[kept], y[kept])
+    np.testing.assert_allclose(model.predict_proba(X), refitted.predict_proba(X), atol=1e-9)

@@ -11,13 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
+from suffice.archive import Fields
+from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table
 from suffice.factors.base import Solved, Totals
 from suffice.families.elementary import Array
+from suffice.learnt import Learnt
 from suffice.priors import Priors, class_priors
-from suffice.solution import Solution, factor_labels
-from suffice.statistics import Accumulator, Statistics
+from suffice.solution import Solution
+from suffice.statistics import Statistics
 
 
 class DropIn(BayesClassifier):
@@ -113,11 +116,28 @@ class DropIn(BayesClassifier):
         # Text in a list keeps the dtype that NumPy gives it, and so do the classes.
         return super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
 
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it: declared classes too."""
+        declared = [] if self._declared is None else [state_of_labels(self._declared)]
+        return {**super().state(), "declared": declared, "closed": self._closed}
+
+    def _check_priors(self, labels: NDArray[Any]) -> None:
+        """Priors are checked where the parameters are solved."""
+
+    def _check_loaded(self, fields: Fields) -> None:
+        self._validate_params()
+        self._closed = fields.flag("closed")
+        for labels in fields.branches("declared"):
+            self._declared = labels_from_fields(labels)
+        self.solve()
+
     # --- solving ---------------------------------------------------------------------------------
 
-    def _solution(self, accumulator: Accumulator) -> Solution:
-        statistics = accumulator.solvable(self._declared)
-        labels = factor_labels(statistics.schema)[0]
+    def _solution(self, learnt: Learnt) -> Solution:
+        statistics = learnt.accumulator.solvable(self._declared)
+        labels = statistics.schema.factor_labels[0]
         factor = self._solved(statistics.totals[0], labels, statistics)
         priors = self._class_priors(statistics)
         estimated = getattr(self, self.prior_setting) is None

@@ -120,6 +120,9 @@ class LogisticRegression(CoreLogisticRegression):
         """Iterations over all rows."""
         return super().n_iter_.astype(np.int32)
 
+    def _check_settings(self) -> None:
+        self._validate_params()
+
     def _warn_of_what_goes(self) -> None:
         """Warn as scikit-learn does of what it will remove."""
         if self.penalty != "deprecated":

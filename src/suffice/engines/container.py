@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,10 +26,14 @@ class Container:
     """What a table came in: an empty one of the same columns, and no data."""
 
     library: Library
-    template: Any
-    """The container without its rows, which carries names, dtypes and categories."""
+    make_template: Callable[[], Any]
     cell_types: tuple[type | None, ...]
     """Per column what its cells were, where they were Python objects of one kind."""
+
+    @cached_property
+    def template(self) -> Any:
+        """The container without its rows, which carries names, dtypes and categories."""
+        return self.make_template()
 
     @classmethod
     def of(cls, library: Library, X: Any, cell_types: tuple[type | None, ...]) -> Container:
@@ -41,7 +46,7 @@ class Container:
             template = X.iloc[:0].copy()
         else:
             template = X.clear() if library == "polars" else X.schema.empty_table()
-        return cls(library, template, cell_types)
+        return cls(library, partial(itself, template), cell_types)
 
     def build(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Give rows, one array per column (floats, or objects with None for missing), in this container."""
@@ -142,6 +147,11 @@ class Container:
     def _kind(series: Any) -> Kind:
         """Say which kind of cells a column of the template holds."""
         return frame_column(series, "").kind
+
+
+def itself(template: Any) -> Any:
+    """What was given."""
+    return template
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.scores import Scores
@@ -84,6 +85,15 @@ class Totals(ABC):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays, by name; what the sums weigh."""
 
+    def state(self) -> dict[str, Any]:
+        """All that the sums are, as a file holds it."""
+        return dict(self.arrays())
+
+    @classmethod
+    @abstractmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        """The sums from their state, or `SufficeFileError` where it is none."""
+
     @abstractmethod
     def presence(self) -> Array:
         """The weight of the observed cells, (classes, columns)."""
@@ -95,6 +105,10 @@ class Totals(ABC):
     @abstractmethod
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Solved:
         """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
+
+    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved:
+        """The parameters from what a search `found` when they were saved; closed forms have no search."""
+        raise found.error("", "belongs to a search, and there was none.")
 
 
 @dataclass(frozen=True)
@@ -148,6 +162,10 @@ class Solved(ABC):
     is_given_length: bool = False
     """Whether the density is one of counts given their sum."""
     regularized: list[Regularized]
+
+    def found(self) -> dict[str, Any]:
+        """What a file keeps of the parameters: nothing, unless they took a search."""
+        return {}
 
     @property
     @abstractmethod

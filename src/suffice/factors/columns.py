@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
+from suffice.archive import Fields
 from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, gather, impossible, within
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
@@ -42,6 +43,8 @@ ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST = 2.0**960
 SQUARABLE = 2.0**480
 WIDEST = 2.0**-480
+LARGEST_EXPONENT = 1024
+"""Of a float."""
 MOST_CLASSES = 256
 """Classes up to which every part of the rows may keep sums of its own."""
 
@@ -411,6 +414,28 @@ class ColumnTotals(Totals):
 
     def presence(self) -> Array:
         return np.broadcast_to(self.weight, (len(self.weight), self.n_columns))
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        width = fields.any_array("weight").shape[-1:] or (0,)
+        if width[0] not in (1, n_columns):
+            raise fields.error("weight", f"must have 1 or {n_columns} columns.")
+        cells, presence = (n_classes, n_columns), (n_classes, *width)
+        exponent = fields.array("exponent", np.int32, (n_columns,))
+        if ((exponent < NO_SPREAD) | (exponent > LARGEST_EXPONENT)).any():
+            raise fields.error("exponent", "is that of no number.")
+        totals = cls(
+            family,
+            total=fields.array("total", np.float64, (family.n_statistics, *cells)),
+            weight=fields.array("weight", np.float64, presence),
+            support=fields.array("support", np.int64, presence),
+            origin=fields.array("origin", np.float64, cells),
+            exponent=exponent,
+            base=fields.array("base", np.float64, (n_classes, n_columns if family.has_base_measure else 0)),
+        )
+        if family.centred and not family.support(totals.origin[totals.has_origin()]).all():
+            raise fields.error("origin", f"holds numbers outside {family.name}.")
+        return totals
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])

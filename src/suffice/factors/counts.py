@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from suffice.archive import Fields
 from suffice.factors.base import (
     Codes,
     Counts,
@@ -122,6 +123,17 @@ class CountTotals(Totals):
 
     def presence(self) -> Array:
         return np.repeat(self.weight[:, np.newaxis], self.n_columns, axis=1)
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        return cls(
+            family,
+            total=fields.array("total", np.float64, (n_classes, n_columns)),
+            support=fields.array("support", np.int64, (n_classes, n_columns)),
+            weight=fields.array("weight", np.float64, (n_classes,)),
+            rows=fields.array("rows", np.int64, (n_classes,)),
+            base=fields.array("base", np.float64, (n_classes,)),
+        )
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.total, self.support, max(size, float(np.abs(self.total).max(initial=0.0))))

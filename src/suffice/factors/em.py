@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import linalg
 
+from suffice.archive import Fields, Scalars
 from suffice.factors.base import Codes
 from suffice.factors.solved_scatter import Evidence
 from suffice.families.elementary import Array
@@ -50,14 +52,64 @@ class Pattern:
         return first, second
 
 
-def maximize(data: Standardised, tying: Tying) -> Moments:
-    """EM from the available-case start, so that any batching of the rows gives the same answer."""
+@dataclass(frozen=True)
+class Found:
+    """Where EM ended: means (k, d) of the classes, scatter matrices (g, d, d) of the groups that share Σ."""
+
+    mean: Array
+    scatter: Array
+    singular: frozenset[int]
+    """Groups whose covariance was on its way to lose rank."""
+    notes: tuple[str, ...]
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        singular = np.array(sorted(self.singular), dtype=np.int64)
+        notes = Scalars(list(self.notes))
+        return {"mean": self.mean, "scatter": self.scatter, "singular": singular, "notes": notes}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, n_classes: int, n_groups: int, d: int) -> Found:
+        """The same from its state."""
+        singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
+        if not singular <= set(range(n_groups)):
+            raise fields.error("singular", "names groups that do not exist.")
+        return cls(
+            fields.array("mean", np.float64, (n_classes, d)),
+            fields.array("scatter", np.float64, (n_groups, d, d)),
+            singular,
+            tuple(map(str, fields.scalars("notes"))),
+        )
+
+
+def maximize(data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
+    """Means and scatters by EM, or those that it found when the model was saved."""
     from suffice.factors.solve_scatter import Moments
 
     n_classes, d = data.weight.shape
     cells = [[Pattern(cell.columns, cell.sums, d) for cell in patterns] for patterns in data.cells]
     weight = np.array([sum(float(pattern.sums.weight) for pattern in patterns) for patterns in cells])
-    start = weight[:, np.newaxis, np.newaxis] * _available_case(cells, data.variance)
+    if again is None:
+        found = search(cells, weight, data.variance, tying)
+    else:
+        found = Found.from_fields(again.branch("em"), n_classes, tying.n_groups, d)
+    evidence = [
+        Evidence(
+            int(tying.group[k]),
+            pattern.columns,
+            float(pattern.sums.weight),
+            pattern.sums.moved(-found.mean[k, pattern.columns]).scatter,
+        )
+        for k, patterns in enumerate(cells)
+        for pattern in patterns
+    ]
+    return Moments(found.mean, found.scatter, weight, data.total_variance, evidence, found=found)
+
+
+def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> Found:
+    """EM from the available-case start, so that any batching of the rows gives the same answer."""
+    n_classes, d = variance.shape
+    start = weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance)
     covariance = tying.covariances(tying.pooled(start), weight)
     mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
     moving = np.ones(tying.n_groups, dtype=np.bool_)
@@ -72,8 +124,8 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
                 step[k] = shift / weight[k]
                 scatter[k] = np.sum([second for _, second in expected], axis=0) - np.outer(step[k], shift)
             updated = tying.covariances(tying.pooled(scatter), weight)
-            spread = np.sqrt(np.diagonal(updated, axis1=1, axis2=2))
-            spread = np.where(spread > 0, spread, 1.0)
+            variance_now = np.diagonal(updated, axis1=1, axis2=2)
+            spread = np.sqrt(np.where(variance_now > 0, variance_now, 1.0))
             relative = np.abs(updated - covariance) / (spread[:, :, np.newaxis] * spread[:, np.newaxis])
             change = relative.max(axis=(1, 2), initial=0.0)
             np.maximum.at(change, tying.group, (np.abs(step) / spread[tying.group]).max(axis=1, initial=0.0))
@@ -87,26 +139,9 @@ def maximize(data: Standardised, tying: Tying) -> Moments:
                 moving &= ~falling
                 smallest = now
             if not moving.any() or number == MOST_STEPS - 1:
-                evidence = [
-                    Evidence(
-                        int(tying.group[k]),
-                        pattern.columns,
-                        float(pattern.sums.weight),
-                        pattern.sums.moved(-mean[k, pattern.columns]).scatter,
-                    )
-                    for k, patterns in enumerate(cells)
-                    for pattern in patterns
-                ]
                 still = f"EM over the gaps still moved by {change.max():.1e} after {MOST_STEPS} steps"
-                return Moments(
-                    mean,
-                    tying.pooled(scatter),
-                    weight,
-                    data.total_variance,
-                    evidence,
-                    singular=frozenset(singular),
-                    notes=(still,) if moving.any() else (),
-                )
+                notes = (still,) if moving.any() else ()
+                return Found(mean, tying.pooled(scatter), frozenset(singular), notes)
             progress.say(f"step {number + 1}, largest change {change.max():.1e} of {TOLERANCE:.0e}")
     raise AssertionError("the last step returns")
 
@@ -119,11 +154,12 @@ def _settled(before: Array, after: Array) -> bool:
 
 def _smallest_eigenvalue(covariance: Array) -> float:
     """Of the correlation matrix; constant columns aside."""
-    spread = np.sqrt(np.diag(covariance))
-    held = spread > 0
+    variance = np.diag(covariance)
+    held = variance > 0  # rounding leaves less than nothing of what was taken away again
     if not held.any():
         return 0.0
-    inside = covariance[np.ix_(held, held)] / np.outer(spread[held], spread[held])
+    spread = np.sqrt(variance[held])
+    inside = covariance[np.ix_(held, held)] / np.outer(spread, spread)
     return float(np.linalg.eigvalsh(inside)[0])
 
 

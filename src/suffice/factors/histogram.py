@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice.archive import Fields
 from suffice.factors.base import Codes, Counts, Totals
 from suffice.factors.levels import LevelCounts, LevelTable, SolvedLevels, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
@@ -49,6 +50,26 @@ class BinCounts:
         weight = np.add.reduceat(self.counts.weight[:, order], starts, axis=1)
         support = np.add.reduceat(self.counts.support[:, order], starts, axis=1)
         return BinCounts(wide, LevelCounts(levels.tolist(), weight, support))
+
+    def state(self) -> dict[str, Any]:
+        """The counts, as a file holds them."""
+        bins = np.array(self.counts.levels, dtype=np.int64)
+        counts = self.counts
+        return {"exponent": self.exponent, "bins": bins, "weight": counts.weight, "support": counts.support}
+
+    @classmethod
+    def from_fields(cls, n_classes: int, fields: Fields) -> Self:
+        """The counts from their state."""
+        exponent = fields.integer("exponent", FINEST, 1024)
+        bins = fields.array("bins", np.int64, (None,))
+        levels = fields.distinct("bins", bins.tolist())
+        with np.errstate(over="ignore"):
+            edges = np.ldexp(np.abs(bins.astype(np.float64)) + CELLS, exponent)
+        if levels and (max(levels) - min(levels) >= CELLS or not np.isfinite(edges).all()):
+            raise fields.error("bins", "lie too far apart, or beyond all numbers.")
+        weight = fields.array("weight", np.float64, (n_classes, len(bins)))
+        support = fields.array("support", np.int64, weight.shape)
+        return cls(exponent, LevelCounts(levels, weight, support))
 
     def take_classes(self, index: Codes) -> BinCounts:
         """A copy with these classes."""
@@ -145,6 +166,14 @@ class HistogramTotals(Totals):
 
     def presence(self) -> Array:
         return np.stack([column.counts.weight.sum(axis=1) for column in self.columns], axis=1)
+
+    def state(self) -> dict[str, Any]:
+        return {"columns": [column.state() for column in self.columns]}
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        columns = fields.branches("columns", n_columns)
+        return cls(family, [BinCounts.from_fields(n_classes, column) for column in columns])
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Scalars
 from suffice.factors.base import (
     Codes,
     Counts,
@@ -53,6 +54,19 @@ class LevelCounts:
                 self.weight = np.pad(self.weight, room)
                 self.support = np.pad(self.support, room)
         return np.array([self.index.get(value, -2) for value in values], dtype=np.intp)
+
+    def state(self) -> dict[str, Any]:
+        """The counts, as a file holds them."""
+        return {"levels": Scalars(self.levels), "weight": self.weight, "support": self.support}
+
+    @classmethod
+    def from_fields(cls, n_classes: int, fields: Fields) -> Self:
+        """The counts from their state."""
+        levels = fields.distinct("levels", fields.scalars("levels"))
+        shape = (n_classes, len(levels))
+        return cls(
+            levels, fields.array("weight", np.float64, shape), fields.array("support", np.int64, shape)
+        )
 
     def take_classes(self, index: Codes) -> LevelCounts:
         """A copy with these classes."""
@@ -152,6 +166,14 @@ class LevelTotals(Totals):
 
     def presence(self) -> Array:
         return np.stack([column.weight.sum(axis=1) for column in self.columns], axis=1)
+
+    def state(self) -> dict[str, Any]:
+        return {"columns": [column.state() for column in self.columns]}
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        columns = fields.branches("columns", n_columns)
+        return cls(family, [LevelCounts.from_fields(n_classes, column) for column in columns])
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice.archive import Fields
 from suffice.factors.base import Block, Codes, Counts, Totals, first_offence, impossible, within
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, Array, Exponents, exponent_of
@@ -131,7 +132,7 @@ class Sums:
             + 4.0 * (ab @ self.scatter @ ab)
             + 2.0 * abb * (a @ np.diag(self.scatter))
             + 4.0 * abb * (ab @ self.total)
-            + abb**2 * self.weight
+            + abb * abb * self.weight
         )
 
     def restricted(self, inside: NDArray[np.bool_]) -> Sums:
@@ -406,10 +407,26 @@ class ScatterTotals(Totals):
                 return f"{labels[column]} would have a variance below zero"
         return None
 
+    def state(self) -> dict[str, Any]:
+        from suffice.factors.scatter_state import state_of
+
+        return state_of(self)
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Any:
+        from suffice.factors.scatter_state import totals_from_fields
+
+        return totals_from_fields(cls.empty(family, n_columns).family, n_columns, n_classes, fields)
+
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Any:
         from suffice.factors.solve_scatter import solve_scatter
 
         return solve_scatter(self, labels, classes)
+
+    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Any:
+        from suffice.factors.solve_scatter import solve_scatter
+
+        return solve_scatter(self, labels, classes, found)
 
 
 def _sums(x: Array, w: Array | None, *, moments: bool) -> Sums:

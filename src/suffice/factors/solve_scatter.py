@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from suffice.archive import Fields
 from suffice.factors.base import Codes, Regularized
-from suffice.factors.em import VANISHING, maximize, nearest_covariance
+from suffice.factors.em import VANISHING, Found, maximize, nearest_covariance
 from suffice.factors.scatter import ScatterTotals, Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
 from suffice.families.elementary import Array, exponent_of
@@ -57,9 +58,14 @@ class Standardised:
     total_variance: Array
 
 
-def solve_scatter(totals: ScatterTotals, labels: list[str], classes: NDArray[Any]) -> SolvedScatter:
-    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says."""
-    found = class_moments(totals, classes)
+def solve_scatter(
+    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], again: Fields | None = None
+) -> SolvedScatter:
+    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
+
+    With `again`, they took EM when they were saved, and what it found is in a file.
+    """
+    found = class_moments(totals, classes, again)
     matrices = _shrunk(found.moments, found.tying, totals.family.shrinkage)
     return assembled(SolvedScatter(totals.family, labels, found.active, len(found.scale)), found, matrices)
 
@@ -80,7 +86,7 @@ class ClassMoments:
     moments: Moments
 
 
-def class_moments(totals: ScatterTotals, classes: NDArray[Any]) -> ClassMoments:
+def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | None = None) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
     everything = standardised(totals)
     active = np.flatnonzero(everything.total_variance > 0)
@@ -89,7 +95,7 @@ def class_moments(totals: ScatterTotals, classes: NDArray[Any]) -> ClassMoments:
     tying = Tying(family.covariance, classes, data.scale, family.ddof)
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
-    moments = _moments(totals, data, tying)
+    moments = _moments(totals, data, tying, again)
     return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments)
 
 
@@ -102,7 +108,11 @@ def assembled(solved: Scored, found: ClassMoments, matrices: Array) -> Scored:
     solved.shift = np.zeros_like(found.centre)
     solved.shift[:, found.active] = moments.mean
     solved.standard, solved.regularized = _regular(matrices, moments, tying, block, names)
-    solved.regularized += [Regularized(block, label, note) for note in moments.notes for label in names]
+    if moments.found is not None:
+        solved.em = moments.found
+        solved.regularized += [
+            Regularized(block, label, note) for note in moments.found.notes for label in names
+        ]
     solved.group = tying.group
     solved.n_parameters = len(names) * len(found.active) + tying.n_parameters(len(found.active))
     solved.evidence = moments.evidence
@@ -199,10 +209,8 @@ class Moments:
     """What the log likelihood is made of; None where only pairs of columns were summed."""
     fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
     """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
-    singular: frozenset[int] = frozenset()
-    """Groups whose covariance was on its way to lose rank when EM stopped."""
-    notes: tuple[str, ...] = ()
-    """What else there is to say."""
+    found: Found | None = None
+    """Where EM ended, if it took EM."""
 
 
 class Tying:
@@ -271,10 +279,12 @@ def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> C
     return np.array([where[label] for label in known], dtype=np.intp)
 
 
-def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments:
+def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
+    if again is not None and (complete or totals.family.missing == "pairwise"):
+        raise again.error("em", "belongs to a search, and there was none.")
     if totals.family.missing == "pairwise":
         return _pairwise_moments(data, tying)
     if not complete:
@@ -283,7 +293,7 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying) -> Moments
                 "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
                 "use shrinkage='oas' or a number."
             )
-        return maximize(data, tying)
+        return maximize(data, tying, again)
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
     fourth_powers = []
@@ -327,6 +337,8 @@ def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
             weight[k] = np.diag(sums.weight).max(initial=0.0)
             mean[k] = np.diag(sums.total) / np.diag(count)
             covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
+            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
+            covariance[constant] = covariance[:, constant] = 0.0
             scatter[g] += weight[k] * nearest_covariance(covariance)
             if evidence is None or not np.all(sums.weight == sums.weight[0, 0]):
                 evidence = None
@@ -402,14 +414,15 @@ def _regular(
     Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
     and of the total variance in columns that are constant within every class.
     """
-    lost = [g in moments.singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
+    singular = frozenset() if moments.found is None else moments.found.singular
+    lost = [g in singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
     if not any(lost):
         return matrices, []
     everything = float(moments.weight.sum())
     pooled = moments.scatter.sum(axis=0) / max(everything, 1.0)
     target, reason = pooled, "the covariance shared by all classes"
     # A covariance that EM left on its way to lose rank may be most of the pooled one.
-    if not has_full_rank(pooled, VANISHING if moments.singular else SINGULAR):
+    if not has_full_rank(pooled, VANISHING if singular else SINGULAR):
         diagonal = np.diag(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
         target = (everything * pooled + np.diag(diagonal)) / (everything + 1.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.choice import is_complete
 from suffice.kernels.reference import row_patterns
 from suffice.scores import Scores
+
+if TYPE_CHECKING:
+    from suffice.factors.em import Found
 
 ROWS_AT_ONCE = 4096
 NEAR = 100.0
@@ -86,6 +89,10 @@ class SolvedScatter(Solved):
         self.regularized = []
         self.n_parameters = 0
         self.evidence: list[Evidence] | None = []
+        self.em: Found | None = None
+
+    def found(self) -> dict[str, Any]:
+        return {} if self.em is None else {"em": self.em.state()}
 
     @property
     def mean(self) -> Array:

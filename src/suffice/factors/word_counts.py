@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.factors.base import Codes, Counts, gather
 from suffice.factors.word_entries import ENTRIES_AT_ONCE, Entries, no_entries, ordered, summed
 from suffice.families import Words
@@ -45,6 +46,47 @@ class WordCounts:
     def empty(cls) -> Self:
         """No classes, no words."""
         return cls(Vocabulary(), [no_entries()], np.zeros(0), np.zeros(0, np.int64), shared=False)
+
+    def state(self) -> dict[str, Any]:
+        """The counts, as a file holds them."""
+        entries = self.entries
+        return {
+            "classes": entries.classes,
+            "words": entries.words,
+            "total": entries.total,
+            "present": entries.present,
+            "support": entries.support,
+            "vocabulary": {"text": self.vocabulary.arena, "offsets": self.vocabulary.offsets},
+            "weight": self.weight,
+            "rows": self.rows,
+        }
+
+    @classmethod
+    def from_fields(cls, n_classes: int, fields: Fields) -> Self:
+        """The counts from their state."""
+        branch = fields.branch("vocabulary")
+        offsets = branch.array("offsets", np.int64, (None,))
+        vocabulary = Vocabulary.from_utf8(branch.array("text", np.uint8, (None,)), offsets)
+        if vocabulary is None:
+            raise fields.error("vocabulary", "is no list of different words.")
+        classes = fields.array("classes", np.int32, (None,))
+        words = fields.array("words", np.int32, classes.shape)
+        place = (classes.astype(np.int64) << 32) | words
+        if (np.diff(place) <= 0).any():
+            raise fields.error("words", "must be in order, each once in a class.")
+        for name, ids, most in (("classes", classes, n_classes), ("words", words, len(vocabulary))):
+            if ((ids < 0) | (ids >= most)).any():
+                raise fields.error(name, "names something that does not exist.")
+        entries = Entries(
+            classes,
+            words,
+            total=fields.array("total", np.float64, classes.shape),
+            present=fields.array("present", np.float64, classes.shape),
+            support=fields.array("support", np.int64, classes.shape),
+        )
+        weight = fields.array("weight", np.float64, (n_classes,))
+        rows = fields.array("rows", np.int64, (n_classes,))
+        return cls(vocabulary, [entries], weight, rows, shared=False)
 
     @property
     def entries(self) -> Entries:

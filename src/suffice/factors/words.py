@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.factors.base import Codes, Counts, Totals, impossible, within
 from suffice.factors.solved_words import SolvedWords, solve_words
 from suffice.factors.word_counts import WordCounts, class_entries
@@ -143,6 +144,16 @@ class WordTotals(Totals):
 
     def presence(self) -> Array:
         return np.stack([column.weight for column in self.columns], axis=1)
+
+    def state(self) -> dict[str, Any]:
+        return {"columns": [column.state() for column in self.columns]}
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        totals = cls.empty(family, 0)
+        columns = fields.branches("columns", n_columns)
+        totals.columns = [WordCounts.from_fields(n_classes, column) for column in columns]
+        return totals
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from suffice.archive import Fields, Saved, Setting, SufficeFileError
 from suffice.explanation import Explanation
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
@@ -27,7 +28,7 @@ from suffice.regression.summary import Summary
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
     def __init__(
@@ -300,6 +301,37 @@ class Regression(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "use LogisticRegression, which has both."
             )
         return self.log_likelihood_
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it."""
+        learnt = self._fitted()
+        self._check_settings()
+        return {
+            "settings": {name: Setting(value) for name, value in self.get_params(deep=False).items()},
+            "feature_names_in": hasattr(self, "feature_names_in_"),
+            "learnt": learnt.state(),
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The model from its state; nothing is fitted again."""
+        settings = fields.branch("settings")
+        settings.require(cls._get_param_names())
+        model = cls(**fields.settings("settings"))
+        try:
+            model._check_settings()
+        except (TypeError, ValueError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+        model._learnt = Learnt.from_fields(fields.branch("learnt"))
+        learnt = model._learnt
+        model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
+        if fields.flag("feature_names_in"):
+            if learnt.names is None or not all(isinstance(name, str) for name in learnt.names):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(learnt.names, dtype=object)
+        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy import linalg
 
+from suffice.archive import Fields
 from suffice.families.elementary import Array
 
 SINGULAR = 1e-14
@@ -45,6 +46,28 @@ class DenseCurvature:
         kept = values > size * SINGULAR * max(float(values.max(initial=0.0)), 1e-300)
         self.rank = int(kept.sum())
         self.inverse_values = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+
+    def state(self) -> dict[str, Any]:
+        """The factors, as a file holds them."""
+        if self.root is not None:
+            return {"scale": self.scale, "root": self.root}
+        return {"scale": self.scale, "vectors": self.vectors, "inverse_values": self.inverse_values}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, size: int) -> Self:
+        """The factors from their state."""
+        curvature = cls.__new__(cls)
+        curvature.scale = fields.array("scale", np.float64, (size,))
+        curvature.root, curvature.rank = None, size
+        if fields.has_array("root"):
+            curvature.root = fields.array("root", np.float64, (size, size))
+            if (curvature.root.diagonal() <= 0.0).any():
+                raise fields.error("root", "must have a positive diagonal.")
+        else:
+            curvature.vectors = fields.array("vectors", np.float64, (size, size))
+            curvature.inverse_values = fields.array("inverse_values", np.float64, (size,))
+            curvature.rank = int(np.count_nonzero(curvature.inverse_values))
+        return curvature
 
     def solve(self, gradient: Array) -> Array:
         """H⁻¹·gradient."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from suffice.archive import Fields
 from suffice.families.elementary import Array
 from suffice.kernels.choice import row_parts
 from suffice.regression.curvature import DenseCurvature
@@ -52,6 +53,32 @@ class Equations:
             unit=unit,
             intercept=objective.intercept,
             basis=objective.basis,
+            curvature=minimum.curvature,
+        )
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it; the curvature stands with the minimum."""
+        return {name: value for name, value in vars(self).items() if name != "curvature"}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, minimum: Minimum) -> Self:
+        """The same from its state."""
+        coefficients = fields.array("coefficients", np.float64, (None, None))
+        rows, columns = coefficients.shape
+        intercept = fields.flag("intercept")
+        m, p = minimum.parameters.shape
+        if p != columns + intercept:
+            raise fields.error("coefficients", f"must have {p - intercept} columns.")
+        unit = fields.array("unit", np.float64, (columns,))
+        if (unit <= 0.0).any():
+            raise fields.error("unit", "must be positive.")
+        return cls(
+            coefficients=coefficients,
+            offset=fields.array("offset", np.float64, (rows,)),
+            shift=fields.array("shift", np.float64, (columns,)),
+            unit=unit,
+            intercept=intercept,
+            basis=fields.array("basis", np.float64, (rows, m)),
             curvature=minimum.curvature,
         )
 

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields, Setting
+from suffice.archive.labels import labels_from_fields, state_of_labels
+from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
 from suffice.reading import Names
@@ -24,6 +27,20 @@ class Solved:
     minimum: Minimum
     problem: str | None
     log_likelihood: float
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        return vars(self) | {"equations": self.equations.state(), "minimum": self.minimum.state()}
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Solved:
+        """The same from its state."""
+        minimum = Minimum.from_fields(fields.branch("minimum"))
+        equations = Equations.from_fields(fields.branch("equations"), minimum)
+        problem = fields.setting("problem")
+        if problem is not None and not isinstance(problem, str):
+            raise fields.error("problem", "must be a text.")
+        return cls(equations, minimum, problem, fields.number("log_likelihood"))
 
     @property
     def n_parameters(self) -> int:
@@ -55,6 +72,38 @@ class Learnt:
         """Keep of the rows what reports need."""
         return cls(rows.classes, rows.class_weights, solved, log_likelihood, rows.names, rows.container)
 
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        return {
+            "classes": state_of_labels(self.classes),
+            "class_weights": self.class_weights,
+            "solved": [one.state() for one in self.solved],
+            "log_likelihood": self.log_likelihood,
+            "names": Setting(None if self.names is None else list(self.names)),
+            "container": state_of_container(self.container),
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Learnt:
+        """The same from its state."""
+        classes = labels_from_fields(fields.branch("classes"))
+        solved = [Solved.from_fields(one) for one in fields.branches("solved")]
+        shapes = [one.equations.coefficients.shape for one in solved]
+        n_equations = 1 if len(classes) == 2 else len(classes)
+        if len(classes) < 2 or sum(rows for rows, _ in shapes) != n_equations:
+            raise fields.error("solved", f"must have {n_equations} equations for {len(classes)} classes.")
+        n_columns = shapes[0][1]
+        if len(solved) not in (1, len(classes)) or any(columns != n_columns for _, columns in shapes):
+            raise fields.error("solved", f"must have {n_columns} coefficients in each equation.")
+        return cls(
+            classes,
+            fields.array("class_weights", np.float64, (len(classes),)),
+            solved,
+            fields.number("log_likelihood"),
+            _names(fields, n_columns),
+            container_from_fields(fields.branch("container"), n_columns),
+        )
+
     def terms(self) -> list[str]:
         """What people call the columns, and the intercept if there is one."""
         equations = self.solved[0].equations
@@ -83,3 +132,16 @@ class Learnt:
             for k, label in enumerate(labels)
             if k != base
         ]
+
+
+def _names(fields: Fields, n_columns: int) -> Names | None:
+    """The names of the columns, if they have any, from a file."""
+    names = fields.setting("names")
+    if names is None:
+        return None
+    if not isinstance(names, list) or len(names) != n_columns:
+        raise fields.error("names", f"must be {n_columns}.")
+    try:
+        return tuple(fields.distinct("names", names))
+    except TypeError as error:
+        raise fields.error("names", "cannot all be names.") from error

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
+from suffice.archive import Fields
 from suffice.families.elementary import Array
 from suffice.regression.curvature import Curvature, DenseCurvature
 from suffice.regression.objective import Sums
@@ -49,6 +50,27 @@ class Minimum:
     n_wrong: int
     curvature: DenseCurvature | None = None
     """The Hessian at the minimum (one negligible step before it), where it was computed."""
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        curvature = [] if self.curvature is None else [self.curvature.state()]
+        return vars(self) | {"curvature": curvature}
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The same from its state."""
+        parameters = fields.array("parameters", np.float64, (None, None))
+        curvature = fields.branches("curvature")
+        return cls(
+            parameters=parameters,
+            value=fields.number("value"),
+            n_iterations=fields.integer("n_iterations", 0, 1 << 62),
+            decrement=fields.number("decrement"),
+            converged=fields.flag("converged"),
+            step=fields.array("step", np.float64, parameters.shape, finite=False),
+            n_wrong=fields.integer("n_wrong", 0, 1 << 62),
+            curvature=DenseCurvature.from_fields(curvature[0], parameters.size) if curvature else None,
+        )
 
 
 def newton(

@@ -35,6 +35,22 @@ class Vocabulary:
         vocabulary.add(np.frombuffer(b"".join(encoded), np.uint8), offsets)
         return vocabulary
 
+    @classmethod
+    def from_utf8(cls, arena: Bytes, offsets: Offsets) -> Vocabulary | None:
+        """The terms `arena[offsets[i]:offsets[i + 1]]` as a vocabulary, if they are distinct texts."""
+        if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(arena) or (np.diff(offsets) < 0).any():
+            return None
+        inside = offsets[offsets < len(arena)]
+        if ((arena[inside] & 0xC0) == 0x80).any():  # a character is cut in two
+            return None
+        try:
+            arena.tobytes().decode()
+        except UnicodeDecodeError:
+            return None
+        vocabulary = cls(len(offsets) - 1)
+        vocabulary.add(arena, offsets)
+        return vocabulary if len(vocabulary) == len(offsets) - 1 else None
+
     def __len__(self) -> int:
         return self._size
 

@@ -1,0 +1,99 @@
+"""Categories, outcomes, sparse counts and mixed tables against scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy import sparse
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from sklearn.preprocessing import OrdinalEncoder
+
+import suffice
+from comparison import MEGABYTE, Comparison, compare
+from dense import fit_and_predict
+from suffice.families import Bernoulli, Categorical, Multinomial
+
+
+def categories() -> list[Comparison]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(10, size=1_000_000)
+    codes = rng.integers(0, 10, size=(len(y), 20))
+    ours, theirs = suffice.BayesClassifier(Categorical()), CategoricalNB()
+    limits = (codes.sum, codes.sum)
+    done = fit_and_predict("Categorical 1M × 20, 10 levels", ours, theirs, codes, y, (50, 10), limits)
+    assert np.allclose(ours.predict_proba(codes[:1000]), theirs.predict_proba(codes[:1000]), atol=1e-10)
+    return done
+
+
+def outcomes() -> list[Comparison]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(10, size=1_000_000)
+    flags = (rng.random((len(y), 50)) < 0.3).astype(np.float64)
+    ours, theirs = suffice.BayesClassifier(Bernoulli()), BernoulliNB()
+    limits = (flags.sum, flags.sum)
+    done = fit_and_predict("Bernoulli 1M × 50", ours, theirs, flags, y, (15, 10), limits)
+    assert np.allclose(ours.predict_proba(flags[:1000]), theirs.predict_proba(flags[:1000]), atol=1e-10)
+    return done
+
+
+def counts() -> list[Comparison]:
+    rng = np.random.default_rng(0)
+    n, v, per_row = 200_000, 100_000, 100
+    starts = np.arange(n + 1, dtype=np.int32) * per_row
+    at = rng.integers(0, v, n * per_row, dtype=np.int32)
+    X = sparse.csr_array((rng.integers(1, 4, n * per_row).astype(np.float64), at, starts), shape=(n, v))
+    X.sum_duplicates()
+    ours, theirs = suffice.BayesClassifier(Multinomial()), MultinomialNB()
+    few, many = rng.integers(20, size=n), rng.integers(2000, size=n)
+    done = fit_and_predict(
+        "Multinomial 200k × 100k, 20M non-zeros, K = 20", ours, theirs, X, few, (3, 1.5), (X.sum, X.sum)
+    )
+    done.append(
+        compare(
+            "Multinomial 200k × 100k, K = 2,000, fit",
+            n,
+            lambda: suffice.BayesClassifier(Multinomial()).fit(X, many).priors_,
+            lambda: MultinomialNB().fit(X, many),
+            limit=X.sum,
+            repeats=1,
+            at_least=50,
+            most_memory=500 * MEGABYTE,
+        )
+    )
+    return done
+
+
+class TwoModels:
+    """The same model by hand: GaussianNB for numbers, CategoricalNB for strings."""
+
+    def __init__(self, numbers: list[str], strings: list[str]) -> None:
+        self.numbers, self.strings = numbers, strings
+
+    def fit(self, frame, y):
+        GaussianNB().fit(frame[self.numbers], y)
+        CategoricalNB().fit(OrdinalEncoder().fit_transform(frame[self.strings]), y)
+        return self
+
+
+def mixed() -> list[Comparison]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(10, size=1_000_000)
+    numbers, strings = [f"n{j}" for j in range(10)], [f"s{j}" for j in range(10)]
+    levels = np.array([f"level {i}" for i in range(25)], dtype=object)
+    frame = pd.DataFrame(
+        {name: rng.normal(0.3 * y) for name in numbers}
+        | {name: levels[np.minimum(rng.poisson(4 + 0.5 * y), 24)] for name in strings}
+    )
+    return [
+        compare(
+            f"mixed 1M × (10 numbers, 10 strings), {name}, fit",
+            len(y),
+            lambda table=table: suffice.BayesClassifier().fit(table, y).priors_,
+            lambda: TwoModels(numbers, strings).fit(frame, y),
+            at_least=10,
+            repeats=3,
+        )
+        for name, table in (("pandas", frame), ("Arrow", pa.Table.from_pandas(frame)))
+    ]
+
+
+PARTS = (categories, outcomes, counts, mixed)

@@ -1,0 +1,174 @@
+"""Models of every kind, small, with the rows to ask them about."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice import (
+    BayesClassifier,
+    GaussianDiscriminant,
+    LogisticRegression,
+    ProbitRegression,
+    TextClassifier,
+)
+from suffice.families import (
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Exponential,
+    Gamma,
+    Geometric,
+    Histogram,
+    InverseGaussian,
+    LogNormal,
+    Multinomial,
+    MultivariateNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    VonMises,
+    Words,
+)
+
+N = 40
+TEXTS = ("good film", "bad film and bad music", "great fun", "no fun at all", "Köln is far", None)
+
+
+def mixed():
+    """A table with a column for every family, gaps in each, and its families."""
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(
+        {
+            "normal": rng.standard_normal(N),
+            "shared": 1e9 + rng.standard_normal(N),
+            "lognormal": rng.lognormal(size=N),
+            "gamma": rng.gamma(2.0, 3.0, N),
+            "inverse": rng.wald(2.0, 3.0, N),
+            "exponential": rng.exponential(2.0, N),
+            "beta": rng.beta(2.0, 3.0, N),
+            "angle": rng.vonmises(0.5, 2.0, N),
+            "flag": pd.array(rng.random(N) < 0.4, dtype="boolean"),
+            "count": pd.array(rng.poisson(3.0, N), dtype="Int64"),
+            "tries": rng.geometric(0.4, N) - 1.0,
+            "negative": rng.negative_binomial(2, 0.4, N).astype(float),
+            "hits": rng.binomial(9, 0.4, N).astype(float),
+            "town": pd.Categorical(rng.choice(["Ulm", "Bonn", "Köln"], N)),
+            "bins": rng.standard_normal(N),
+            "one": rng.poisson(2.0, N).astype(float),
+            "two": rng.poisson(2.0, N).astype(float),
+            "length": rng.standard_normal(N),
+            "width": rng.standard_normal(N),
+            "note": rng.choice(np.array(TEXTS, dtype=object), N),
+            "empty": np.full(N, np.nan),
+        }
+    )
+    families = {
+        "normal": Normal(),
+        "shared": Normal("shared", alpha=0.5),
+        "lognormal": LogNormal(),
+        "gamma": Gamma(),
+        "inverse": InverseGaussian(),
+        "exponential": Exponential(),
+        "beta": Beta(),
+        "angle": VonMises(),
+        "flag": Bernoulli(),
+        "count": Poisson(),
+        "tries": Geometric(),
+        "negative": NegativeBinomial(2.0),
+        "hits": Binomial(9),
+        "town": Categorical(unseen="smooth"),
+        "bins": Histogram(8),
+        ("one", "two"): Multinomial(),
+        ("length", "width"): MultivariateNormal("full"),
+        "note": Words(),
+    }
+    return X.mask(rng.random(X.shape) < 0.1), rng.choice(["a", "b", "c"], N), families
+
+
+def gaussians(gaps=True):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 3))
+    if gaps:
+        X[rng.random(X.shape) < 0.15] = np.nan
+    return X, rng.integers(0, 3, 60)
+
+
+def _table():
+    X, y, families = mixed()
+    return BayesClassifier(families).fit(X, y), X
+
+
+def _inferred():
+    X, y = suffice.load_penguins()
+    return BayesClassifier(priors="uniform").fit(X, y), X
+
+
+def _given_priors():
+    X, y = gaussians()
+    return BayesClassifier(Normal, priors={0: 0.5, 1: 0.25, 2: 0.25}).fit(X, y), X
+
+
+def _gaussian(gaps=True, **settings):
+    X, y = gaussians(gaps)
+    return GaussianDiscriminant(**settings).fit(X, y), X
+
+
+def _text(**settings):
+    documents = [text for text in TEXTS for _ in range(2)]
+    labels = np.array([True, False, True, False, True, False, True, True, False, False, True, False])
+    return TextClassifier(**settings).fit(documents, labels), documents
+
+
+def _regression(kind, n_classes):
+    X, y = gaussians(gaps=False)
+    return kind().fit(pd.DataFrame(X, columns=["a", "b", "c"]), y % n_classes), pd.DataFrame(
+        X, columns=["a", "b", "c"]
+    )
+
+
+MODELS = {
+    "mixed table": _table,
+    "inferred": _inferred,
+    "priors by label": _given_priors,
+    "full covariance with gaps": lambda: _gaussian(covariance="full"),
+    "shared covariance with gaps": lambda: _gaussian(covariance="shared", shrinkage=0.25),
+    "pairwise": lambda: _gaussian(missing="pairwise", shrinkage="oas"),
+    "Ledoit and Wolf": lambda: _gaussian(gaps=False, shrinkage="ledoit_wolf"),
+    "groups of labels": lambda: _gaussian(covariance=[[0, 1], [2]], ddof=1),
+    "Friedman": lambda: _gaussian(gaps=False, covariance="full", shrinkage=(0.5, 0.1)),
+    "text": _text,
+    "complement": lambda: _text(event="complement", ngram_range=(1, 2), stop_words=["and", "at"]),
+    "characters": lambda: _text(analyzer="char_wb", ngram_range=(2, 3), idf=True, tf="log", length="l2"),
+    "logistic": lambda: _regression(LogisticRegression, 2),
+    "softmax": lambda: _regression(LogisticRegression, 3),
+    "probit": lambda: _regression(ProbitRegression, 2),
+    "probit against the rest": lambda: _regression(ProbitRegression, 3),
+}
+
+
+def saved(thing):
+    """The bytes of its file."""
+    file = io.BytesIO()
+    thing.save(file)
+    return file.getvalue()
+
+
+def loaded(packed, **options):
+    return suffice.load(io.BytesIO(packed), **options)
+
+
+@pytest.fixture(params=MODELS)
+def fitted(request):
+    """A model, and rows to ask it about."""
+    return MODELS[request.param]()
+
+
+@pytest.fixture
+def small():
+    """A small model's file."""
+    X = np.array([[1.0, 5.0], [2.0, np.nan], [3.0, 6.0], [5.0, 7.5]])
+    return saved(BayesClassifier().fit(X, ["a", "a", "b", "b"]))

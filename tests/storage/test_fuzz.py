@@ -1,0 +1,175 @@
+"""Files damaged at random: they load, or `SufficeFileError` says what is wrong."""
+
+import os
+import struct
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import suffice
+
+from .conftest import MODELS, loaded, saved
+from .parts import put_together, taken_apart, with_checksum
+
+FEW = 500
+MANY = int(os.environ.get("SUFFICE_FUZZ_FILES", "100000"))
+SHARES = 20
+SECONDS = 20.0
+"""The longest that a file may take, on a busy machine."""
+MEGABYTES = 100
+
+
+@pytest.fixture(scope="module")
+def files():
+    return [saved(make()[0]) for make in MODELS.values()] + [saved(MODELS["mixed table"]()[0].statistics_)]
+
+
+def flip(rng, packed, place, _):
+    packed[place] ^= 1 << int(rng.integers(0, 8))
+
+
+def overwrite(rng, packed, place, span):
+    packed[place : place + span] = rng.bytes(span)
+
+
+def remove(_, packed, place, span):
+    del packed[place : place + span]
+
+
+def repeat(_, packed, place, span):
+    packed[place:place] = packed[place : place + span]
+
+
+def cut(_, packed, place, __):
+    del packed[place:]
+
+
+def renumber(rng, packed, place, _):
+    """Another value where a number stands in the header."""
+    odd = [b"0", b"-1", b"9", b"99999999", b"1e9", b"NaN", b"null", b"[]", b'"a"']
+    found = next((i for i in range(place, len(packed)) if 48 <= packed[i] <= 57), None)
+    if found is not None:
+        packed[found : found + 1] = odd[int(rng.integers(len(odd)))]
+
+
+def extreme(rng, packed, place, _):
+    """A number that data never give."""
+    at = place - place % 8
+    packed[at : at + 8] = struct.pack("<d", rng.choice([np.nan, np.inf, -1.0, 1e300, 5e-324, 0.0]))
+
+
+def transplant(rng, packed, place, span):
+    other = int(rng.integers(len(packed)))
+    packed[place : place + span] = packed[other : other + span]
+
+
+DAMAGES = (flip, overwrite, remove, repeat, cut, renumber, extreme, transplant)
+
+
+def damaged(rng, packed):
+    """The file after random damage; most of the time with a checksum that is right again."""
+    packed = bytearray(packed)
+    length = 8 + int.from_bytes(packed[:8], "little")
+    for _ in range(int(rng.integers(1, 4))):
+        limit = min(length, len(packed)) if rng.random() < 0.5 else len(packed)
+        place = int(rng.integers(limit)) if limit else 0
+        if packed:
+            DAMAGES[int(rng.integers(len(DAMAGES)))](rng, packed, place, int(rng.integers(1, 9)))
+    return with_checksum(bytes(packed)) if rng.random() < 0.7 else bytes(packed)
+
+
+VALUES = [None, True, -1, 10**12, 1.5, "", "x", "full", [], {}, {"$float": "nan"}, {"$tuple": [1]}, [[1, 2]]]
+WHOLE = [-1, 0, 1, 2**30, -(2**31), 7]
+NUMBERS = {
+    "F64": ("<d", [np.nan, np.inf, -1.0, 1e308, -1e308, 0.0, 1e-320, 3.0]),
+    "I64": ("<q", [*WHOLE, 2**62, -(2**63)]),
+    "I32": ("<i", WHOLE),
+}
+
+
+def one_of(rng, values):
+    return values[int(rng.integers(len(values)))]
+
+
+def change_content(rng, content):
+    """Another value somewhere in the tree."""
+    branches = [content]
+    for branch in branches:
+        children = branch.values() if isinstance(branch, dict) else branch
+        branches += [child for child in children if isinstance(child, (dict, list)) and child]
+    branch = one_of(rng, branches)
+    key = one_of(rng, list(branch) if isinstance(branch, dict) else range(len(branch)))
+    if rng.random() < 0.2:
+        del branch[key]
+    else:
+        branch[key] = one_of(rng, VALUES)
+
+
+def subtly_damaged(rng, packed):
+    """A file that is whole but for one value of its content, or one number."""
+    header, body = taken_apart(packed)
+    body = bytearray(body)
+    if rng.random() < 0.5:
+        change_content(rng, header["__metadata__"]["content"])
+    entry = header[one_of(rng, [name for name in header if name != "__metadata__"])]
+    start, stop = entry["data_offsets"]
+    if stop > start and rng.random() < 0.7:
+        form, values = NUMBERS.get(entry["dtype"], ("<B", [0, 1, 2, 255]))
+        width = struct.calcsize(form)
+        at = start + width * int(rng.integers((stop - start) // width))
+        body[at : at + width] = struct.pack(form, one_of(rng, values))
+    if rng.random() < 0.1:
+        entry["shape"] = entry["shape"][::-1] if rng.random() < 0.5 else [*entry["shape"], 1]
+    return put_together(header, bytes(body))
+
+
+def is_loaded(packed):
+    """Whether a file loads; anything but `SufficeFileError` is a failure. What loads can be saved again."""
+    try:
+        thing = loaded(packed)
+    except suffice.SufficeFileError:
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            again = saved(thing)
+    except (ValueError, ArithmeticError):  # its sums are possible one by one, but have no parameters
+        return True
+    assert type(loaded(again)) is type(thing)
+    return True
+
+
+def fuzz(files, seed, n_files):
+    """How many of so many damaged files load."""
+    rng = np.random.default_rng(seed)
+    n_loaded = 0
+    for _ in range(n_files):
+        packed = (damaged if rng.random() < 0.3 else subtly_damaged)(rng, one_of(rng, files))
+        start = time.perf_counter()
+        n_loaded += is_loaded(packed)
+        assert time.perf_counter() - start < SECONDS
+    return n_loaded
+
+
+def test_damaged_files_load_or_are_refused(files):
+    assert 0 < fuzz(files, 1, FEW) < FEW
+
+
+def test_no_damaged_file_takes_much_memory(files):
+    rng = np.random.default_rng(2)
+    tracemalloc.start()
+    try:
+        for _ in range(FEW // 5):
+            is_loaded(subtly_damaged(rng, one_of(rng, files)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MEGABYTES * 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_hundred_thousand_damaged_files_load_or_are_refused(files, share):
+    n_files = MANY // SHARES
+    assert 0 < fuzz(files, 100 + share, n_files) < n_files
