@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.container import Container
+from suffice.engines.container import PLAIN
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
@@ -261,7 +261,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def evidence(self) -> ColumnEvidence:
         """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
         solution = self.solve()
-        return solution.evidence(self._learnt.container or Container("numpy", None, ()))
+        return solution.evidence(self._learnt.container or PLAIN)
 
     def sample(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.engines.container import Container
+from suffice.engines.container import PLAIN, Container
 from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
@@ -77,7 +77,7 @@ def evaluate(
     if isinstance(model, type) or not hasattr(model, "predict"):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
         raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
-    container = Container("numpy", None, ())
+    container = PLAIN
     if isinstance(y, str):
         X, y = split_target(X, y)
     if is_frame(X):

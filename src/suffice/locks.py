@@ -11,7 +11,7 @@ _NEW_LOCK = Lock()
 
 
 def lock_of(model: object) -> RLock:
-    """The lock of a model, which is no part of it, so that it can be copied and pickled."""
+    """The lock of a model, which is no part of it, so that it is neither copied nor saved."""
     with _NEW_LOCK:
         return _LOCKS.setdefault(model, RLock())
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.engines.container import Container
+from suffice.engines.container import PLAIN
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
 from suffice.plots import ExplanationDisplay
@@ -91,7 +91,7 @@ class TextExplanation:
         }
         for k, label in enumerate(self.classes.tolist()):
             fields[str(label)] = np.array([gains[k] for _, _, gains in lines], dtype=np.float64)
-        return Container("numpy", None, ()).frame(fields)
+        return PLAIN.frame(fields)
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
