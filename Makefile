@@ -28,13 +28,14 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench fuzz clean
+.PHONY: help demo test lint bench figures fuzz clean
 
 help:
 	@echo "make demo    fit, explain and predict on a small table, in the terminal"
 	@echo "make test    run the tests ($(WORKERS) at a time; WORKERS=n changes that)"
 	@echo "make lint    check style, formatting, types and the direction of imports"
 	@echo "make bench   measure the library against scikit-learn on this machine"
+	@echo "make figures draw the figures of docs/figures.md"
 	@echo "make fuzz    run the long randomised tests"
 	@echo "make clean   remove the environment and everything generated"
 	@echo
@@ -65,6 +66,10 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(SAY) "measuring $(or $(PARTS),everything; PARTS=\"naive_bayes growth\" would measure some)"
 	@$(PY) benchmarks/run.py $(PARTS)
+
+figures: $(VENV)/.installed-dev
+	$(SAY) "drawing the figures in docs/figures"
+	@for script in $(filter-out %/panels.py,$(wildcard docs/figures/*.py)); do $(PY) $$script || exit 1; done
 
 clean:
 	$(SAY) "removing $(VENV), caches and build output"

@@ -1,14 +1,17 @@
-"""Draw learning_curves.png from public tables in the folder that SUFFICE_DATA names."""
+"""Learning curves of GDA and logistic regression on public tables in the folder that SUFFICE_DATA names."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+from panels import new_figure, save
 
-from suffice import GaussianDiscriminant
-from suffice.learning_curves import compare
+from suffice import GaussianDiscriminant, compare
+from suffice.plots.display import legend_under_all
 from suffice.regression import LogisticRegression
 
 TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm": "target"}
@@ -24,25 +27,34 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y
 
 
-def main() -> None:
-    mpl.use("Agg")
-    from matplotlib.figure import Figure
-
+def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: int = 6) -> Figure:
     models = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression(C=1000.0)}
-    figure = Figure(figsize=(13.0, 6.0), layout="constrained")
-    rows = figure.subplots(2, len(TABLES))
-    for column, name in enumerate(TABLES):
-        X, y = table(name)
-        n_classes = len(np.unique(y))
-        sizes = np.geomspace(2 * n_classes, min(6000, 0.7 * len(y)), 9).astype(int)
-        curves = compare(models, X, y, sizes=sizes, repeats=6)
-        for row, measure in zip(rows, ("error", "log_loss"), strict=True):
+    figure = new_figure(8.4)
+    panels = figure.subplots(len(TABLES), 2, sharex="row")
+    for name, row in zip(TABLES, panels, strict=True):
+        X, y = read(name)
+        sizes = np.geomspace(2 * len(np.unique(y)), min(6000, 0.7 * len(y)), 9).astype(int)
+        curves = compare(models, X, y, sizes=sizes, repeats=repeats)
+        for measure, ax in zip(("error", "log_loss"), row, strict=True):
             mean, about = curves.difference("GDA", "logistic", measure)
-            print(name, measure, curves.sizes, (mean / about).round(1))
-            ax = curves.plot(row[column], measure)
-            ax.set(title=name, yscale="log", ylabel=ax.get_ylabel() if column == 0 else "")
-    figure.savefig(Path(__file__).with_suffix(".png"), dpi=80)
+            with np.errstate(divide="ignore", invalid="ignore"):  # splits that all agree
+                print(name, measure, curves.sizes, (mean / about).round(1))
+            curves.plot(ax, measure)
+            handles = ax.get_legend_handles_labels()[0]
+            ax.get_legend().remove()
+            ax.set(title=f"{name}: {measure.replace('_', '-')}", yscale="log", xlabel="", ylabel="")
+            low, high = ax.get_ylim()
+            ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5) if high < 30 * low else (1,)))
+            ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            ax.yaxis.set_minor_formatter(NullFormatter())
+    for ax in panels[-1]:
+        ax.set_xlabel("training rows")
+    legend_under_all(figure, handles)
+    return figure
 
 
 if __name__ == "__main__":
-    main()
+    if "SUFFICE_DATA" in os.environ:
+        save(draw(), __file__)
+    else:
+        print("learning_curves.png left as it is: SUFFICE_DATA does not name the folder of public data sets")

@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from suffice.archive import SufficeFileError
     from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
+    from suffice.decide import CostSensitive, thresholds_from_costs
+    from suffice.evaluation import Evaluation, evaluate
     from suffice.learning_curves import LearningCurves, compare
     from suffice.models import GaussianDiscriminant
+    from suffice.outliers import NoveltyDetector
     from suffice.regression import LogisticRegression, ProbitRegression
+    from suffice.reweighting import WithPriors, adapt_priors
     from suffice.rows import summarize
     from suffice.statistics import Statistics
     from suffice.storage import load
@@ -27,40 +31,55 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BayesClassifier",
+    "CostSensitive",
+    "Evaluation",
     "GaussianDiscriminant",
     "LearningCurves",
     "LogisticRegression",
+    "NoveltyDetector",
     "ProbitRegression",
     "Statistics",
     "SufficeFileError",
     "TextClassifier",
+    "WithPriors",
+    "adapt_priors",
     "compare",
     "dropin",
+    "evaluate",
     "families",
     "links",
     "load",
     "load_penguins",
+    "plots",
     "set_threads",
     "summarize",
     "testing",
+    "thresholds_from_costs",
 ]
 
 _HOMES = {
     "BayesClassifier": "suffice.classifier",
+    "CostSensitive": "suffice.decide",
+    "Evaluation": "suffice.evaluation",
     "GaussianDiscriminant": "suffice.models",
     "LearningCurves": "suffice.learning_curves",
     "LogisticRegression": "suffice.regression",
+    "NoveltyDetector": "suffice.outliers",
     "ProbitRegression": "suffice.regression",
     "Statistics": "suffice.statistics",
     "SufficeFileError": "suffice.archive",
     "TextClassifier": "suffice.text_classifier",
+    "WithPriors": "suffice.reweighting",
+    "adapt_priors": "suffice.reweighting",
     "compare": "suffice.learning_curves",
+    "evaluate": "suffice.evaluation",
     "load": "suffice.storage",
     "load_penguins": "suffice.datasets",
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
+    "thresholds_from_costs": "suffice.decide",
 }
-_ROOMS = ("dropin", "families", "links", "testing")
+_ROOMS = ("dropin", "families", "links", "plots", "testing")
 
 
 def __getattr__(name: str) -> Any:

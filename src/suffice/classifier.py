@@ -2,61 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
-from threading import Lock, RLock
+from dataclasses import replace
+from threading import RLock
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.archive import Fields, Saved, Setting, SufficeFileError
+from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.container import Container
-from suffice.engines.table import Table
+from suffice.engines.container import PLAIN
+from suffice.engines.table import Table, read_table
+from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
+from suffice.learnt import Learnt
+from suffice.locks import lock_of
+from suffice.novelty import tail_probabilities
+from suffice.prior_shift import PriorShift, estimate_shift
 from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
 from suffice.rows import LabelledRows
-from suffice.schema import Schema
-from suffice.scores import Scores, log_odds_of_two, log_softmax_in_place, log_sum, softmax, softmax_in_place
-from suffice.solution import Searched, Solution, searched_again
+from suffice.sampling import draw_rows
+from suffice.schema import Schema, settings_from_fields, state_of_settings
+from suffice.scores import Scores, log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place
+from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
-
-_LOCKS: WeakKeyDictionary[BayesClassifier, RLock] = WeakKeyDictionary()
-_NEW_LOCK = Lock()
-
-
-def _forget_locks() -> None:
-    """In a child that was forked: locks of threads that it does not have would never be freed."""
-    global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
-    _LOCKS.clear()
-    _NEW_LOCK = Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_locks)
-
-
-@dataclass
-class Learnt:
-    """What a model has learnt: its sums, and the parameters once they are asked for."""
-
-    accumulator: Accumulator
-    container: Container | None = None
-    solution: Solution | None = None
-    searched: Searched | None = None
-    """Parameters that a file brought along, until the sums change."""
 
 
 class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -185,7 +163,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution = learnt.searched = None
+        learnt.solution = learnt.searched = learnt.shift = None
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -194,10 +172,15 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def __copy__(self) -> Self:
         """A model that learns on its own."""
+        if not self._is_fitted():
+            return self._knowing(None)
+        with self._lock():
+            return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
+
+    def _knowing(self, learnt: Learnt | None) -> Self:
+        """A model of the same settings that has learnt this."""
         model = type(self).__new__(type(self))
-        model.__dict__ = dict(self.__dict__)
-        if self._is_fitted():
-            model.__dict__["_learnt"] = replace(self._learnt, accumulator=Accumulator.of(self.statistics_))
+        model.__dict__ = self.__dict__ | ({} if learnt is None else {"_learnt": learnt})
         return model
 
     def _atomically(self, change: Any) -> Self:
@@ -213,8 +196,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _lock(self) -> RLock:
         """What learning and solving in several threads take turns with; scoring needs no turn."""
-        with _NEW_LOCK:
-            return _LOCKS.setdefault(self, RLock())
+        return lock_of(self)
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         """Combine statistics, refuse what no data could give, and only then change the model."""
@@ -268,40 +250,87 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
-        solution = self.solve()
-        table = self._read(X, reset=False)
-        scores = solution.scores(table, base=True)
-        return Explanation(
-            contributions=solution.contributions(table),
-            prior=solution.offset,
-            total=scores.joint(),
-            posterior=softmax(scores.comparable()),
-            columns=solution.schema.names,
-            classes=solution.classes,
-            values=tuple(table.values(j) for j in range(table.n_columns)),
-            container=table.container,
-        )
+        return self.solve().explain(self._read(X, reset=False))
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
-        """Draw rows (X, y) from the model, X in the container it was fitted on."""
+    def evidence(self) -> ColumnEvidence:
+        """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
         solution = self.solve()
-        solution.require_density("sample")
-        if n_samples != int(n_samples) or n_samples < 0:
-            raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
-        rng = generator_of(random_state)
-        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors / solution.priors.sum())
-        columns = solution.sample(codes, rng)
+        return solution.evidence(self._learnt.container or PLAIN)
+
+    def sample(
+        self,
+        n_samples: int | None = None,
+        random_state: Any = None,
+        *,
+        labels: Any = None,
+        missing: bool = False,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw rows (X, y) from the model, X in the container it was fitted on.
+
+        Parameters
+        ----------
+        n_samples : int, optional
+            How many; one, or as many as there are labels.
+        random_state : int, Generator or RandomState, optional
+        labels : label or sequence of labels, optional
+            One class for all rows, or one for each; drawn from the priors by default.
+        missing : bool, default=False
+            Whether cells are missing as often as they were in training, column by column in each class.
+        """
+        solution = self.solve()
+        codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
+        return self._contained(columns), solution.classes[codes]
+
+    def _contained(self, columns: list[NDArray[Any]]) -> Any:
         container = self._learnt.container
-        rows = np.column_stack(columns) if container is None else container.build(columns)
-        return rows, solution.classes[codes]
+        return np.column_stack(columns) if container is None else container.build(columns)
+
+    def novelty(self, X: Any, random_state: Any = 0) -> Array:
+        """How strange each row is: the probability that the model gives one no more probable than it.
+
+        Small means strange, even where the posterior of some class is 1. Rows of the model itself have values
+        spread evenly between 0 and 1 (or above, for discrete columns). Missing cells are left out on both
+        sides; a value that the model never gives, such as a category never seen, makes a row as strange as
+        can be.
+
+        Parameters
+        ----------
+        X : table
+        random_state : int, Generator or RandomState, default=0
+            Of the rows drawn for comparison, where no formula serves.
+        """
+        solution = self.solve()
+
+        def draw(n_rows: int) -> Table:
+            return read_table(self._contained(draw_rows(solution, n_rows, random_state)[1]))
+
+        return tail_probabilities(solution, self._read(X, reset=False), draw)
 
     def with_priors(self, priors: Priors) -> Self:
         """A new model with other priors; nothing is refitted."""
         check_is_fitted(self)
-        model = copy(self).merge(self.statistics_.zero())
-        model.set_params(priors=priors)
+        return self._under(priors, None)
+
+    def adapt_priors(self, X: Any) -> Self:
+        """A new model with the class priors of rows without labels, estimated by EM (see `prior_shift_`)."""
+        self.solve().require_density("adapt_priors")
+        with self._lock():
+            shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
+            return self._under(shift.priors, shift)
+
+    def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
+        with self._lock():
+            settings, solution = self._other_priors(priors)
+            model = self._knowing(
+                Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift)
+            )
+        model.__dict__ |= settings
         model.solve()
         return model
+
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
+        """The settings of a model with other priors, and its parameters unless they must be solved anew."""
+        return {"priors": priors}, self.solve().with_priors(priors)
 
     def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
         """What a function makes of the scores of each row."""
@@ -343,6 +372,16 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def priors_(self) -> Array:
         """π_k in the order of `classes_`."""
         return self.solve().priors
+
+    @property
+    def prior_shift_(self) -> PriorShift:
+        """How `adapt_priors` found the priors, and a test of the shift."""
+        check_is_fitted(self)
+        if self._learnt.shift is None:
+            raise AttributeError(
+                "the priors were not adapted; model.adapt_priors(rows) gives a model with them."
+            )
+        return self._learnt.shift
 
     @property
     def statistics_(self) -> Statistics:
@@ -392,12 +431,8 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """All that the model is, as a file holds it: settings, statistics, and what searches found."""
         solution, container = self.solve(), self._learnt.container
         self._check_priors(solution.classes)
-        settings: dict[str, Any] = {
-            name: value.state() if isinstance(value, Schema) else Setting(value)
-            for name, value in self.get_params(deep=False).items()
-        }
         return {
-            "settings": settings,
+            "settings": state_of_settings(self.get_params(deep=False)),
             "n_features_in": hasattr(self, "n_features_in_"),
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
@@ -408,7 +443,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     @classmethod
     def from_fields(cls, fields: Fields) -> Self:
         """The model from its state."""
-        model = cls(**_settings(cls, fields.branch("settings")))
+        model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
         statistics = Statistics.from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
@@ -444,20 +479,3 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _settings(cls: type[BayesClassifier], fields: Fields) -> dict[str, Any]:
-    """The constructor's arguments; a schema given as `families` is a branch of its own."""
-    names = cls._get_param_names()
-    fields.require(names)
-    return {
-        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
-        for name in names
-    }
-
-
-def generator_of(random_state: Any) -> np.random.Generator:
-    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from sklearn.model_selection import train_test_split
 
 from suffice.classifier import BayesClassifier
 from suffice.datasets import load_penguins
+from suffice.evaluation import evaluate
 
 Labels = NDArray[Any]
 
@@ -29,11 +29,7 @@ def main() -> None:
     print(model.schema_)
 
     heading("Evaluate on the held-out rows")
-    predicted = model.predict(test)
-    show_evaluation(y_test, predicted, model.classes_)
-    common = model.classes_[np.argmax(model.priors_)]
-    print(f"\nFor comparison, always answering {common}, the commonest class in training:\n")
-    show_figures(y_test, np.full_like(y_test, common), model.classes_)
+    print(evaluate(model, test, y_test))
 
     heading("Explain")
     explained = model.explain(test)
@@ -53,39 +49,6 @@ def main() -> None:
 def heading(text: str) -> None:
     """Begin a part."""
     print(f"\n\n{text}\n{'═' * len(text)}\n")
-
-
-def show_evaluation(truth: Labels, predicted: Labels, classes: Labels) -> None:
-    """The figures, then the confusion matrix with the truth in rows, as in scikit-learn."""
-    show_figures(truth, predicted, classes)
-    counts = confusion_matrix(truth, predicted, labels=classes)
-    print("\nTruth in rows, prediction in columns:\n")
-    print(table(["", *classes], [[label, *row] for label, row in zip(classes, counts, strict=True)]))
-
-
-def show_figures(truth: Labels, predicted: Labels, classes: Labels) -> None:
-    """Accuracy, and precision and recall by class; a ratio 0/0 is undefined, not 0 and not 1."""
-    right = int(np.sum(truth == predicted))
-    print(f"accuracy {accuracy_score(truth, predicted):.3f}  ({right} of {len(truth)} right)\n")
-    precision, recall, _, rows = precision_recall_fscore_support(
-        truth, predicted, labels=classes, zero_division=np.nan
-    )
-    lines = zip(classes, map(figure, precision), map(figure, recall), rows, strict=True)
-    print(table(["", "precision", "recall", "rows"], [list(line) for line in lines]))
-
-
-def figure(value: float) -> str:
-    """A ratio as people read it."""
-    return "undefined" if np.isnan(value) else f"{value:.3f}"
-
-
-def table(head: list[Any], rows: list[list[Any]]) -> str:
-    """Columns under their heads, numbers to the right."""
-    cells = [[str(cell) for cell in row] for row in (head, *rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
-    return "\n".join(
-        "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in cells
-    )
 
 
 def first_row_without_measurements(X: Any) -> int:

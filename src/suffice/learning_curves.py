@@ -19,6 +19,7 @@ from suffice.engines.container import Container
 from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
+from suffice.plots.learning_curve import LearningCurveDisplay
 
 Measure = Literal["error", "log_loss"]
 SMALLEST_P = 1e-300
@@ -146,22 +147,17 @@ class LearningCurves:
         gap = values[self._index(first)] - values[self._index(second)]
         return gap.mean(axis=1), _standard_error(gap[np.newaxis])[0]
 
-    def plot(self, ax: Any = None, measure: Measure = "error") -> Any:
-        """Draw mean curves with bands of one standard error, rows on a logarithmic axis; gives the axes."""
-        if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.subplots()[1]
+    def mean_and_standard_error(self, measure: Measure = "error") -> tuple[Array, Array]:
+        """Each (m, s), over the repeats."""
         values = self._values(measure)
-        for name, mean, spread in zip(self.models, values.mean(axis=2), _standard_error(values), strict=True):
-            (line,) = ax.plot(self.sizes, mean, marker="o", label=name)
-            ax.fill_between(self.sizes, mean - spread, mean + spread, alpha=0.2, color=line.get_color())
-        ax.set(xscale="log", xlabel="training rows", ylabel=f"{measure.replace('_', '-')} on unseen rows")
-        ax.legend()
-        return ax
+        return values.mean(axis=2), _standard_error(values)
+
+    def plot(self, ax: Any = None, measure: Measure = "error") -> LearningCurveDisplay:
+        """Draw the curves; gives the display, whose `ax_` was drawn on."""
+        return LearningCurveDisplay(self).plot(ax, measure)
 
     def __repr__(self) -> str:
-        mean, spread = self.error.mean(axis=2), _standard_error(self.error)
+        mean, spread = self.mean_and_standard_error("error")
         cells = [("rows", *self.models)]
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)

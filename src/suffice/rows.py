@@ -58,7 +58,7 @@ def summarize(
     if (y is None) == (target is None):
         raise ValueError("pass either y or target=, the name of the column that holds the classes.")
     if target is not None:
-        X, y = _split_target(X, target)
+        X, y = split_target(X, target)
     table = read_table(X)
     rows = LabelledRows(table, read_labels(y), sample_weight)
     accumulator = Accumulator.empty(rows.schema(families))
@@ -137,7 +137,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
             "(to take rows away again, use forget)."
         )
     if n_rows and not (weights > 0).any():
-        raise ValueError("sample_weight is zero for every row, so there is nothing to learn from.")
+        raise ValueError("sample_weight is zero for every row, so no row counts.")
     return weights
 
 
@@ -158,7 +158,7 @@ def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     return labels, codes.reshape(-1)
 
 
-def _split_target(X: Any, target: str) -> tuple[Any, Any]:
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
     """The other columns and the target column of a frame."""
     if not is_frame(X):
         raise ValueError("target= names a column, so X must be a DataFrame; for arrays pass y.")

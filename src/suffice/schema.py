@@ -282,3 +282,20 @@ class Schema:
             for row in self._rows()
         )
         return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+
+
+def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
+    return {
+        name: value.state() if isinstance(value, Schema) else Setting(value)
+        for name, value in settings.items()
+    }
+
+
+def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
+    """The arguments of these names."""
+    fields.require(names)
+    return {
+        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in names
+    }

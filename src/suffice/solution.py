@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,14 +11,17 @@ from numpy.typing import NDArray
 
 from suffice import threads
 from suffice.archive import Fields
+from suffice.engines.container import Container
 from suffice.engines.table import Table
+from suffice.evidence import ColumnEvidence
+from suffice.explanation import Explanation
 from suffice.factors import Regularized, Solved
 from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.kernels.choice import import_kernels_for, row_parts
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
-from suffice.scores import Scores
+from suffice.scores import Scores, softmax
 from suffice.statistics import Accumulator, Statistics
 
 FEWEST_ROWS = 64
@@ -45,11 +49,11 @@ class Solution:
         self.schema = statistics.schema
         self.classes = statistics.classes
         self.weight = statistics.weight
+        self.presence = [totals.presence() for totals in statistics.totals]
         self.priors = priors
+        self.estimated_priors = estimated
         self.factors = factors
         self.factor_labels = statistics.schema.factor_labels
-        free = len(self.classes) - 1 if estimated else 0
-        self.n_parameters = free + sum(factor.n_parameters for factor in factors)
 
     @classmethod
     def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
@@ -65,11 +69,23 @@ class Solution:
                 statistics.totals, statistics.schema.factor_labels, known, strict=True
             )
         ]
-        values = class_priors(priors, statistics.classes, statistics.weight)
-        solution = cls(statistics, solved, values, estimated=are_estimated(priors))
-        if solution._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+        uniform = class_priors("uniform", statistics.classes, statistics.weight)
+        return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
+
+    def with_priors(self, priors: Priors) -> Self:
+        """The same parameters under other priors."""
+        other = copy(self)
+        other.priors = class_priors(priors, self.classes, self.weight)
+        other.estimated_priors = are_estimated(priors)
+        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
-        return solution
+        return other
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters, priors included where they are estimated."""
+        free = len(self.classes) - 1 if self.estimated_priors else 0
+        return free + sum(factor.n_parameters for factor in self.factors)
 
     @property
     def log_priors(self) -> Array:
@@ -156,12 +172,62 @@ class Solution:
         ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
         return np.where(ruled_out & np.isposinf(result), 0.0, result)
 
-    def sample(self, codes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """One row of each class in `codes`, column by column; columns left out are missing."""
+    def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The cells that count in the scores, and those ignored since the model never gives them."""
+        seen = np.zeros((table.n_rows, len(self.schema)), dtype=np.bool_)
+        ignored = np.zeros_like(seen)
+        blocks = read_blocks(table, self.schema)
+        for at, factor, labels, block in zip(
+            self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
+        ):
+            seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
+        return seen, ignored
+
+    def explain(self, table: Table) -> Explanation:
+        """Contributions of every cell to every class's joint score."""
+        scores = self.scores(table, base=True)
+        return Explanation(
+            contributions=self.contributions(table),
+            prior=self.offset,
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
+            columns=self.schema.names,
+            classes=self.classes,
+            values=tuple(table.values(j) for j in range(table.n_columns)),
+            container=table.container,
+        )
+
+    def evidence(self, container: Container) -> ColumnEvidence:
+        """How far apart the columns hold the classes."""
+        self.require_density("evidence")
+        d, k = len(self.schema), len(self.classes)
+        kl, distance = np.zeros((d, k, k)), np.zeros((d, k, k))
+        total_kl, total_distance = np.zeros((k, k)), np.zeros((k, k))
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            found = factor.separation()
+            kl[at.columns], distance[at.columns] = found.kl, found.bhattacharyya
+            total_kl += found.joint_kl
+            total_distance += found.joint_bhattacharyya
+        return ColumnEvidence(
+            self.schema.names, self.classes, self.priors, kl, distance, total_kl, total_distance, container
+        )
+
+    def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
+        """One row of each class in `codes`, column by column; columns left out are missing.
+
+        With `missing`, cells are missing as often as in the class's training rows, column by column.
+        """
         columns: list[NDArray[Any]] = [np.full(len(codes), np.nan) for _ in self.schema]
         for at, factor in zip(self.schema.factors, self.factors, strict=True):
             for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
                 columns[j] = values
+        if missing:
+            for at, presence in zip(self.schema.factors, self.presence, strict=True):
+                share = presence / np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
+                # The columns of counts are observed or missing together.
+                chance = rng.random((len(codes), 1 if at.family.factor == "counts" else len(at.columns)))
+                for j, gone in zip(at.columns.tolist(), (chance > share[codes]).T, strict=True):
+                    columns[j] = np.where(gone, None if columns[j].dtype == object else np.nan, columns[j])
         return columns
 
     def parameters(self) -> dict[Any, dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.classifier import BayesClassifier, generator_of
+from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table, TextTable
 from suffice.factors.language import Language
 from suffice.factors.solved_words import SolvedWords
@@ -18,6 +18,7 @@ from suffice.families.elementary import Array
 from suffice.families.words import Event
 from suffice.infer import Families
 from suffice.priors import Priors
+from suffice.sampling import generator_of
 from suffice.scores import softmax
 from suffice.statistics import Statistics
 from suffice.text import read_documents
@@ -221,14 +222,17 @@ class TextClassifier(BayesClassifier):
             classes=solution.classes,
         )
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[list[str], NDArray[Any]]:
-        """Draw documents and their labels from the model."""
-        solution = self.solve()
-        solution.require_density("sample")
-        _check_number("n_samples", n_samples)
-        rng = generator_of(random_state)
-        codes = rng.choice(len(solution.classes), size=n_samples, p=solution.priors)
-        return solution.sample(codes, rng)[0].tolist(), solution.classes[codes]
+    def sample(
+        self,
+        n_samples: int | None = None,
+        random_state: Any = None,
+        *,
+        labels: Any = None,
+        missing: bool = False,
+    ) -> tuple[list[str | None], NDArray[Any]]:
+        """Draw documents and their labels from the model, as BayesClassifier draws rows."""
+        rows, drawn = super().sample(n_samples, random_state, labels=labels, missing=missing)
+        return rows[:, 0].tolist(), drawn
 
     def _index(self, label: Any) -> int:
         known = self.classes_.tolist()

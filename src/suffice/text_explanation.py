@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.engines.container import PLAIN
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
+from suffice.plots import ExplanationDisplay
+from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.text import Documents, place_terms
 
 MOST_WORDS = 20
-FOR, AGAINST = "0, 114, 178", "230, 159, 0"
-"""Blue and orange, which people with any colour vision tell apart."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,24 @@ class TextExplanation:
         pairs = zip(terms, odds.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
 
+    def to_frame(self) -> Any:
+        """One line per document and word, and for prior and rest, with one field per class: they add up."""
+        lines: list[tuple[int, str, Array]] = []
+        for document in range(len(self)):
+            lines += [(document, word, gains) for word, gains in zip(*self.words(document), strict=True)]
+            lines += [(document, "(prior)", self.prior), (document, "(rest)", self.rest(document))]
+        fields: dict[str, Any] = {
+            "document": np.array([document for document, _, _ in lines], dtype=np.intp),
+            "word": [word for _, word, _ in lines],
+        }
+        for k, label in enumerate(self.classes.tolist()):
+            fields[str(label)] = np.array([gains[k] for _, _, gains in lines], dtype=np.float64)
+        return PLAIN.frame(fields)
+
+    def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
+        """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        return ExplanationDisplay(self).plot(ax, **options)
+
     def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
         """One document in words: what speaks for the class, and what against it."""
         a, b = self._pair(document, label, against)
@@ -123,7 +142,7 @@ class TextExplanation:
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
             pieces.append(html.escape(text[done:start]))
             pieces.append(
-                f'<span style="background: rgba({FOR if value > 0 else AGAINST}, {0.85 * strength:.2f})" '
+                f'<span style="background: rgba({_tint(value)}, {0.85 * strength:.2f})" '
                 f'title="{value:+.3f} nats">{html.escape(text[start:end])}</span>'
             )
             done = end
@@ -174,3 +193,8 @@ class TextExplanation:
 def printable(word: str) -> str:
     """A word as it can be printed: control characters, and those without a shape, as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)
+
+
+def _tint(nats: float) -> str:
+    """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    return ", ".join(str(round(255 * share)) for share in rgb(FOR if nats > 0 else AGAINST).tolist())

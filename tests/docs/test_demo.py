@@ -23,8 +23,3 @@ def test_the_demonstration_shows_schema_evaluation_explanation_and_arithmetic(pr
 
 def test_the_demonstration_fits_a_terminal(printed):
     assert max(map(len, printed.splitlines())) <= 100
-
-
-def test_a_ratio_of_nothing_to_nothing_is_undefined():
-    assert demo.figure(float("nan")) == "undefined"
-    assert demo.figure(0.25) == "0.250"

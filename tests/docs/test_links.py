@@ -10,7 +10,10 @@ PAGES = [
     "docs/notes.md",
     "docs/discriminants.md",
     "docs/dropin.md",
+    "docs/figures.md",
+    "docs/plots.md",
     "docs/regression.md",
+    "docs/deciding.md",
     "docs/text.md",
 ]
 

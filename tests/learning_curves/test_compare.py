@@ -80,7 +80,9 @@ def test_the_plot_shows_the_numbers(curves):
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
-    ax = curves.plot(Figure().add_subplot(), measure="log_loss")
+    display = curves.plot(Figure().add_subplot(), measure="log_loss")
+    ax = display.ax_
+    assert display.to_frame().equals(curves.to_frame())
     assert [line.get_label() for line in ax.get_lines()] == ["GDA", "logistic"]
     np.testing.assert_array_equal(ax.get_lines()[0].get_xdata(), curves.sizes)
     np.testing.assert_allclose(ax.get_lines()[1].get_ydata(), curves.log_loss[1].mean(axis=1))

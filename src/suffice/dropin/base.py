@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,10 +13,11 @@ from sklearn.utils.multiclass import unique_labels
 
 from suffice.archive import Fields
 from suffice.archive.labels import labels_from_fields, state_of_labels
-from suffice.classifier import BayesClassifier, Learnt
+from suffice.classifier import BayesClassifier
 from suffice.engines.table import Table
 from suffice.factors.base import Solved, Totals
 from suffice.families.elementary import Array
+from suffice.learnt import Learnt
 from suffice.priors import Priors, class_priors
 from suffice.solution import Solution
 from suffice.statistics import Statistics
@@ -100,13 +100,10 @@ class DropIn(BayesClassifier):
         super().set_params(**params)
         return self
 
-    def with_priors(self, priors: Priors) -> Self:
-        """A new model with other priors; nothing is refitted."""
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
+        # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
         solution = self.solve()
-        model = copy(self).merge(self.statistics_.zero())
-        setattr(model, self.prior_setting, class_priors(priors, solution.classes, solution.weight))
-        model.solve()
-        return model
+        return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         if sparse.issparse(X) and not self.takes_sparse:

@@ -282,3 +282,7 @@ def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
     if pa.types.is_date(dtype):
         typed = typed.astype("datetime64[D]")
     return pa.array(typed, from_pandas=True).cast(dtype, safe=False)
+
+
+PLAIN = Container.of("numpy", np.empty((0, 0)), ())
+"""Where rows came in no frame: frames of results are then pyarrow's."""

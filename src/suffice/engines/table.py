@@ -137,8 +137,7 @@ class Table:
         """Give a column of text as documents."""
         if self.kind(column) != "level":
             if np.isnan(self.numbers([column])).all():  # no cell speaks for a kind
-                missing = np.ones(self.n_rows, dtype=np.bool_)
-                return Documents(np.empty(0, np.uint8), np.zeros(self.n_rows + 1, np.int64), missing)
+                return Documents.missing_ones(self.n_rows)
             raise TypeError(
                 f"{self.label(column)} holds {self.kind(column)}s, and Words() takes text; "
                 "convert it to strings, or give it another family."

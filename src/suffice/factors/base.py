@@ -105,6 +105,10 @@ class Totals(ABC):
         """The sums from their state, or `SufficeFileError` where it is none."""
 
     @abstractmethod
+    def presence(self) -> Array:
+        """The weight of the observed cells, (classes, columns)."""
+
+    @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
 
@@ -126,6 +130,36 @@ class Regularized:
     reason: str
 
 
+@dataclass(frozen=True)
+class Separation:
+    """How far apart a factor holds the classes: divergences of each column alone, and of all together."""
+
+    kl: Array
+    """(d, k, k), [column, true, against]."""
+    bhattacharyya: Array
+    """(d, k, k)."""
+    joint_kl: Array
+    """(k, k)."""
+    joint_bhattacharyya: Array
+    """(k, k)."""
+
+    @classmethod
+    def of_independent(cls, kl: Array, bhattacharyya: Array) -> Separation:
+        """Of columns that are independent given the class, rounding below 0 taken away."""
+        kl, bhattacharyya = np.maximum(kl, 0.0), np.maximum(bhattacharyya, 0.0)
+        return cls(kl, bhattacharyya, kl.sum(axis=0), bhattacharyya.sum(axis=0))
+
+
+def divergences(family: Family, natural: Array) -> tuple[Array, Array]:
+    """KL divergences and Bhattacharyya distances (k, k, …) of members (m, k, …) about one origin."""
+    n_classes = natural.shape[1]
+    pairs = [
+        (family.kl(natural[:, [k]], natural), family.bhattacharyya(natural[:, [k]], natural))
+        for k in range(n_classes)
+    ]
+    return np.stack([one[0] for one in pairs]), np.stack([one[1] for one in pairs])
+
+
 class Solved(ABC):
     """Parameters of one factor for every class."""
 
@@ -135,6 +169,8 @@ class Solved(ABC):
     """Whether the scores are log densities; if not, they only rank the classes."""
     ignores_priors: bool = False
     """Whether the scores rank the classes without their priors."""
+    is_given_length: bool = False
+    """Whether the density is one of counts given their sum."""
     regularized: list[Regularized]
 
     def found(self) -> dict[str, Any]:
@@ -159,8 +195,20 @@ class Solved(ABC):
         """Log p of each cell: (n, d, k), 0 where missing."""
 
     @abstractmethod
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The cells that count in the scores, and those ignored since the model never gives them, (n, d)."""
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        """If some columns are Gaussian: how many vary, and the log density of each class at its mean."""
+        return None
+
+    @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """One value per row for each column, drawn from the row's class."""
+
+    @abstractmethod
+    def separation(self) -> Separation:
+        """How far apart the classes are."""
 
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:

@@ -443,6 +443,9 @@ class ColumnTotals(Totals):
         names = ("total", "weight", "support", "origin", "exponent", "base")
         return {name: getattr(self, name) for name in names}
 
+    def presence(self) -> Array:
+        return np.broadcast_to(self.weight, (len(self.weight), self.n_columns))
+
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
         width = fields.any_array("weight").shape[-1:] or (0,)

@@ -13,8 +13,10 @@ from suffice.archive import Fields
 from suffice.factors.base import (
     Codes,
     Counts,
+    Separation,
     Solved,
     Totals,
+    divergences,
     first_offence,
     gather,
     impossible,
@@ -23,7 +25,7 @@ from suffice.factors.base import (
 )
 from suffice.factors.sparse_columns import column_of_entry, dense, membership
 from suffice.factors.sparse_counts import add_sparse_count_scores, add_sparse_counts
-from suffice.families import Family
+from suffice.families import Bernoulli, Family
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
 
@@ -127,6 +129,9 @@ class CountTotals(Totals):
         names = ("total", "support", "weight", "rows", "base")
         return {name: getattr(self, name) for name in names}
 
+    def presence(self) -> Array:
+        return np.repeat(self.weight[:, np.newaxis], self.n_columns, axis=1)
+
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
         return cls(
@@ -150,6 +155,8 @@ class CountTotals(Totals):
 
 class SolvedCounts(Solved):
     """Log θ of every class and column."""
+
+    is_given_length = True
 
     def __init__(self, totals: CountTotals) -> None:
         self.family = totals.family
@@ -223,10 +230,33 @@ class SolvedCounts(Solved):
             cells = np.where((x > 0)[:, :, np.newaxis] & self.zero.T, -np.inf, cells)
         return np.asarray(cells)
 
+    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        _, whole = self._prepared(block, labels)
+        seen = np.repeat(whole[:, np.newaxis], block.shape[1], axis=1)
+        complete = np.repeat(~_rows_with_gaps(block)[:, np.newaxis], block.shape[1], axis=1)
+        return seen, complete & ~seen
+
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Rows of Poisson length about the class's mean length."""
         lengths = rng.poisson(self.mean_length[classes])
         return list(rng.multinomial(lengths, self.probability[classes]).T.astype(np.float64))
+
+    def separation(self) -> Separation:
+        """Of rows of the mean length: of the true class, or between both for the symmetric distance."""
+        length = self.mean_length
+        between = 0.5 * (length[:, np.newaxis] + length)
+        with np.errstate(divide="ignore"):
+            kl, distance = divergences(self.family, np.log(self.probability.T))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # A column alone, in so many draws, is Binomial.
+            alone = divergences(Bernoulli(), np.log(self.probability / (1.0 - self.probability))[np.newaxis])
+        kl_alone, distance_alone = (np.nan_to_num(np.moveaxis(one, -1, 0), posinf=np.inf) for one in alone)
+        return Separation(
+            np.maximum(kl_alone, 0.0) * length[:, np.newaxis],
+            np.maximum(distance_alone, 0.0) * between,
+            np.maximum(kl, 0.0) * length[:, np.newaxis],
+            np.maximum(distance, 0.0) * between,
+        )
 
     def conventional(self) -> list[dict[str, Any]]:
         return [{"probability": column} for column in self.probability.T]

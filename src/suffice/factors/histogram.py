@@ -166,6 +166,9 @@ class HistogramTotals(Totals):
             named[f"support.{j}"] = column.counts.support
         return named
 
+    def presence(self) -> Array:
+        return np.stack([column.counts.weight.sum(axis=1) for column in self.columns], axis=1)
+
     def state(self) -> dict[str, Any]:
         return {"columns": [column.state() for column in self.columns]}
 

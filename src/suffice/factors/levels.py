@@ -12,8 +12,10 @@ from suffice.archive import Fields, Scalars
 from suffice.factors.base import (
     Codes,
     Counts,
+    Separation,
     Solved,
     Totals,
+    divergences,
     gather,
     impossible,
     refuse_infinities,
@@ -159,6 +161,9 @@ class LevelTotals(Totals):
             named[f"weight.{j}"] = column.weight
             named[f"support.{j}"] = column.support
         return named
+
+    def presence(self) -> Array:
+        return np.stack([column.weight.sum(axis=1) for column in self.columns], axis=1)
 
     def state(self) -> dict[str, Any]:
         return {"columns": [column.state() for column in self.columns]}
@@ -353,6 +358,13 @@ class SolvedLevels(Solved):
             cells.append(log_p[rows])
         return np.stack(cells, axis=1)
 
+    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        rows = np.stack(self.rows_of_tables(block, labels), axis=1)
+        n_levels = np.array([len(table.levels) for table in self.tables])
+        unseen = (rows == n_levels) & (n_levels > 0)
+        counts = self.family.unseen == "smooth"
+        return (rows < n_levels) | (unseen & counts), unseen & (not counts)
+
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         columns = []
         for table in self.tables:
@@ -361,6 +373,16 @@ class SolvedLevels(Solved):
             nothing = np.full(len(classes), None)
             columns.append(levels[table.draw(self.family, classes, rng)] if len(levels) else nothing)
         return columns
+
+    def separation(self) -> Separation:
+        n_classes = self.tables[0].weight.shape[0]
+        pairs = []
+        for table in self.tables:
+            with np.errstate(divide="ignore"):
+                natural = np.log(table.probability)
+            nothing = np.zeros((n_classes, n_classes))
+            pairs.append(divergences(self.family, natural) if len(natural) else (nothing, nothing))
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
 
     def conventional(self) -> list[dict[str, Any]]:
         return [{"levels": table.levels, "probability": table.probability.T} for table in self.tables]

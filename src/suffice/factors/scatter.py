@@ -334,6 +334,12 @@ class ScatterTotals(Totals):
             named |= {f"{name}.{number}": array for name, array in cell.arrays().items()}
         return named
 
+    def presence(self) -> Array:
+        weight = np.zeros(self.origin.shape)
+        for key, sums in self.cells.items():
+            weight[key[0], self.columns_of(key)] += np.diag(sums.weight) if sums.weight.ndim else sums.weight
+        return weight
+
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for key, cell in self.cells.items():
             if impossible(np.atleast_1d(cell.weight), np.atleast_1d(cell.support), size).any():

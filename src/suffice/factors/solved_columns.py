@@ -16,6 +16,7 @@ from scipy import sparse
 from suffice.factors.base import (
     Block,
     Codes,
+    Separation,
     Solved,
     active_columns,
     first_offence,
@@ -26,7 +27,7 @@ from suffice.factors.base import (
 from suffice.factors.outcomes import add_outcome_scores
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
-from suffice.families.elementary import Array
+from suffice.families.elementary import Array, rebase
 from suffice.kernels import reference as kernels
 from suffice.kernels.choice import contiguous, gaussian_for
 from suffice.scores import CERTAIN, IMPOSSIBLE, Scores
@@ -147,6 +148,23 @@ class SolvedColumns(Solved):
             result[:, self.active, k] = cells if log_base is None else cells + log_base
         return result
 
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        dense = block.toarray() if sparse.issparse(block) else block
+        values, outside, _ = self._prepared(dense, labels, base=False)
+        seen, ignored = np.zeros(dense.shape, dtype=np.bool_), np.zeros(dense.shape, dtype=np.bool_)
+        missing = np.isnan(values)
+        seen[:, self.active] = ~missing if outside is None else ~missing | outside
+        if outside is None:
+            ignored[:, self.active] = missing & ~np.isnan(dense[:, self.active])
+        return seen, ignored
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        if self.quadratic is None:
+            return None
+        on = self.active & seen
+        slope, curve = self.natural[:, :, on]
+        return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
+
     def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""
         block = block if block.dtype.kind == "f" else block.astype(np.float64)
@@ -244,6 +262,51 @@ class SolvedColumns(Solved):
         if self.family.scaled:
             drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
         return list(np.where(degenerate[classes], self.location[classes], drawn).T)
+
+    def separation(self) -> Separation:
+        family, n_classes = self.family, len(self.constant)
+        kl, distance = (np.zeros((self.constant.shape[1], n_classes, n_classes)) for _ in range(2))
+        members = self._members(self.point | ~self.active)
+        for k in range(n_classes):
+            about = self._origin_in_units()[k]
+            theirs = self._moved(members, self.origin[k])
+            with np.errstate(invalid="ignore"):
+                mine = np.broadcast_to(members[:, [k]], theirs.shape)
+                kl[:, k] = family.kl(mine, theirs, about).T
+                distance[:, k] = family.bhattacharyya(mine, theirs, about).T
+        if self.point.any():
+            self._separate_points(kl, distance)
+        kl[~self.active], distance[~self.active] = 0.0, 0.0
+        return Separation.of_independent(kl, distance)
+
+    def _moved(self, natural: Array, origin: Array) -> Array:
+        """λ of every class about one origin per column: u about one origin is linear in u about another."""
+        moved = np.zeros_like(natural)
+        target = np.broadcast_to(origin, self.origin.shape)
+        no_weight = np.zeros_like(self.origin)
+        for i in range(len(natural)):
+            unit = np.zeros_like(natural)
+            unit[i] = 1.0
+            u = rebase(self.family.functions, unit, no_weight, target, self.origin, self.exponent)
+            moved[i] = np.sum(natural * u, axis=0)
+        return moved
+
+    def _separate_points(self, kl: Array, distance: Array) -> None:
+        """Where a distribution is a single value, a density there decides, or nothing is in common."""
+        for k, other in np.ndindex(kl.shape[1:]):
+            for j in np.flatnonzero(self.point[k] | self.point[other]):
+                here, there = self.location[[k, other], j]
+                if self.point[k, j] and self.point[other, j]:
+                    cost = 0.0 if here == there else np.inf
+                    kl[j, k, other] = distance[j, k, other] = cost
+                    continue
+                single, spread = (k, other) if self.point[k, j] else (other, k)
+                cost = np.inf
+                if self.family.discrete:
+                    at = np.asarray(self.location[single, j])
+                    cost = -float(self.family.log_density(at, self.natural[:, spread, j]))
+                kl[j, k, other] = cost if self.point[k, j] else np.inf
+                distance[j, k, other] = 0.5 * cost
 
     def conventional(self) -> list[dict[str, Any]]:
         degenerate = self.point | ~self.active

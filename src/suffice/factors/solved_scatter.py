@@ -19,13 +19,15 @@ from scipy import linalg
 from suffice.factors.base import (
     Block,
     Codes,
+    Separation,
     Solved,
     active_columns,
     holds_infinity_beside,
     refuse_infinities,
 )
-from suffice.families import MultivariateNormal
+from suffice.families import MultivariateNormal, Normal
 from suffice.families.elementary import Array
+from suffice.families.multivariate_normal import natural_from_moments
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.choice import contiguous, gaussian_for, is_complete
 from suffice.kernels.reference import row_patterns
@@ -243,6 +245,17 @@ class SolvedScatter(Solved):
                 result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
         return result
 
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.zeros(block.shape, dtype=np.bool_)
+        seen[:, self.active] = ~np.isnan(block[:, self.active])
+        return seen, np.zeros_like(seen)
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        on = seen[self.active]
+        scale = self.scale[self.active[on]]
+        peaks = np.array([Whitening(matrix[np.ix_(on, on)], scale).constant for matrix in self.standard])
+        return int(on.sum()), peaks[self.group]
+
     def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
         """Rows with the same columns observed, those columns, and Σ on them for each group."""
         if is_complete(block):
@@ -280,6 +293,29 @@ class SolvedScatter(Solved):
             drawn = noise[members] @ whitening.root.T * self.scale[self.active]
             rows[np.ix_(members, self.active)] += drawn
         return list(rows.T)
+
+    def separation(self) -> Separation:
+        n_classes, on = len(self.group), self.active
+        kl, distance = (np.zeros((len(self.scale), n_classes, n_classes)) for _ in range(2))
+        joint_kl, joint_distance = (np.zeros((n_classes, n_classes)) for _ in range(2))
+        covariance = self.standard[self.group]
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        away_from = (self.centre - self.centre[:, np.newaxis]) / self.scale + self.shift
+        for k in range(n_classes):
+            away = (away_from[k] - self.shift[k])[:, on]
+            for family, natural, into in (
+                (Normal(), np.stack([away / variance, -0.5 / variance]), (kl, distance)),
+                (self.family, natural_from_moments(away, covariance), (joint_kl, joint_distance)),
+            ):
+                mine = np.broadcast_to(natural[:, [k]], natural.shape)
+                both = family.kl(mine, natural, 0.0), family.bhattacharyya(mine, natural, 0.0)
+                for divergence, result in zip(both, into, strict=True):
+                    if result.ndim == 2:
+                        result[k] = divergence
+                    else:
+                        result[on, k] = divergence.T
+        parts = (np.maximum(part, 0.0) for part in (kl, distance, joint_kl, joint_distance))
+        return Separation(*parts)
 
     def conventional(self) -> list[dict[str, Any]]:
         spread = np.diagonal(self.covariances(), axis1=1, axis2=2)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.base import Codes, Solved
+from suffice.factors.base import Codes, Separation, Solved, divergences
 from suffice.factors.language import Language, Weights
 from suffice.factors.word_counts import WordCounts
 from suffice.factors.word_entries import Entries
-from suffice.families import Words
+from suffice.families import Bernoulli, Words
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
 from suffice.text import Analysis, Vocabulary
@@ -168,6 +168,7 @@ class SolvedWords(Solved):
         self.languages = languages
         self.regularized = []
         self.ignores_priors = family.event == "complement"
+        self.is_given_length = family.event != "bernoulli"
         self.has_density = family.event != "complement" and not family.weight_norm
         free = 0 if family.event == "bernoulli" else 1
         self.n_parameters = sum(
@@ -202,11 +203,36 @@ class SolvedWords(Solved):
             result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
         return result
 
+    def observed(
+        self, block: list[TextBlock], labels: list[str]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.ones((len(block[0].documents), len(block)), dtype=np.bool_)
+        for j, text in enumerate(block):
+            if text.documents.missing is not None:
+                seen[:, j] = ~text.documents.missing
+        return seen, np.zeros_like(seen)
+
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         return [
             np.array([language.sample(k, rng) for k in classes.tolist()], dtype=object)
             for language in self.languages
         ]
+
+    def separation(self) -> Separation:
+        """Of documents of the mean length: of the true class, or between both for the symmetric distance."""
+        pairs = [self._divergences(language) for language in self.languages]
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
+
+    def _divergences(self, language: Language) -> tuple[Array, Array]:
+        n_classes = len(language.weight)
+        theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if language.family.event == "bernoulli":
+                kl, distance = divergences(Bernoulli(), np.log(theta / (1.0 - theta)).T[np.newaxis])
+                return np.nan_to_num(kl, posinf=np.inf).sum(axis=-1), distance.sum(axis=-1)
+            kl, distance = divergences(self.family, np.log(theta))
+        length = language.mean_length()
+        return kl * length[:, np.newaxis], distance * 0.5 * (length[:, np.newaxis] + length)
 
     def conventional(self) -> list[dict[str, Any]]:
         return [

@@ -142,6 +142,9 @@ class WordTotals(Totals):
             }
         return named
 
+    def presence(self) -> Array:
+        return np.stack([column.weight for column in self.columns], axis=1)
+
     def state(self) -> dict[str, Any]:
         return {"columns": [column.state() for column in self.columns]}
 

@@ -183,7 +183,16 @@ class Family:
         """Kullback–Leibler divergence KL(p ‖ q) between two members, by their natural parameters."""
         centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
         gap = self.log_normalizer(q, centre) - self.log_normalizer(p, centre)
-        return np.asarray(gap - np.sum((q - p) * self.mean_from_natural(p, centre), axis=0))
+        mean = self.mean_from_natural(p, centre)
+        with np.errstate(invalid="ignore"):
+            # What never happens under p says nothing, however impossible it is.
+            return np.asarray(gap - np.sum(np.where(mean == 0.0, 0.0, (q - p) * mean), axis=0))
+
+    def bhattacharyya(self, p: Array, q: Array, origin: Array | float | None = None) -> Array:
+        """Bhattacharyya distance −log ∫√(p·q) = ½A(p) + ½A(q) − A(½p + ½q) between two members."""
+        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        ends = 0.5 * (self.log_normalizer(p, centre) + self.log_normalizer(q, centre))
+        return np.asarray(ends - self.log_normalizer(0.5 * (p + q), centre))
 
     def entropy(self, natural: Array, origin: Array | float | None = None) -> Array:
         """−E[log p(x)], in nats."""

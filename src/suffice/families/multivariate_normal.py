@@ -98,8 +98,7 @@ class MultivariateNormal(Family):
         location, square = _split(mean)
         location, square = np.moveaxis(location, 0, -1), np.moveaxis(square, (0, 1), (-2, -1))
         covariance = square - location[..., :, np.newaxis] * location[..., np.newaxis, :]
-        precision = np.linalg.inv(covariance).astype(np.float64, copy=False)
-        return _joined(np.einsum("...ij,...j->...i", precision, location), -0.5 * precision)
+        return natural_from_moments(location, covariance)
 
     def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
         mean, covariance = _moments(natural)
@@ -110,6 +109,12 @@ class MultivariateNormal(Family):
         root = np.linalg.cholesky(covariance)
         drawn = mean + np.einsum("...ij,...j->...i", root, rng.standard_normal(mean.shape))
         return np.asarray(np.moveaxis(drawn, -1, 0) + origin)
+
+
+def natural_from_moments(mean: Array, covariance: Array) -> Array:
+    """λ = (Σ⁻¹μ, −½Σ⁻¹) of mean vectors and covariances on trailing axes."""
+    precision = np.linalg.inv(covariance).astype(np.float64, copy=False)
+    return _joined(np.einsum("...ij,...j->...i", precision, mean), -0.5 * precision)
 
 
 def checked_covariance(covariance: Any) -> Any:

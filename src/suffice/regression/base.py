@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from suffice.archive import Fields, Saved, Setting, SufficeFileError
+from suffice.explanation import Explanation
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
 from suffice.regression.design import Design
@@ -45,6 +47,9 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
         self.tol = tol
         self.standard_errors = standard_errors
+
+    score_unit: ClassVar[str] = "nats"
+    """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
 
     # --- fitting ---------------------------------------------------------------------------------
 
@@ -112,6 +117,30 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
+    def explain(self, X: Any) -> Explanation:
+        """What each cell adds to the linear score of each class; two classes take half of it each."""
+        learnt = self._fitted()
+        rows = read_rows(self, X, learnt.names)
+        cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
+        offset = np.concatenate([one.equations.offset for one in learnt.solved])
+        scores = joint_scores(learnt.solved, rows)
+        if scores.shape[1] == 1:
+            sides = np.array([-0.5, 0.5])
+            cells, offset, scores = cells * sides, offset * sides, scores * sides
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        return Explanation(
+            contributions=cells,
+            prior=offset,
+            total=scores,
+            posterior=self.predict_proba(X),
+            columns=learnt.names or tuple(range(cells.shape[1])),
+            classes=learnt.classes,
+            values=tuple(np.asarray(dense, dtype=np.float64).T),
+            container=learnt.container,
+            unit=self.score_unit,
+            start="(intercept)",
+        )
+
     # --- what was learnt -------------------------------------------------------------------------
 
     def _fitted(self) -> Learnt:
@@ -129,6 +158,12 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def classes_(self) -> NDArray[Any]:
         """The labels, in order."""
         return self._fitted().classes
+
+    @property
+    def priors_(self) -> Array:
+        """The share of each class in the training rows, by their weights."""
+        weights = self._fitted().class_weights
+        return np.asarray(weights / weights.sum())
 
     @property
     def coef_(self) -> Array:

@@ -101,6 +101,11 @@ class Equations:
         with one_thread_per_product():
             return np.concatenate(run(of_block, parts))
 
+    def contributions(self, X: Any) -> Array:
+        """What each column adds to the scores of rows beyond the offset, (n, d, r)."""
+        away = (X.toarray() if sparse.issparse(X) else X) - self.shift
+        return np.asarray(away[:, :, np.newaxis] * self.coefficients.T)
+
     def estimates(self, row: int, against: int | None = None) -> Array:
         """One row of coefficients, or its difference from another; the intercept, if any, last."""
         rows = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -108,6 +108,8 @@ class ProbitRegression(Regression):
     >>> model.predict([[0.7], [2.8]])
     array(['fail', 'pass'], dtype=object)
     """
+
+    score_unit: ClassVar[str] = "standard deviations"
 
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))

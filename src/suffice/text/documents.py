@@ -28,6 +28,11 @@ class Documents:
     chosen: NDArray[np.integer[Any]] | None = None
     """Where each stood, after some were left out."""
 
+    @classmethod
+    def missing_ones(cls, number: int) -> Documents:
+        """So many documents, all of them missing."""
+        return cls(np.empty(0, np.uint8), np.zeros(number + 1, np.int64), np.ones(number, dtype=np.bool_))
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 

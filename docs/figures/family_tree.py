@@ -1,0 +1,68 @@
+"""The continuous models of the notes, and how many parameters each has."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from panels import new_figure, save
+
+from suffice import GaussianDiscriminant
+from suffice.plots.palette import COLOURS
+
+K, M = 3, 10
+BOXES = {
+    "QDA": ("full", "own full Σₖ", "KM + K·M(M+1)/2 + K−1", (0.5, 0.86)),
+    "GDA (LDA)": ("shared", "one full Σ", "KM + M(M+1)/2 + K−1", (0.24, 0.5)),
+    "GNB": ("diagonal", "own diagonal Σₖ", "2KM + K−1", (0.76, 0.5)),
+    "DGDA": ("shared_diagonal", "one diagonal Σ", "KM + M + K−1", (0.5, 0.14)),
+}
+STEPS = [
+    ("QDA", "GDA (LDA)", "share Σ"),
+    ("QDA", "GNB", "no correlations"),
+    ("GDA (LDA)", "DGDA", "no correlations"),
+    ("GNB", "DGDA", "share Σ"),
+]
+
+
+def counted(covariance: str) -> int:
+    """The parameters of a fitted model."""
+    rng = np.random.default_rng(0)
+    model = GaussianDiscriminant(covariance).fit(rng.normal(size=(90, M)), np.arange(90) % K)
+    return model.n_parameters_
+
+
+def draw() -> Figure:
+    ax = new_figure(4.8).add_subplot()
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    ax.axis("off")
+    for parent, child, what in STEPS:
+        (x, y), (to_x, to_y) = BOXES[parent][3], BOXES[child][3]
+        arrow = {"arrowstyle": "->", "color": "gray"}
+        ax.annotate("", (to_x, to_y + 0.125), (x, y - 0.125), arrowprops=arrow)
+        left = x + to_x < 1
+        side = {"ha": "right" if left else "left", "va": "center"}
+        outside = (-0.03 if left else 0.03, 0.02 if parent == "QDA" else -0.02)
+        ax.text((x + to_x) / 2 + outside[0], (y + to_y) / 2 + outside[1], what, fontsize=9, **side)
+    for name, (covariance, what, formula, at) in BOXES.items():
+        linear = "shared" in covariance
+        text = f"{name}: {what}\n{formula}\n= {counted(covariance)} for K = {K}, M = {M}\n" + (
+            "linear boundary" if linear else "quadratic boundary"
+        )
+        ax.text(
+            *at,
+            text,
+            ha="center",
+            va="center",
+            fontsize=9,
+            linespacing=1.4,
+            bbox={
+                "boxstyle": "round,pad=0.5",
+                "facecolor": "none",
+                "edgecolor": COLOURS[0 if linear else 1],
+                "linestyle": "-" if linear else "--",
+                "linewidth": 1.5,
+            },
+        )
+    return ax.figure
+
+
+if __name__ == "__main__":
+    save(draw(), __file__)

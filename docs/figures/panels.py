@@ -1,0 +1,43 @@
+"""How the figures of these pages are put together and saved."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from suffice.plots import PosteriorDisplay
+
+WIDTH = 4.8
+"""Inches, so that the letters can still be read when the page is as wide as a phone."""
+
+
+def new_figure(height: float) -> Figure:
+    return Figure(figsize=(WIDTH, height), layout="constrained")
+
+
+def gaussians(
+    means: dict[str, Any], covariances: dict[str, Any], n: int = 120
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of Gaussian classes, and their labels."""
+    rng = np.random.default_rng(0)
+    drawn = [rng.multivariate_normal(means[label], covariances[label], n) for label in means]
+    return np.concatenate(drawn), np.repeat(list(means), n)
+
+
+def densities_and_posteriors(model: Any, X: np.ndarray, y: np.ndarray) -> Figure:
+    """What was fitted to each class above, and what follows for a new x below."""
+    figure = new_figure(6.8)
+    above, below = figure.subplots(2, 1)
+    PosteriorDisplay.from_estimator(model, X, y).plot(above, posterior=False, boundaries=False, legend=False)
+    PosteriorDisplay.from_estimator(model, X).plot(below, densities=False)
+    above.set(title="class-conditional densities p(x | Cₖ)", xlabel="x₁", ylabel="x₂")
+    below.set(title="posteriors p(Cₖ | x)", xlabel="x₁", ylabel="x₂")
+    return figure
+
+
+def save(figure: Figure, script: str) -> None:
+    """Beside the script, under its name."""
+    file = Path(script).with_suffix(".png")
+    figure.savefig(file, dpi=150, metadata={"Software": None})
+    print(file.name)

@@ -1,0 +1,209 @@
+"""Decisions where errors have different costs, and where refusing to decide is an option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from suffice.engines.labels import read_labels
+from suffice.families.elementary import Array
+from suffice.rows import checked_weights
+from suffice.wrapping import Wrapper
+
+Costs = ArrayLike | Mapping[Any, float] | None
+
+
+class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
+    """Decide for the class of least expected cost, or refuse.
+
+    Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. Any classifier with posteriors will do,
+    fitted or not; a fitted one needs no `fit` here.
+
+    Parameters
+    ----------
+    model : classifier
+        With `predict_proba`.
+    costs : array-like of shape (k, k) or dict, default=None
+        `costs[true, predicted]` in the order of `classes_`, or {(true, predicted): cost} with every pair of
+        different labels (being right costs 0 unless named). None is 1 for any error, as in `predict`.
+    reject_cost : float, optional
+        What refusing costs; rows for which every class is expected to cost more are refused.
+    reject_label : label, default="reject"
+        The answer for them; of the type of the classes, such as -1 for numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    costs_ : ndarray of shape (k, k)
+    model_ : classifier
+        Fitted, after `fit`.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["good", "good", "bad", "bad"]
+    >>> model = suffice.BayesClassifier().fit(X, y)
+    >>> careful = suffice.CostSensitive(model, {("bad", "good"): 5, ("good", "bad"): 1})
+    >>> model.predict([[0.9]]).tolist(), careful.predict([[0.9]]).tolist()
+    (['good'], ['bad'])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        costs: Costs = None,
+        *,
+        reject_cost: float | None = None,
+        reject_label: Any = "reject",
+    ) -> None:
+        self.model = model
+        self.costs = costs
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of the model; weights and other parameters go to its `fit`."""
+        super().fit(X, y, sample_weight, **params)
+        cost_matrix(self.costs, self.classes_)
+        self._answers()
+        return self
+
+    @property
+    def costs_(self) -> Array:
+        """What each decision costs, `costs_[true, predicted]`."""
+        return cost_matrix(self.costs, self.classes_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The decision of least expected cost for each row, or `reject_label`."""
+        answers = self._answers()
+        codes, cost = self._decisions(X)
+        if self.reject_cost is not None:
+            codes = np.where(cost > self.reject_cost, len(answers) - 1, codes)
+        return np.asarray(answers[codes])
+
+    def expected_cost(self, X: Any) -> Array:
+        """What the decision for each row costs on average, by the model's posteriors."""
+        self._answers()
+        cost = self._decisions(X)[1]
+        return cost if self.reject_cost is None else np.minimum(cost, self.reject_cost)
+
+    def mean_cost(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """What the decisions for rows with known labels did cost, on average."""
+        answers = self._answers()
+        costs = self.costs_
+        if self.reject_cost is not None:
+            costs = np.column_stack([costs, np.full(len(costs), self.reject_cost)])
+        truth = read_labels(y)
+        unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
+        if unknown:
+            raise ValueError(
+                f"there are no costs of {unknown[:5]}; the classes are {self.classes_.tolist()}."
+            )
+        place = {label: k for k, label in enumerate(answers.tolist())}
+        rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, self.predict(X)))
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
+        return float(np.average(costs[rows, columns], weights=weight))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors of the model; costs change decisions, not beliefs."""
+        return self.posteriors(X)
+
+    def _decisions(self, X: Any) -> tuple[NDArray[np.intp], Array]:
+        """The cheapest class of each row, and its expected cost."""
+        posterior, costs = self.posteriors(X), self.costs_
+        # What a row of the costs has in common changes no decision. Without it, equal costs of all errors
+        # leave −p, so that ties and roundings fall as they do in the model's own predict.
+        codes = np.argmin(posterior @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
+        return codes, np.einsum("ij,ji->i", posterior, costs[:, codes])
+
+    def _answers(self) -> NDArray[Any]:
+        """The classes, and the refusal behind them if there is one."""
+        classes = self.classes_
+        if self.reject_cost is None:
+            return classes
+        if not (isinstance(self.reject_cost, Real) and np.isfinite(self.reject_cost)):
+            raise ValueError(f"reject_cost must be None or a finite number, got {self.reject_cost!r}.")
+        label = self.reject_label
+        if isinstance(label, str) != isinstance(classes.tolist()[0], str):
+            raise ValueError(
+                f"reject_label {label!r} is not of the type of the classes {classes.tolist()[:5]}; pass one "
+                "that is, such as reject_label=-1 for numbers."
+            )
+        if label in classes.tolist():
+            raise ValueError(f"reject_label {label!r} is a class; choose another.")
+        return np.concatenate([classes, np.array([label], dtype=object if classes.dtype == object else None)])
+
+
+def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
+    """`costs[true, predicted]` as a matrix in the order of the classes."""
+    labels = classes.tolist()
+    if costs is None:
+        return 1.0 - np.eye(len(labels))
+    if isinstance(costs, Mapping):
+        matrix = np.where(np.eye(len(labels), dtype=np.bool_), 0.0, np.nan)
+        for pair, cost in costs.items():
+            if not (isinstance(pair, tuple) and len(pair) == 2 and all(one in labels for one in pair)):
+                raise ValueError(
+                    f"costs must be named by pairs (true, predicted) of classes, got {pair!r}; the classes "
+                    f"are {labels[:20]}."
+                )
+            matrix[labels.index(pair[0]), labels.index(pair[1])] = cost
+        missing = np.argwhere(np.isnan(matrix))
+        if len(missing):
+            k, j = missing[0]
+            raise ValueError(
+                f"costs has no ({labels[k]!r}, {labels[j]!r}): name every pair (true, predicted)."
+            )
+    else:
+        matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape != (len(labels), len(labels)):
+        raise ValueError(
+            f"costs has shape {matrix.shape}, but there are {len(labels)} classes: it must be "
+            f"{len(labels)} × {len(labels)}, costs[true, predicted]."
+        )
+    if not np.isfinite(matrix).all():
+        raise ValueError("costs must be finite numbers.")
+    return matrix
+
+
+def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) -> tuple[float, float]:
+    """Between which posteriors of the second class to refuse: the first class below, the second above.
+
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+        `costs[true, predicted]`.
+    reject_cost : float, optional
+        What refusing costs. Without it, or where it is too dear ever to be chosen, both thresholds are equal.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> import suffice
+    >>> low, high = suffice.thresholds_from_costs([[0, 1], [5, 0]])
+    >>> round(low, 4), round(high, 4)
+    (0.1667, 0.1667)
+    """
+    matrix = cost_matrix(costs, np.arange(2))
+    (right_0, wrong_0), (wrong_1, right_1) = matrix.tolist()
+    if wrong_0 <= right_0 or wrong_1 <= right_1:
+        raise ValueError(f"an error must cost more than being right, got costs {matrix.tolist()}.")
+    even = (wrong_0 - right_0) / ((wrong_0 - right_0) + (wrong_1 - right_1))
+    if reject_cost is None:
+        return even, even
+    low = (
+        (reject_cost - right_0) / (wrong_1 - right_0) if wrong_1 > right_0 else float(reject_cost >= right_0)
+    )
+    high = (
+        (wrong_0 - reject_cost) / (wrong_0 - right_1) if wrong_0 > right_1 else float(reject_cost < right_1)
+    )
+    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return (low, high) if low < high else (even, even)

@@ -1,0 +1,367 @@
+"""How good a classifier is on rows whose labels are known, beside one that always gives the same answer."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.engines.container import PLAIN, Container
+from suffice.engines.labels import read_labels
+from suffice.engines.table import is_frame, read_table
+from suffice.families.elementary import Array
+from suffice.figures import Answers, Figures, confusion
+from suffice.plots import EvaluationDisplay
+from suffice.rows import checked_weights, split_target
+
+NAMES = {
+    "accuracy": "accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "ece": "calibration error",
+    "roc_auc": "ROC AUC",
+}
+MOST_CLASSES = 20
+"""Classes up to which the confusion matrix is printed."""
+Interval = tuple[float, float]
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    bootstrap: int | None = None,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Evaluation:
+    """Judge a fitted classifier on rows X whose labels y are known.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted; any that has `predict`. Without `predict_proba` the figures of probabilities are undefined.
+    X : table
+        In any container that the model takes.
+    y : array-like or str
+        The labels, or the name of the column of X that holds them.
+    sample_weight : array-like, optional
+        Weight k counts as the row k times.
+    bootstrap : int, optional
+        How many times the rows are drawn anew, with replacement, for an interval of every figure.
+    level : float, default=0.95
+        Of those intervals.
+    random_state : int, default=0
+        Of the bootstrap.
+
+    Returns
+    -------
+    Evaluation
+        Prints as a table.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [2.0], [5.0], [6.0]], ["a", "a", "b", "b", "b"]
+    >>> report = suffice.evaluate(suffice.BayesClassifier().fit(X, y), X, y)
+    >>> report.accuracy, report.baseline.accuracy
+    (0.8, 0.6)
+    """
+    if isinstance(model, type) or not hasattr(model, "predict"):
+        what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+        raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
+    container = PLAIN
+    if isinstance(y, str):
+        X, y = split_target(X, y)
+    if is_frame(X):
+        container = read_table(X).container
+    truth = read_labels(y)
+    if len(truth) == 0:
+        raise ValueError("there are no rows to evaluate: X and y are empty.")
+    _check_settings(bootstrap, level)
+    predicted = np.asarray(model.predict(X))
+    if predicted.shape != truth.shape:
+        raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)} labels; they must be as many.")
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
+    probability = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
+    known = list(getattr(model, "classes_", np.unique(truth)).tolist())
+    labels, n_classes = _labels(known, truth, predicted)
+    answers = Answers(
+        _codes(truth, labels),
+        _codes(predicted, labels),
+        _padded(probability, n_classes),
+        weight,
+        len(labels),
+        n_classes,
+        len(known),
+    )
+    if weight is not None:
+        answers = answers.take(np.flatnonzero(weight))
+    return Evaluation(
+        **vars(Figures.of(answers)),
+        answers=answers,
+        baseline=Figures.of(answers.of_the_commonest()),
+        labels=labels,
+        known=tuple(known),
+        intervals={} if bootstrap is None else _intervals(answers, bootstrap, level, random_state),
+        level=level,
+        container=container,
+    )
+
+
+@dataclass(frozen=True)
+class Evaluation(Figures):
+    """The figures of a classifier on labelled rows, each beside its baseline; NaN where undefined.
+
+    Attributes
+    ----------
+    labels : tuple
+        The classes of the model, then labels of y that it does not know, then other answers (refusals).
+    accuracy, log_loss, brier, ece, roc_auc : float
+    precision, recall, f1, roc_auc_by_class : ndarray
+        One number for each class, in the order of `labels`.
+    macro, micro, weighted : Average
+        With `.precision`, `.recall` and `.f1`; undefined where that of a class is.
+    confusion : ndarray
+        Rows by truth (down) and prediction (across).
+    false_positives, false_negatives, support : ndarray
+        For each label: wrongly given, wrongly not given, and rows that have it.
+    baseline : Figures
+        The same figures for always answering the commonest class (`commonest`), with the shares of the
+        classes as its probabilities.
+    intervals : dict
+        With `bootstrap`: (low, high) by (figure, class number, average's name or None).
+    """
+
+    answers: Answers
+    baseline: Figures
+    labels: tuple[Any, ...]
+    known: tuple[Any, ...]
+    intervals: dict[tuple[str, str | int | None], Interval]
+    level: float
+    container: Container
+
+    @property
+    def confusion(self) -> NDArray[Any]:
+        """Rows by truth (down) and prediction (across)."""
+        return confusion(self.answers)
+
+    @property
+    def support(self) -> NDArray[Any]:
+        """The rows that have each label."""
+        return np.asarray(self.confusion.sum(axis=1))
+
+    @property
+    def false_positives(self) -> NDArray[Any]:
+        """The rows wrongly given each label."""
+        counts = self.confusion
+        return np.asarray(counts.sum(axis=0) - counts.diagonal())
+
+    @property
+    def false_negatives(self) -> NDArray[Any]:
+        """The rows of each label given another one."""
+        counts = self.confusion
+        return np.asarray(counts.sum(axis=1) - counts.diagonal())
+
+    @property
+    def commonest(self) -> Any:
+        """The commonest class of y: the baseline's constant answer."""
+        return self.labels[int(np.argmax(self.answers.shares()))]
+
+    # --- giving them out -------------------------------------------------------------------------
+
+    def to_frame(self) -> Any:
+        """One line per figure and class or average, with its baseline and its interval if there is one."""
+        flat, baseline = self.flat(), self.baseline.flat()
+        fields: dict[str, Any] = {
+            "figure": [name for name, _ in flat],
+            "of": [self._of(who) for _, who in flat],
+            "value": list(flat.values()),
+            "baseline": [baseline[key] for key in flat],
+        }
+        if self.intervals:
+            fields["low"] = [self.intervals[key][0] for key in flat]
+            fields["high"] = [self.intervals[key][1] for key in flat]
+        return self.container.frame(fields)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON; None where a figure is undefined."""
+
+        def nested(figures: Figures) -> dict[str, Any]:
+            result: dict[str, Any] = {name: _plain(value) for name, value in figures.scalars().items()}
+            result["classes"] = {
+                str(self.labels[k]): {n: _plain(v[k]) for n, v in figures.by_class().items()}
+                for k in range(self.answers.n_classes)
+            }
+            for kind, average in figures.averages().items():
+                result[kind] = {name: _plain(value) for name, value in average._asdict().items()}
+            return result
+
+        result = nested(self)
+        result |= {
+            "labels": list(self.labels),
+            "confusion": self.confusion.tolist(),
+            "false_positives": self.false_positives.tolist(),
+            "false_negatives": self.false_negatives.tolist(),
+            "baseline": {"answer": self.commonest, **nested(self.baseline)},
+        }
+        if self.intervals:
+            result["intervals"] = [
+                {"figure": name, "of": self._of(who), "low": _plain(low), "high": _plain(high)}
+                for (name, who), (low, high) in self.intervals.items()
+            ]
+        return result
+
+    def plot(self, ax: Any = None) -> EvaluationDisplay:
+        """Draw the confusion matrix and the reliability of the probabilities; on one axes only the matrix."""
+        return EvaluationDisplay(self).plot(ax)
+
+    def _of(self, who: str | int | None) -> str:
+        return "all rows" if who is None else str(self.labels[who]) if isinstance(who, int) else who
+
+    # --- printing --------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        parts = [self._heading()]
+        for title, table in self._tables():
+            parts += ["", *([title] if title else []), _text(table)]
+        return "\n".join([*parts, *(f"\n{note}" for note in self._notes())])
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{html.escape(self._heading())}</b></p>"]
+        for title, table in self._tables():
+            head, *body = [[html.escape(cell) for cell in row] for row in table]
+            rows = "".join(f"<tr><th>{row[0]}</th>{_cells('td', row[1:])}</tr>" for row in body)
+            caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+            parts.append(f"<table>{caption}<tr>{_cells('th', head)}</tr>{rows}</table>")
+        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
+
+    def _heading(self) -> str:
+        rows = len(self.answers.truth)
+        weight = "" if self.answers.weight is None else f" of weight {self.answers.weight.sum():g}"
+        return f"Evaluation of {rows} rows{weight}, {self.answers.n_classes} classes"
+
+    def _tables(self) -> list[tuple[str, list[list[str]]]]:
+        always = f"always {_name(self.commonest)}"
+        overall = [["", "model", always]]
+        baseline = self.baseline.scalars()
+        for name, value in self.scalars().items():
+            overall.append([NAMES[name], self._figure((name, None), value), _shown(baseline[name])])
+        by_class = [["", *(NAMES[name] for name in self.by_class()), "rows", "false +", "false −"]]
+        wrong = zip(self.support, self.false_positives, self.false_negatives, strict=True)
+        for k, counts in enumerate(list(wrong)[: self.answers.n_classes]):
+            figures = [self._figure((n, k), float(v[k])) for n, v in self.by_class().items()]
+            by_class.append([_name(self.labels[k]), *figures, *(f"{count:g}" for count in counts)])
+        for kind, average in self.averages().items():
+            figures = [self._figure((n, kind), value) for n, value in average._asdict().items()]
+            by_class.append([f"({kind})", *figures, "", "", "", ""])
+        figures = [_shown(value) for value in self.baseline.macro]
+        by_class.append([f"({always}, macro)", *figures, _shown(self.baseline.roc_auc), "", "", ""])
+        tables = [("", overall), ("", by_class)]
+        if len(self.labels) <= MOST_CLASSES:
+            matrix = [["", *map(_name, self.labels)]]
+            lines = list(zip(self.labels, self.confusion, strict=True))[: self.answers.n_classes]
+            matrix += [[_name(label), *(f"{count:g}" for count in row)] for label, row in lines]
+            tables.append(("Confusion: truth in rows, prediction in columns", matrix))
+        return tables
+
+    def _figure(self, key: tuple[str, str | int | None], value: float) -> str:
+        if key not in self.intervals or np.isnan(value):
+            return _shown(value)
+        low, high = self.intervals[key]
+        return f"{value:.3f} [{low:.3f}, {high:.3f}]"
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.intervals:
+            notes.append(f"In brackets, {100 * self.level:g} % of the bootstrap.")
+        strange = [_name(label) for label in self.labels[len(self.known) : self.answers.n_classes]]
+        if strange:
+            notes.append(f"The model does not know {', '.join(strange)}: those rows count as errors.")
+        refused = self.labels[self.answers.n_classes :]
+        if refused:
+            count = int(np.sum(self.answers.predicted >= self.answers.n_classes))
+            notes.append(f"{count} rows were answered {', '.join(map(_name, refused))}, which is no class.")
+        return notes
+
+
+def _check_settings(bootstrap: Any, level: float) -> None:
+    whole = isinstance(bootstrap, (int, np.integer)) and not isinstance(bootstrap, bool)
+    if bootstrap is not None and not (whole and bootstrap >= 1):
+        raise ValueError(f"bootstrap must be None or a whole number ≥ 1, got {bootstrap!r}.")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+
+
+def _labels(known: list[Any], truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[tuple[Any, ...], int]:
+    """Known classes, unknown ones of the truth, and other answers; and how many of them are classes."""
+    strange = [label for label in dict.fromkeys(truth.tolist()) if label not in set(known)]
+    if strange and isinstance(strange[0], str) != isinstance(known[0], str):
+        raise ValueError(
+            f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
+            "give both one type."
+        )
+    classes = [*known, *strange]
+    refusals = [label for label in dict.fromkeys(predicted.tolist()) if label not in set(classes)]
+    return (*classes, *refusals), len(classes)
+
+
+def _codes(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.intp]:
+    place = {label: k for k, label in enumerate(labels)}
+    return np.array([place[value] for value in values.tolist()], dtype=np.intp)
+
+
+def _padded(probability: Array | None, n_classes: int) -> Array | None:
+    """Posteriors with a column of zeros for each class the model does not know."""
+    if probability is None:
+        return None
+    padded = np.zeros((len(probability), n_classes))
+    padded[:, : probability.shape[1]] = probability
+    return padded
+
+
+def _intervals(
+    answers: Answers, times: int, level: float, random_state: int
+) -> dict[tuple[str, str | int | None], Interval]:
+    """Percentiles of every figure over rows drawn anew; draws in which it is undefined do not count."""
+    rng = np.random.default_rng(random_state)
+    n = len(answers.truth)
+    drawn = [Figures.of(answers.take(rng.integers(n, size=n))).flat() for _ in range(times)]
+    intervals = {}
+    for key in drawn[0]:
+        values = np.array([one[key] for one in drawn])
+        values = values[~np.isnan(values)]
+        ends = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]) if len(values) else [np.nan, np.nan]
+        intervals[key] = (float(ends[0]), float(ends[1]))
+    return intervals
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _name(label: Any) -> str:
+    return repr(label) if isinstance(label, str) else str(label)
+
+
+def _shown(value: float) -> str:
+    return "undefined" if np.isnan(value) else f"{value:.3f}"
+
+
+def _cells(tag: str, cells: list[str]) -> str:
+    return "".join(f"<{tag}>{cell}</{tag}>" for cell in cells)
+
+
+def _text(table: list[list[str]]) -> str:
+    """Columns under their heads, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in table
+    )

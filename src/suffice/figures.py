@@ -1,0 +1,232 @@
+"""The figures that judge predictions: scikit-learn's metrics, and NaN where a figure is undefined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import (
+    accuracy_score,
+    brier_score_loss,
+    log_loss,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
+
+from suffice.families.elementary import Array
+
+CONFIDENCE_BINS = 15
+"""Bins of equal width in which confidence is compared with accuracy (Guo et al. 2017)."""
+
+
+class Average(NamedTuple):
+    """Precision, recall and F1 averaged over the classes."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Truth and predictions as numbers of labels; the first of them are the classes that a row can have."""
+
+    truth: NDArray[np.intp]
+    predicted: NDArray[np.intp]
+    probability: Array | None
+    """(n, classes), where the model has posteriors."""
+    weight: Array | None
+    n_labels: int
+    n_classes: int
+    n_known: int
+    """How many classes the model knows."""
+
+    def take(self, rows: NDArray[np.intp]) -> Answers:
+        """Some rows, as often as they are named."""
+        return Answers(
+            self.truth[rows],
+            self.predicted[rows],
+            None if self.probability is None else self.probability[rows],
+            None if self.weight is None else self.weight[rows],
+            self.n_labels,
+            self.n_classes,
+            self.n_known,
+        )
+
+    def shares(self) -> Array:
+        """The share of each class in the truth."""
+        counts = np.bincount(self.truth, self.weight, self.n_classes)
+        return np.asarray(counts / counts.sum())
+
+    def of_the_commonest(self) -> Answers:
+        """The best answers that look at no row: always the commonest class, and the shares as posteriors."""
+        shares = self.shares()
+        n = len(self.truth)
+        return Answers(
+            self.truth,
+            np.full(n, np.argmax(shares), dtype=np.intp),
+            None if self.probability is None else np.tile(shares, (n, 1)),
+            self.weight,
+            self.n_labels,
+            self.n_classes,
+            self.n_known,
+        )
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All figures of some answers."""
+
+    accuracy: float
+    """The share of rows that are right."""
+    precision: Array
+    """Of the rows given a class, the share that has it."""
+    recall: Array
+    """Of the rows that have a class, the share that was given it."""
+    f1: Array
+    """The harmonic mean of precision and recall."""
+    macro: Average
+    """The plain mean over the classes."""
+    micro: Average
+    """All classes counted together."""
+    weighted: Average
+    """The mean over the classes, by their rows."""
+    log_loss: float
+    """The mean of −log p(truth)."""
+    brier: float
+    """The mean squared error of the posteriors, halved for two classes."""
+    ece: float
+    """Expected calibration error: how far confidence is from accuracy."""
+    roc_auc: float
+    """The area under the ROC curve, the mean of each class against the rest."""
+    roc_auc_by_class: Array
+
+    @classmethod
+    def of(cls, answers: Answers) -> Figures:
+        """The figures of truth and predictions."""
+        truth, predicted, weight = answers.truth, answers.predicted, answers.weight
+        classes = np.arange(answers.n_classes)
+        precision, recall, f1, _ = precision_recall_fscore_support(
+            truth, predicted, labels=classes, zero_division=np.nan, sample_weight=weight
+        )
+        micro = precision_recall_fscore_support(
+            truth, predicted, labels=classes, average="micro", zero_division=np.nan, sample_weight=weight
+        )[:3]
+        shares = answers.shares()
+        # A class in neither the truth nor the predictions takes no part in the averages.
+        occurs = (shares > 0) | (np.bincount(predicted, minlength=answers.n_labels)[: len(shares)] > 0)
+        by_class = np.stack([precision, recall, f1])[:, occurs]
+        curves = _roc_auc_by_class(answers)
+        return cls(
+            accuracy=float(accuracy_score(truth, predicted, sample_weight=weight)),
+            precision=precision,
+            recall=recall,
+            f1=f1,
+            macro=Average(*by_class.mean(axis=1).tolist()),
+            micro=Average(*map(float, micro)),
+            weighted=Average(*(_weighted_mean(row, shares[occurs]) for row in by_class)),
+            log_loss=_log_loss(answers),
+            brier=_brier(answers),
+            ece=_calibration_error(answers),
+            # A class without rows has no curve and takes no part; with one class only there is none at all.
+            roc_auc=float(np.mean(curves[shares > 0])),
+            roc_auc_by_class=curves,
+        )
+
+    def scalars(self) -> dict[str, float]:
+        """The figures that are one number for all classes."""
+        return {
+            one.name: value for one in fields(Figures) if isinstance(value := getattr(self, one.name), float)
+        }
+
+    def by_class(self) -> dict[str, Array]:
+        """The figures that are one number for each class."""
+        return {
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "roc_auc": self.roc_auc_by_class,
+        }
+
+    def averages(self) -> dict[str, Average]:
+        """Averages over the classes, by kind."""
+        return {"macro": self.macro, "micro": self.micro, "weighted": self.weighted}
+
+    def flat(self) -> dict[tuple[str, str | int | None], float]:
+        """Every figure by its name and what it is of: a class by its number, an average, or all rows."""
+        named: dict[tuple[str, str | int | None], float] = {}
+        named.update({(name, None): value for name, value in self.scalars().items()})
+        for name, values in self.by_class().items():
+            named.update({(name, k): float(value) for k, value in enumerate(values)})
+        for kind, average in self.averages().items():
+            named.update({(name, kind): value for name, value in average._asdict().items()})
+        return named
+
+
+def confusion(answers: Answers) -> NDArray[np.float64 | np.int64]:
+    """Rows (or their weight) by truth (rows of the matrix) and prediction (columns)."""
+    # Counted here, since scikit-learn's own warns where there is a single label.
+    pairs, k = answers.truth * answers.n_labels + answers.predicted, answers.n_labels
+    return np.bincount(pairs, answers.weight, k * k).reshape(k, k)
+
+
+def _weighted_mean(values: Array, shares: Array) -> float:
+    some = shares > 0
+    return float(np.sum(values[some] * shares[some]) / np.sum(shares[some]))
+
+
+def _log_loss(answers: Answers) -> float:
+    """−log p of the truth; as in scikit-learn, probabilities below 2e-16 count as 2e-16."""
+    if answers.probability is None or answers.n_classes < 2:
+        return float("nan")
+    return float(
+        log_loss(
+            answers.truth,
+            answers.probability,
+            labels=np.arange(answers.n_classes),
+            sample_weight=answers.weight,
+        )
+    )
+
+
+def _brier(answers: Answers) -> float:
+    """The mean squared distance of the posteriors from the truth, halved for models of two classes."""
+    if answers.probability is None or answers.n_classes < 2:
+        return float("nan")
+    two = answers.n_classes == 2
+    return float(
+        brier_score_loss(
+            answers.truth,
+            answers.probability[:, 1] if two else answers.probability,
+            labels=np.arange(answers.n_classes),
+            sample_weight=answers.weight,
+            scale_by_half=answers.n_known <= 2,
+            **({"pos_label": 1} if two else {}),
+        )
+    )
+
+
+def _calibration_error(answers: Answers) -> float:
+    """Expected calibration error: mean distance of confidence from accuracy, in bins of confidence."""
+    if answers.probability is None:
+        return float("nan")
+    confidence = answers.probability.max(axis=1)
+    right = answers.probability.argmax(axis=1) == answers.truth
+    weight = np.ones(len(right)) if answers.weight is None else answers.weight
+    at = np.clip(np.ceil(confidence * CONFIDENCE_BINS).astype(np.intp) - 1, 0, CONFIDENCE_BINS - 1)
+    gap = np.bincount(at, weight * (right - confidence), CONFIDENCE_BINS)
+    return float(np.abs(gap).sum() / weight.sum())
+
+
+def _roc_auc_by_class(answers: Answers) -> Array:
+    """The area under the curve of each class against the rest."""
+    areas = np.full(answers.n_classes, np.nan)
+    if answers.probability is None:
+        return areas
+    for k in range(answers.n_classes):
+        positive = answers.truth == k
+        if positive.any() and not positive.all():
+            areas[k] = roc_auc_score(positive, answers.probability[:, k], sample_weight=answers.weight)
+    return areas

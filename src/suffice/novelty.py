@@ -1,0 +1,134 @@
+"""How strange a row is: the probability that the model gives one no more probable than it.
+
+P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. Where one Gaussian
+decides it is a χ² probability. Else rows are drawn from the model; beyond those, the tail of several
+Gaussians falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and that of other models
+exponentially in −log p. A row with a value that the model never gives has probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+
+from suffice.engines.table import Levels, Table
+from suffice.factors.base import Block
+from suffice.factors.words import TextBlock
+from suffice.families.elementary import Array
+from suffice.kernels.reference import row_patterns
+from suffice.rows import read_blocks
+from suffice.scores import Scores, log_sum
+from suffice.solution import Solution
+from suffice.text import Documents
+
+DRAWN_ROWS = 1 << 15
+TAIL = 0.01
+"""The share of the drawn rows from which on the tail is extrapolated."""
+ROUNDING = 1e-9
+"""Two sums of the same cells may differ by this much, relatively."""
+
+
+def tail_probabilities(solution: Solution, table: Table, draw: Callable[[int], Table]) -> Array:
+    """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where no formula serves."""
+    solution.require_density("novelty")
+    if any(factor.is_given_length for factor in solution.factors):
+        raise ValueError(
+            "novelty needs the probability of whole rows, and that of counted words (Multinomial, Words) is "
+            "given their number; event='bernoulli' has one."
+        )
+    log_p = log_sum(solution.scores(table, base=True).joint())
+    result = np.ones(table.n_rows)
+    drawn_blocks = cache(lambda: read_blocks(draw(DRAWN_ROWS), solution.schema))
+    observed, ignored = solution.observed(table)
+    for seen, rows in row_patterns(observed):
+        if seen.any():
+            result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
+    return np.where(ignored.any(axis=1), 0.0, result)
+
+
+def _probabilities(
+    solution: Solution, seen: NDArray[np.bool_], drawn_blocks: Callable[[], list[Block]], log_p: Array
+) -> Array:
+    """The probabilities of rows with the same cells observed."""
+    tail = _gaussian_tail(solution, seen)
+    if tail is not None and len(tail.share) == 1:
+        return tail(log_p)
+    drawn = np.sort(_log_p_of_drawn(solution, seen, drawn_blocks()))
+    room = ROUNDING * (1.0 + np.abs(np.nan_to_num(log_p)))
+    share = (1.0 + np.searchsorted(drawn, log_p + room, side="right")) / (1.0 + len(drawn))
+    at = int(TAIL * len(drawn))
+    start = drawn[at]
+    beyond = log_p < start
+    start_share = (1.0 + np.searchsorted(drawn, start, side="right")) / (1.0 + len(drawn))
+    if tail is None:
+        # Densities of exponential families fall in the end by one nat for each nat, and are not taken to fall
+        # faster.
+        decay = max(1.0, float(np.mean(start - drawn[:at])) if np.isfinite(drawn[0]) else 1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            fallen = start_share * np.exp(np.minimum(log_p - start, 0.0) / decay)
+    else:
+        fallen = start_share * tail(log_p) / tail(np.array([start]))
+    return np.where(beyond, np.minimum(fallen, start_share), share)
+
+
+@dataclass(frozen=True)
+class GaussianTail:
+    """Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p): the tail of a mixture of Gaussians, exact where they do not overlap."""
+
+    degrees: int
+    share: Array
+    peak: Array
+    """Log density of each class at its mean."""
+
+    def __call__(self, log_p: Array) -> Array:
+        """The probability of a density no greater."""
+        squares = 2.0 * (np.log(self.share) + self.peak - log_p[:, np.newaxis])
+        return np.asarray(stats.chi2.sf(squares, self.degrees) @ self.share)
+
+
+def _gaussian_tail(solution: Solution, seen: NDArray[np.bool_]) -> GaussianTail | None:
+    """The tail where all observed columns are Gaussian."""
+    possible = solution.priors > 0
+    degrees, peak = 0, np.zeros(len(solution.priors))
+    for at, factor in zip(solution.schema.factors, solution.factors, strict=True):
+        here = seen[at.columns]
+        if here.any():
+            found = factor.gaussian_peak(here)
+            if found is None:
+                return None
+            degrees, peak = degrees + found[0], peak + found[1]
+    if degrees == 0:
+        return None
+    return GaussianTail(degrees, solution.priors[possible], peak[possible])
+
+
+def _log_p_of_drawn(solution: Solution, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:
+    """Log p of the drawn rows on some columns."""
+    scores = Scores(np.tile(solution.offset, (DRAWN_ROWS, 1)))
+    factors = zip(solution.schema.factors, solution.factors, solution.factor_labels, blocks, strict=True)
+    for at, factor, labels, block in factors:
+        factor.add_scores(_without(block, ~seen[at.columns]), labels, scores, base=True)
+    return log_sum(scores.joint())
+
+
+def _without(block: Block, hidden: NDArray[np.bool_]) -> Block:
+    """The block with some columns missing."""
+    if not hidden.any():
+        return block
+    if isinstance(block, list):
+        return [_nothing(one) if gone else one for one, gone in zip(block, hidden, strict=True)]
+    values = block.toarray() if sparse.issparse(block) else np.array(block, dtype=np.float64)
+    values[:, hidden] = np.nan
+    return values
+
+
+def _nothing(column: Levels | TextBlock) -> Levels | TextBlock:
+    """A column without a value."""
+    if isinstance(column, Levels):
+        return replace(column, codes=np.full(len(column.codes), -1, dtype=np.intp))
+    return TextBlock(Documents.missing_ones(len(column.documents)))

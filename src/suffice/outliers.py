@@ -1,0 +1,60 @@
+"""An outlier detector made of any model that knows how strange a row is."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin
+
+from suffice.families.elementary import Array
+from suffice.wrapping import Wrapper
+
+
+class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
+    """Tell rows that the model could hardly have given (−1) from the others (1).
+
+    Parameters
+    ----------
+    model : classifier with `novelty`
+        Fitted or not; a fitted one needs no `fit` here.
+    rate : float, default=0.01
+        The share of rows from the model itself that are taken for outliers: those of `novelty` below it.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [0.5], [9.0], [10.0], [9.5]], ["a", "a", "a", "b", "b", "b"]
+    >>> detector = suffice.NoveltyDetector(suffice.GaussianDiscriminant().fit(X, y))
+    >>> detector.predict([[0.4], [5.0], [9.7]])
+    array([ 1, -1,  1])
+    """
+
+    def __init__(self, model: Any, rate: float = 0.01) -> None:
+        self.model = model
+        self.rate = rate
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of the model; without labels all rows are one class."""
+        labels = np.zeros(len(X) if hasattr(X, "__len__") else X.shape[0], dtype=np.intp) if y is None else y
+        return super().fit(X, labels, sample_weight, **params)
+
+    @property
+    def offset_(self) -> float:
+        """The score below which a row is an outlier: the rate."""
+        if not 0.0 < self.rate < 1.0:
+            raise ValueError(f"rate must lie strictly between 0 and 1, got {self.rate!r}.")
+        return float(self.rate)
+
+    def score_samples(self, X: Any) -> Array:
+        """`novelty` of the model: the smaller, the stranger."""
+        return np.asarray(self.fitted_model().novelty(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """`novelty` less the rate: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """−1 for outliers, 1 for the others."""
+        return np.where(self.decision_function(X) < 0.0, -1, 1)

@@ -1,0 +1,115 @@
+"""What every display shares: axes to draw on, a legend that covers nothing, and frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.families.elementary import Array
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+
+    from suffice.engines.container import Container
+
+BELOW = 4.0
+"""Points between what belongs to the axes and the legend below."""
+
+
+class Display:
+    """A picture and its data, by scikit-learn's contract.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        What was drawn on, after `plot`; an array of them where there is a panel for each column.
+    figure_ : Figure
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def _start(self, ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+        """The axes to draw on: the given ones, or those of a new figure."""
+        if ax is None:
+            ax = pyplot().subplots(figsize=size, layout="constrained")[1]
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "drawing needs matplotlib, which is not installed: pip install suffice[plot]"
+        ) from error
+    return plt
+
+
+def default_width() -> float:
+    """The width of a new figure, in inches."""
+    return float(pyplot().rcParams["figure.figsize"][0])
+
+
+def foreground() -> Any:
+    """The colour of text in the current style."""
+    return pyplot().rcParams["text.color"]
+
+
+def background(ax: Axes) -> Array:
+    """The colour behind the data, as red, green and blue."""
+    from matplotlib.colors import to_rgb
+
+    return np.array(to_rgb(ax.get_facecolor()))
+
+
+def legend_below(ax: Axes, handles: Sequence[Artist] | None = None) -> None:
+    """A legend under the axis label, in as many columns as fit, so that it covers neither data nor title."""
+    from matplotlib.transforms import ScaledTranslation
+
+    entries = ax.get_legend_handles_labels()[0] if handles is None else list(handles)
+    labels = ax.xaxis.get_tightbbox()
+    drop = 0.0 if labels is None else max(0.0, ax.bbox.y0 - labels.y0)
+    down = ScaledTranslation(0.0, -drop / ax.figure.dpi - BELOW / 72.0, ax.figure.dpi_scale_trans)
+    for columns in range(len(entries), 0, -1):
+        legend = ax.legend(
+            handles=entries,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            bbox_transform=ax.transAxes + down,
+            borderaxespad=0.0,
+            ncols=columns,
+            frameon=False,
+        )
+        if legend.get_window_extent().width <= ax.get_window_extent().width:
+            return
+
+
+def legend_under_all(figure: Any, handles: Sequence[Artist]) -> None:
+    """A legend under all panels of a figure that lays itself out, in as many columns as fit."""
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False)
+        if legend.get_window_extent().width <= figure.bbox.width or columns == 1:
+            return
+        legend.remove()
+
+
+def bounded(lengths: Array) -> Array:
+    """Infinite bars made half as long again as the longest other."""
+    longest = 1.0 + 1.5 * float(np.abs(lengths[np.isfinite(lengths)]).max(initial=0.0))
+    return np.nan_to_num(lengths, nan=0.0, posinf=longest, neginf=-longest)
+
+
+def make_frame(fields: dict[str, Any], container: Container | None = None) -> Any:
+    """A frame in the library of a container, or in pyarrow."""
+    if container is not None:
+        return container.frame(fields)
+    import pyarrow as pa
+
+    return pa.table(fields)

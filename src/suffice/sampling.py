@@ -1,0 +1,55 @@
+"""Rows drawn from a solved model."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice.engines.labels import read_labels
+from suffice.factors.base import Codes
+from suffice.solution import Solution
+
+
+def draw_rows(
+    solution: Solution, n_samples: Any, random_state: Any, labels: Any = None, *, missing: bool = False
+) -> tuple[Codes, list[NDArray[Any]]]:
+    """The class of each row, and the columns; of the classes that `labels` names, or by the priors."""
+    solution.require_density("sample")
+    if n_samples is not None and not (
+        isinstance(n_samples, Real) and float(n_samples) >= 0 and float(n_samples).is_integer()
+    ):
+        raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
+    rng = generator_of(random_state)
+    if labels is None:
+        size = 1 if n_samples is None else int(float(n_samples))
+        codes: Codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
+    else:
+        codes = _codes_of(labels, solution.classes, n_samples)
+    return codes, solution.sample(codes, rng, missing=missing)
+
+
+def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
+    """The numbers of labels that were asked for."""
+    known = {label: k for k, label in enumerate(classes.tolist())}
+    if isinstance(labels, str) or np.ndim(labels) == 0:
+        one = labels.item() if isinstance(labels, np.generic) else labels
+        wanted = [one] * (1 if n_samples is None else int(float(n_samples)))
+    else:
+        wanted = read_labels(labels).tolist()
+        if n_samples not in (None, len(wanted)):
+            raise ValueError(f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out.")
+    unknown = [label for label in wanted if label not in known]
+    if unknown:
+        raise ValueError(f"there is no class {unknown[0]!r}; the classes are {list(known)[:20]}.")
+    return np.array([known[label] for label in wanted], dtype=np.intp)
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

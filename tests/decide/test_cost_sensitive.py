@@ -1,0 +1,207 @@
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import suffice
+from suffice import BayesClassifier, CostSensitive, TextClassifier, thresholds_from_costs
+
+GERMAN = {("bad", "good"): 5, ("good", "bad"): 1}
+
+
+@parametrize_with_checks([CostSensitive(BayesClassifier()), CostSensitive(LogisticRegression())])
+def test_it_is_a_scikit_learn_classifier(estimator, check):
+    check(estimator)
+
+
+class Posteriors(ClassifierMixin, BaseEstimator):
+    """A fitted classifier whose rows are its posteriors."""
+
+    def __init__(self, classes):
+        self.classes = classes
+        self.classes_ = np.asarray(classes)
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X)
+
+
+shares = arrays(np.float64, (6, 3), elements=st.floats(0.01, 1.0)).map(lambda p: p / p.sum(1, keepdims=True))
+matrices = arrays(np.float64, (3, 3), elements=st.floats(-5.0, 20.0))
+
+
+@settings(max_examples=200, deadline=None)
+@given(shares, matrices, st.floats(-5.0, 20.0))
+def test_no_decision_is_expected_to_cost_less(p, costs, refusal):
+    model = CostSensitive(Posteriors([0, 1, 2]), costs)
+    chosen = model.predict(p)
+    rows = np.arange(len(p))
+    expected = p @ costs
+    np.testing.assert_allclose(model.expected_cost(p), expected[rows, chosen], rtol=1e-12, atol=1e-12)
+    assert (expected[rows, chosen] <= expected.min(axis=1) + 1e-12).all()
+    assert (expected[rows, chosen] <= expected[rows, p.argmax(axis=1)] + 1e-12).all()
+    refusing = CostSensitive(Posteriors([0, 1, 2]), costs, reject_cost=refusal, reject_label=-1)
+    cost = refusing.expected_cost(p)
+    assert (cost <= np.minimum(model.expected_cost(p), refusal)).all()
+    assert np.array_equal(refusing.predict(p) == -1, model.expected_cost(p) > refusal)
+
+
+@settings(max_examples=200, deadline=None)
+@given(arrays(np.float64, (20, 4), elements=st.floats(0.0, 1.0)))
+def test_equal_costs_decide_as_the_posteriors_do_ties_and_roundings_included(p):
+    for costs in (None, 1.0 - np.eye(4), 4.0 - 4.0 * np.eye(4), 7.0 - np.eye(4)):
+        model = CostSensitive(Posteriors([0, 1, 2, 3]), costs)
+        assert np.array_equal(model.predict(p), p.argmax(axis=1))
+
+
+@pytest.mark.parametrize(
+    "inner", [BayesClassifier(), suffice.GaussianDiscriminant(), LogisticRegression(max_iter=1000)]
+)
+def test_equal_costs_are_the_models_own_predict(inner):
+    X, y = load_iris(return_X_y=True)
+    model = inner.fit(X, y)
+    assert np.array_equal(CostSensitive(model, 1 - np.eye(3)).predict(X), model.predict(X))
+
+
+def test_a_dict_of_pairs_is_the_matrix_of_truth_and_prediction():
+    model = CostSensitive(Posteriors(["bad", "good"]), GERMAN)
+    assert model.costs_.tolist() == [[0.0, 5.0], [1.0, 0.0]]
+    assert model.predict([[0.16, 0.84], [0.17, 0.83]]).tolist() == ["good", "bad"]
+    np.testing.assert_allclose(model.expected_cost([[0.16, 0.84], [0.17, 0.83]]), [0.8, 0.83])
+
+
+def test_decisions_follow_the_thresholds():
+    for costs in ([[0, 1], [5, 0]], [[-1, 3], [2, 0]]):
+        low, high = thresholds_from_costs(costs)
+        assert low == high
+        p = np.array([low - 1e-9, high + 1e-9])
+        model = CostSensitive(Posteriors([0, 1]), costs)
+        assert model.predict(np.column_stack([1 - p, p])).tolist() == [0, 1]
+    assert thresholds_from_costs([[0, 1], [5, 0]])[0] == pytest.approx(1 / 6)
+
+
+def test_between_the_thresholds_a_row_is_refused():
+    costs, refusal = [[0, 1], [5, 0]], 0.5
+    low, high = thresholds_from_costs(costs, refusal)
+    assert (low, high) == pytest.approx((0.1, 0.5))
+    p = np.array([low - 1e-9, low + 1e-9, high - 1e-9, high + 1e-9])
+    model = CostSensitive(Posteriors([0, 1]), costs, reject_cost=refusal, reject_label=-1)
+    assert model.predict(np.column_stack([1 - p, p])).tolist() == [0, -1, -1, 1]
+
+
+def test_a_refusal_too_dear_is_never_chosen():
+    assert thresholds_from_costs([[0, 1], [1, 0]], 0.5) == (0.5, 0.5)
+    assert thresholds_from_costs([[0, 1], [5, 0]], 100) == thresholds_from_costs([[0, 1], [5, 0]])
+    assert thresholds_from_costs([[0, 1], [5, 0]], -1) == (0.0, 1.0)
+
+
+def test_the_mean_cost_is_what_the_decisions_did_cost():
+    p = np.array([[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]])
+    model = CostSensitive(Posteriors(["bad", "good"]), GERMAN, reject_cost=0.45)
+    assert model.predict(p).tolist() == ["bad", "reject", "reject"]
+    assert model.mean_cost(p, ["good", "good", "bad"]) == pytest.approx((1 + 0.45 + 0.45) / 3)
+    assert model.mean_cost(p, ["good", "bad", "bad"], [2, 0, 1]) == pytest.approx((2 + 0.45) / 3)
+    with pytest.raises(ValueError, match="no costs of"):
+        model.mean_cost(p, ["good", "ugly", "bad"])
+
+
+def test_a_long_label_of_refusal_is_not_cut():
+    model = CostSensitive(Posteriors(["a", "b"]), reject_cost=0.1, reject_label="ask a person")
+    assert model.predict([[0.5, 0.5], [1.0, 0.0]]).tolist() == ["ask a person", "a"]
+
+
+@pytest.mark.parametrize(
+    "settings_, message",
+    [
+        ({"costs": np.eye(3)}, "2 × 2"),
+        ({"costs": [[0, np.inf], [1, 0]]}, "finite"),
+        ({"costs": {("a", "b"): 1}}, r"no \('b', 'a'\)"),
+        ({"costs": {("a", "c"): 1, ("b", "a"): 1}}, r"got \('a', 'c'\)"),
+        ({"costs": {"a": 1}}, "pairs"),
+        ({"reject_cost": np.nan}, "reject_cost"),
+        ({"reject_cost": "much"}, "reject_cost"),
+        ({"reject_cost": 1, "reject_label": -1}, "type of the classes"),
+        ({"reject_cost": 1, "reject_label": "a"}, "is a class"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings_, message):
+    with pytest.raises(ValueError, match=message):
+        CostSensitive(Posteriors(["a", "b"]), **settings_).predict([[0.5, 0.5]])
+
+
+@pytest.mark.parametrize("costs", [[[0, 0], [1, 0]], [[0, 1], [1, 2]]])
+def test_thresholds_need_errors_that_cost(costs):
+    with pytest.raises(ValueError, match="must cost more"):
+        thresholds_from_costs(costs)
+
+
+def test_a_model_without_posteriors_is_refused_with_the_cure():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(AttributeError, match="CalibratedClassifierCV"):
+        CostSensitive(LinearSVC()).fit(X, y).predict(X)
+
+
+def test_an_unfitted_model_must_be_fitted_first():
+    with pytest.raises(NotFittedError, match="nor is its model"):
+        CostSensitive(BayesClassifier()).predict([[1.0]])
+
+
+def test_fitting_leaves_the_model_that_was_passed_alone():
+    X, y = load_iris(return_X_y=True)
+    inner = BayesClassifier().fit(X, y)
+    wrapped = CostSensitive(inner).fit(X[:100], y[:100])
+    assert inner.classes_.tolist() == [0, 1, 2]
+    assert wrapped.classes_.tolist() == [0, 1]
+    assert not hasattr(clone(wrapped), "model_")
+
+
+def test_weights_reach_the_model_with_and_without_routing():
+    X, y = load_iris(return_X_y=True)
+    w = np.random.default_rng(0).integers(0, 4, len(y)).astype(float)
+    direct = BayesClassifier().fit(X, y, w).predict_proba(X)
+    plain = CostSensitive(BayesClassifier()).fit(X, y, sample_weight=w)
+    assert np.array_equal(plain.predict_proba(X), direct)
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = BayesClassifier().set_fit_request(sample_weight=True)
+        routed = CostSensitive(inner).fit(X, y, sample_weight=w)
+        assert np.array_equal(routed.predict_proba(X), direct)
+
+
+def test_it_stands_in_searches_and_pickles():
+    X, y = load_iris(return_X_y=True)
+    forest = CostSensitive(RandomForestClassifier(5, random_state=0), 3 - 3 * np.eye(3))
+    assert cross_val_score(forest, X, y, cv=3).min() > 0.85
+    search = GridSearchCV(forest, {"model__max_depth": [1, 3]}, cv=3).fit(X, y)
+    again = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
+    assert np.array_equal(again.predict(X), search.predict(X))
+
+
+def test_documents_are_decided_too():
+    model = TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
+    wary = CostSensitive(model, {("-", "+"): 9, ("+", "-"): 1})
+    assert wary.predict(["film"]).tolist() == ["-"]
+    assert model.predict(["film"]).tolist() == ["+"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{"costs": [[0, 1], [5, 0]]}, {"costs": {("a", "d"): 1.0}}, {"reject_cost": "dear"}]
+)
+def test_costs_that_do_not_fit_the_classes_are_refused_when_fitting(settings):
+    with pytest.raises(ValueError, match="cost"):
+        suffice.CostSensitive(suffice.BayesClassifier(), **settings).fit(
+            [[0.0], [1.0], [2.0]], ["a", "b", "c"]
+        )

@@ -1,0 +1,158 @@
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+
+import suffice
+from suffice.families import (
+    FAMILIES,
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Gamma,
+    Histogram,
+    Multinomial,
+    Normal,
+    Poisson,
+    VonMises,
+)
+from suffice.plots import DensityDisplay
+
+RNG = np.random.default_rng(0)
+LABELS = np.arange(200) % 2
+NUMBERS = RNG.integers(1, 6, size=(200, 1)).astype(float)
+CELLS = {
+    "Bernoulli": NUMBERS % 2,
+    "Beta": NUMBERS / 7.0,
+    "VonMises": (NUMBERS - 3.0) / 3.0,
+    "LogNormal": np.exp(NUMBERS / 3.0),
+}
+SKIPPED = {"Words", "MultivariateNormal"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FAMILIES) - SKIPPED))
+def test_every_family_is_drawn_with_mass_one(name):
+    family = Binomial(8) if name == "Binomial" else FAMILIES[name]()
+    model = suffice.BayesClassifier(family).fit(CELLS.get(name, NUMBERS), LABELS)
+    X = model.sample(3000, random_state=0)[0]
+    display = DensityDisplay.from_estimator(model, X, resolution=2000)
+    (panel,) = display.panels
+    mass = np.nan_to_num(panel.density).T @ panel.grid.widths
+    np.testing.assert_allclose(mass, 1.0, atol=0.03)
+    display.plot()
+
+
+def test_curves_are_the_fitted_densities(penguins):
+    model, X, _ = penguins
+    display = DensityDisplay.from_estimator(model, X, columns=["bill_length_mm"])
+    fitted = model.parameters_["bill_length_mm"]
+    values = display.panels[0].grid.values
+    for k in range(3):
+        expected = stats.norm(fitted["mean"][k], np.sqrt(fitted["variance"][k])).pdf(values)
+        np.testing.assert_allclose(display.panels[0].density[:, k], expected, rtol=1e-9)
+
+
+def test_bars_are_the_fitted_probabilities(penguins):
+    model, X, _ = penguins
+    display = DensityDisplay.from_estimator(model, X, columns=["island"]).plot()
+    fitted = model.parameters_["island"]
+    order = np.argsort(fitted["levels"])
+    np.testing.assert_allclose(display.panels[0].density, fitted["probability"][:, order].T)
+    heights = [[bar.get_height() for bar in bars] for bars in display.ax_.containers]
+    np.testing.assert_allclose(np.transpose(heights), display.panels[0].density)
+
+
+def test_a_column_of_a_joint_gaussian_has_its_marginal():
+    X = RNG.multivariate_normal([0, 1], [[2.0, 0.9], [0.9, 1.0]], size=300)
+    model = suffice.GaussianDiscriminant("full").fit(X, np.arange(300) % 2)
+    panel = DensityDisplay.from_estimator(model, X).panels[1]
+    expected = stats.norm(model.means_[0, 1], np.sqrt(model.covariances_[0, 1, 1])).pdf(panel.grid.values)
+    np.testing.assert_allclose(panel.density[:, 0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("family", [Gamma(), Beta(), Histogram(8)])
+def test_nothing_is_drawn_where_the_model_ignores_a_value(family):
+    X = RNG.beta(1.0, 1.5, size=(200, 1))
+    model = suffice.BayesClassifier(family).fit(X, LABELS)
+    panel = DensityDisplay.from_estimator(model, X).panels[0]
+    ignored = np.isnan(panel.density).all(axis=1)
+    assert ignored[0]
+    assert (panel.grid.values[ignored] != X.min()).all()
+    assert np.isfinite(panel.density[~ignored]).all()
+
+
+def test_a_moment_has_a_density_per_day():
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.normal(size=200) * 3, unit="D")
+    model = suffice.BayesClassifier(Normal()).fit(pd.DataFrame({"day": days}), LABELS)
+    panel = DensityDisplay.from_estimator(model, pd.DataFrame({"day": days})).panels[0]
+    np.testing.assert_allclose(panel.grid.widths @ panel.density, 1.0, atol=0.03)
+
+
+def test_many_counts_are_steps_and_few_are_bars():
+    few, many = RNG.poisson(2, (200, 1)), RNG.poisson(900, (200, 1))
+    for X, bars in ((few, True), (many, False)):
+        model = suffice.BayesClassifier(Poisson()).fit(X, LABELS)
+        ax = DensityDisplay.from_estimator(model, X).plot().ax_
+        assert bool(ax.containers) == bars
+        assert len(ax.get_lines()) == (0 if bars else 2)
+
+
+def test_there_is_a_panel_for_each_column_and_one_legend(penguins):
+    model, X, _ = penguins
+    display = DensityDisplay.from_estimator(model, X).plot()
+    assert len(display.ax_) == len(display.panels) == 7
+    (legend,) = display.figure_.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Adelie", "Chinstrap", "Gentoo"]
+    assert not any(ax.get_legend() for ax in display.ax_)
+
+
+def test_axes_may_be_given(penguins):
+    model, X, _ = penguins
+    display = DensityDisplay.from_estimator(model, X, columns=["island", "sex"])
+    axes = Figure(layout="constrained").subplots(1, 2)
+    assert display.plot(axes).figure_ is axes[0].figure
+    with pytest.raises(ValueError, match="2 columns to draw and 1 axes"):
+        display.plot(axes[0])
+
+
+def test_the_frame_names_columns_and_values(penguins):
+    model, X, _ = penguins
+    frame = DensityDisplay.from_estimator(model, X, columns=["sex", "year"]).to_frame()
+    assert frame["value"].to_pylist() == ["female", "male", "2007", "2008", "2009"]
+    np.testing.assert_allclose(np.sum(frame["p(x | Gentoo)"].to_numpy()[2:]), 1.0)
+
+
+def test_columns_left_out_are_not_drawn_and_a_multinomial_is_one_panel():
+    X = np.column_stack([NUMBERS, NUMBERS % 2, NUMBERS, NUMBERS**2])
+    model = suffice.BayesClassifier({0: None, 1: Bernoulli(), (2, 3): Multinomial()}).fit(X, LABELS)
+    alone, together = DensityDisplay.from_estimator(model, X).panels
+    assert alone.grid.column == 1
+    assert together.grid.values.tolist() == ["2", "3"]
+    expected = [model.parameters_[column]["probability"] for column in (2, 3)]
+    np.testing.assert_allclose(together.density, expected)
+
+
+def test_many_levels_are_cut_to_the_most_frequent():
+    X = np.array([[f"level {i % 50}"] for i in range(200)] + [["often"]] * 20, dtype=object)
+    model = suffice.BayesClassifier(Categorical()).fit(X, np.arange(220) % 2)
+    display = DensityDisplay.from_estimator(model, X).plot()
+    assert "often" in display.panels[0].grid.values
+    assert display.ax_.get_xlabel() == "0 (30 most frequent of 51)"
+
+
+def test_models_without_a_density_are_refused():
+    model = suffice.LogisticRegression().fit(NUMBERS, NUMBERS[:, 0] > 2)
+    with pytest.raises(TypeError, match="LogisticRegression has no class-conditional densities"):
+        DensityDisplay.from_estimator(model, NUMBERS)
+
+
+def test_a_circle_is_drawn_by_its_own_density():
+    X = RNG.vonmises(1.0, 4.0, size=(200, 1))
+    model = suffice.BayesClassifier(VonMises()).fit(X, LABELS)
+    panel = DensityDisplay.from_estimator(model, X).panels[0]
+    expected = stats.vonmises(
+        model.parameters_[0]["concentration"][0], loc=model.parameters_[0]["direction"][0]
+    ).pdf(panel.grid.values)
+    np.testing.assert_allclose(panel.density[:, 0], expected, rtol=1e-9)
