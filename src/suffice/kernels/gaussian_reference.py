@@ -93,9 +93,14 @@ def quadratic_scores(
     values = np.clip(values, -limit, limit)
     gaps = np.isnan(values).any()
     for k in range(len(centre)):
-        z = (values - centre[k]) * scale[k] - shift[k]
-        cells = constant[k] - np.square(z)
-        out[:, k] += (np.where(np.isnan(cells), 0.0, cells) if gaps else cells).sum(axis=1)
+        cells = values - centre[k]
+        cells *= scale[k]
+        cells -= shift[k]
+        np.square(cells, out=cells)
+        np.subtract(constant[k], cells, out=cells)
+        if gaps:
+            cells[np.isnan(cells)] = 0.0
+        out[:, k] += cells.sum(axis=1)
     return True
 
 
