@@ -22,6 +22,8 @@ from suffice.engines.column_types import container_from_fields, state_of_contain
 from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.explanation import Explanation
+from suffice.export import Exportable, Scoring
+from suffice.expressions import Gaps
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
@@ -59,7 +61,7 @@ class Learnt:
     """Parameters that a file brought along, until the sums change."""
 
 
-class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -312,6 +314,12 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _scores(self, X: Any, *, base: bool) -> Scores:
         solution = self.solve()
         return solution.scores(self._read(X, reset=False), base=base)
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        solution = self.solve()
+        schema, container = solution.schema, self._learnt.container
+        kinds = (None,) * len(schema) if container is None else container.kinds()
+        return Scoring(schema.names, schema.named, kinds, solution.classes, solution.expression(gaps))
 
     # --- what was learnt -------------------------------------------------------------------------
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from suffice.archive import Fields
 from suffice.engines.table import Table
 from suffice.factors import Regularized, Solved
-from suffice.factors.base import Codes
+from suffice.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
+from suffice.factors import Regularized
+from suffice.factors.base import Codes, Solved
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
@@ -108,6 +110,14 @@ class Solution:
         ):
             factor.add_scores(block, labels, scores, base=base)
         return scores
+
+    def expression(self, gaps: Gaps) -> Score:
+        """The scores as an expression over the cells of a row."""
+        offset = Score(as_expression(np.maximum(self.offset, RULED_OUT)))
+        parts = zip(self.schema.factors, self.factors, self.factor_labels, strict=True)
+        return total_score(
+            [offset, *(factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts)]
+        )
 
     def contributions(self, table: Table) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.archive import Fields
+from suffice.expressions import Gaps, Score
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.scores import Scores
@@ -140,6 +141,13 @@ class Solved(ABC):
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes."""
 
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        """The scores as an expression over cells, from which SQL and ONNX are written."""
+        raise ValueError(
+            f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
+            "families={…: None}, or score such rows with this library."
+        )
+
     @abstractmethod
     def contributions(self, block: Block, labels: list[str]) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing."""
@@ -189,3 +197,12 @@ def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array
     unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
     with np.errstate(divide="ignore"):
         return np.log(unseen), np.log1p(-unseen)
+
+
+def refuse_errors(family: Family, label: str) -> None:
+    """Refuse to export a family that raises for what it has not seen: a query cannot."""
+    if family.unseen == "error":
+        raise ValueError(
+            f"{label}: {family.name} has unseen='error', and neither SQL nor ONNX can raise an error for one "
+            "row; fit it with unseen='ignore' or unseen='smooth'."
+        )

@@ -9,7 +9,18 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from suffice.archive import Fields
-from suffice.factors.base import Codes, Counts, Solved, Totals, first_offence, gather, impossible, within
+from suffice.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Solved,
+    Totals,
+    first_offence,
+    gather,
+    impossible,
+    refuse_errors,
+    within,
+)
 from suffice.factors.sparse_columns import column_of_entry, dense, membership
 from suffice.families import Family
 from suffice.families.elementary import Array
@@ -185,6 +196,15 @@ class SolvedCounts(Solved):
                 scores.add_order(slice(None), k, impossible[:, k])
         if base:
             scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        refuse_errors(self.family, labels[0])
+        cells = tuple(Cell(column) for column in columns)
+        whole, nothing = all_of([cell >= 0.0 for cell in cells]), as_expression(0.0)
+        finite = Where(whole, Linear(cells, self.log_p.T), nothing)
+        if self.zero is None:
+            return Score(finite)
+        return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(self.zero.T)), nothing))
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         """Each column's x·log θ, with log n! shared out in proportion to the counts."""

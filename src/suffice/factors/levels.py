@@ -8,7 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.archive import Fields, Scalars
-from suffice.factors.base import Codes, Counts, Solved, Totals, gather, impossible, unseen_log_shares, within
+from suffice.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
+from suffice.factors.base import (
+    Codes,
+    Counts,
+    Solved,
+    Totals,
+    gather,
+    impossible,
+    refuse_errors,
+    unseen_log_shares,
+    within,
+)
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels import reference as kernels
@@ -233,6 +244,10 @@ class LevelTable:
         natural = family.natural_from_mean(self.probability, np.zeros(()))
         return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
 
+    def score(self, row: Expression) -> Score:
+        """The scores of a row of the table."""
+        return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
+
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The row of the table for each cell."""
         n_levels = len(self.levels)
@@ -282,6 +297,20 @@ class SolvedLevels(Solved):
             if table.order is not None:
                 for k in range(scores.finite.shape[1]):
                     scores.add_order(slice(None), k, table.order[rows, k])
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return total_score(
+            [
+                table.score(self.row_expression(j, column, label))
+                for j, (column, label) in enumerate(zip(columns, labels, strict=True))
+                for table in [self.tables[j]]
+            ]
+        )
+
+    def row_expression(self, j: int, column: int, label: str) -> Expression:
+        """The row of the j-th table that a cell reads."""
+        refuse_errors(self.family, label)
+        return LevelNumber(column, tuple(self.tables[j].levels))
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         cells = []

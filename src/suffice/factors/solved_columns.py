@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice import threads
+from suffice.expressions import Gaps, Score
 from suffice.factors.base import Block, Codes, Solved, first_offence, unseen_log_shares
+from suffice.factors.column_expressions import column_scores
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
 from suffice.families.elementary import Array
@@ -110,6 +112,9 @@ class SolvedColumns(Solved):
                     scores.add_order(rows, k, order.sum(axis=1))
         if log_base is not None:
             scores.finite[rows] += log_base.sum(axis=1)[:, np.newaxis]
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return column_scores(self, columns, labels, *self._float_range())
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block

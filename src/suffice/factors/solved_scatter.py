@@ -16,7 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from suffice.expressions import Gaps, Score
 from suffice.factors.base import Block, Codes, Solved
+from suffice.factors.scatter_expressions import scatter_scores
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
@@ -61,6 +63,31 @@ class Whitening:
         # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
         rest = self.log_density(z) - shares.sum(axis=1)
         return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of classes that share Σ: (x − base)/scale is standard, and `whitened` are L⁻¹(μ_k − middle)."""
+
+    base: Array
+    scale: Array
+    middle: Array
+    whitened: Array
+
+    @property
+    def close(self) -> bool:
+        """Whether the square may be expanded."""
+        return bool(np.abs(self.whitened).max(initial=0.0) < NEAR)
+
+    @property
+    def half_norms(self) -> Array:
+        """½|L⁻¹(μ_k − middle)|²."""
+        return np.asarray(0.5 * np.einsum("ij,ij->i", self.whitened, self.whitened))
+
+    def linear(self, whitening: Whitening) -> tuple[Array, Array]:
+        """Slopes (k, d) of x − base, and constants, of the scores without what is equal for all classes."""
+        slopes = self.whitened @ whitening.inverse
+        return slopes / self.scale, -slopes @ self.middle - self.half_norms
 
 
 @dataclass(frozen=True)
@@ -138,33 +165,38 @@ class SolvedScatter(Solved):
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
         """
-        scale = self.scale[columns]
-        here = np.ix_(members, columns)
-        base = self.centre[members[0], columns]
-        means = (self.centre[here] - base) / scale + self.shift[here]
-        middle = means.mean(axis=0)
-        centres = (means - middle) @ whitening.inverse.T
-        if len(members) == 1 or np.abs(centres).max(initial=0.0) >= NEAR:
+        means = self.about_middle(columns, members, whitening)
+        if len(members) == 1 or not means.close:
             return lambda values: np.stack(
                 [whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1
             )
-        half = 0.5 * np.einsum("ij,ij->i", centres, centres)
         if not whole:
-            slopes = whitening.inverse.T @ centres.T
-            constant = -middle @ slopes - half
-            slopes = slopes / scale[:, np.newaxis]
-            return lambda values: np.asarray((values - base) @ slopes + constant)
+            slopes, constant = means.linear(whitening)
+            return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
 
         def log_densities(values: Array) -> Array:
-            rows = ((values - base) / scale - middle) @ whitening.inverse.T
+            rows = ((values - means.base) / means.scale - means.middle) @ whitening.inverse.T
             own = 0.5 * np.einsum("ij,ij->i", rows, rows)
-            return np.asarray(whitening.constant + rows @ centres.T - own[:, np.newaxis] - half)
+            return np.asarray(
+                whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
+            )
 
         return log_densities
+
+    def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
+        """The means of classes that share Σ, about their middle."""
+        here = np.ix_(members, columns)
+        base, scale = self.centre[members[0], columns], self.scale[columns]
+        means = (self.centre[here] - base) / scale + self.shift[here]
+        middle = means.mean(axis=0)
+        return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
 
     def _standard(self, values: Array, columns: Codes, k: int) -> Array:
         """(x − μ_k)/scale."""
         return np.asarray((values - self.centre[k, columns]) / self.scale[columns] - self.shift[k, columns])
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return scatter_scores(self, columns, labels, gaps)
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         result = np.zeros((*block.shape, len(self.group)))
@@ -182,12 +214,15 @@ class SolvedScatter(Solved):
                 yield np.arange(len(block)), self.active, self.whitenings
             return
         for seen, rows in row_patterns(~np.isnan(block[:, self.active])):
-            if seen.all():
-                yield rows, self.active, self.whitenings
-            elif seen.any():
-                columns = self.active[seen]
-                marginals = [matrix[np.ix_(seen, seen)] for matrix in self.standard]
-                yield rows, columns, [Whitening(matrix, self.scale[columns]) for matrix in marginals]
+            if seen.any():
+                yield rows, self.active[seen], self.marginals(self.active[seen])
+
+    def marginals(self, columns: Codes) -> list[Whitening]:
+        """Σ of each group on some of the columns that vary."""
+        if len(columns) == len(self.active):
+            return self.whitenings
+        at = np.searchsorted(self.active, columns)
+        return [Whitening(matrix[np.ix_(at, at)], self.scale[columns]) for matrix in self.standard]
 
     @cached_property
     def log_likelihood(self) -> float:
