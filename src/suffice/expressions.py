@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
@@ -24,8 +24,6 @@ Function = Literal[
     "subtract",
     "multiply",
     "divide",
-    "minimum",
-    "maximum",
     "log",
     "exp",
     "sin",
@@ -132,7 +130,7 @@ Value = Expression | Array | float
 
 @dataclass(frozen=True, eq=False)
 class Number(Expression):
-    """A constant: a number, or one per class."""
+    """A constant: a number, or one per class; NaN is missing."""
 
     value: Array
 
@@ -165,6 +163,15 @@ class Apply(Expression):
 
     function: Function
     arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Expression):
+    """A value cut off below and above."""
+
+    inner: Expression
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,16 +246,6 @@ def all_of(conditions: list[Expression]) -> Expression:
     return conditions[0] if len(conditions) == 1 else Apply("logical_and", tuple(conditions))
 
 
-def minimum(a: Value, b: Value) -> Expression:
-    """The smaller of two values, neither missing."""
-    return Apply("minimum", (as_expression(a), as_expression(b)))
-
-
-def maximum(a: Value, b: Value) -> Expression:
-    """The larger of two values, neither missing."""
-    return Apply("maximum", (as_expression(a), as_expression(b)))
-
-
 def absolute(a: Expression) -> Expression:
     """|a|."""
     return Apply("absolute", (a,))
@@ -300,29 +297,34 @@ def scaled(x: Expression, exponent: int) -> Expression:
     return x * 2.0**half * 2.0 ** (-exponent - half)
 
 
-def elementary(function: FunctionName, x: Expression, origin: Array, exponent: int) -> Expression:
-    """One of the elementary functions that u(x) is made of, about origins by class."""
+def elementary(
+    functions: tuple[FunctionName, ...], x: Expression, origin: Array, exponent: int
+) -> tuple[Expression, ...]:
+    """The elementary functions that u(x) is made of, about origins by class; what they share is shared."""
     centre = as_expression(origin)
-    if function == "x":
-        return scaled(x - centre, exponent)
-    if function == "x2":
-        return square(scaled(x - centre, exponent))
-    if function == "log":
-        away = x - centre
-        near = absolute(away) < 0.5 * np.abs(origin)
-        return Where(near, log1p(away / centre), log(x) - np.log(origin))
-    if function == "log2":
-        return square(elementary("log", x, origin, exponent))
-    if function == "log1m":
-        away = x - centre
-        rest = as_expression(1.0 - origin)
-        near = absolute(away) < 0.5 * (1.0 - origin)
-        return Where(near, log1p((centre - x) / rest), log1p(0.0 - x) - np.log1p(-origin))
-    if function == "reciprocal":
-        return (centre - x) / x
-    if function == "cos":
-        return -2.0 * square(sin(0.5 * (x - centre)))
-    return sin(x - centre)
+    away = x - centre
+    forms: dict[FunctionName, Callable[[], Expression]] = {
+        "x": lambda: scaled(away, exponent),
+        "x2": lambda: square(of("x")),
+        "log": lambda: Where(
+            absolute(away) < 0.5 * np.abs(origin), log1p(away / centre), log(x) - np.log(origin)
+        ),
+        "log2": lambda: square(of("log")),
+        "log1m": lambda: Where(
+            absolute(away) < 0.5 * (1.0 - origin),
+            log1p((centre - x) / (1.0 - origin)),
+            log1p(0.0 - x) - np.log1p(-origin),
+        ),
+        "reciprocal": lambda: (centre - x) / x,
+        "cos": lambda: -2.0 * square(sin(0.5 * away)),
+        "sin": lambda: sin(away),
+    }
+
+    @cache
+    def of(function: FunctionName) -> Expression:
+        return forms[function]()
+
+    return tuple(of(function) for function in functions)
 
 
 def nodes(expression: Expression) -> Iterator[Expression]:

@@ -19,6 +19,7 @@ from scipy import special
 
 from suffice import scores
 from suffice.expressions import (
+    Clip,
     Expression,
     Where,
     absolute,
@@ -26,7 +27,6 @@ from suffice.expressions import (
     exp,
     log,
     log1p,
-    minimum,
     polynomial,
     square,
 )
@@ -150,7 +150,7 @@ def log_probit(a: ArrayLike) -> Array:
 
 def log_probit_expression(a: Expression) -> Expression:
     """log Φ(a) in arithmetic, logarithm and exponential alone, for languages without Φ or erf."""
-    z = minimum(absolute(a) * float(np.sqrt(0.5)), 1e40)
+    z = Clip(absolute(a) * float(np.sqrt(0.5)), 0.0, 1e40)
     square_of_z = square(z)
     near = log(0.5 - 0.5 * z * _quotient(square_of_z, _ERF))
     tail = Where(z < 8.0, _quotient(z, _ERFC), _quotient(z, _FAR_ERFC))

@@ -14,6 +14,7 @@ from suffice.expressions import (
     RULED_OUT,
     Apply,
     Cell,
+    Clip,
     Expression,
     LevelNumber,
     Linear,
@@ -34,8 +35,6 @@ OPERATORS = {
     "subtract": "Sub",
     "multiply": "Mul",
     "divide": "Div",
-    "minimum": "Min",
-    "maximum": "Max",
     "log": "Log",
     "exp": "Exp",
     "sin": "Sin",
@@ -159,28 +158,19 @@ class _Graph:
         return [written[id(root)] for root in roots]
 
     def _write(self, node: Expression, parts: list[str]) -> str:
-        match node:
-            case Number():
-                return self.constant(node.value.reshape(1, -1))
-            case Cell():
-                return self._cells[node.column]
-            case Missing():
-                return self.add("IsNaN", self._cells[node.column])
-            case LevelNumber():
-                return self._level_number(node)
-            case Apply():
-                return self._apply(node, parts)
-            case Where():
-                return self.add("Where", *parts)
-            case Lookup():
-                row = self.add("Squeeze", self._cast(parts[0], np.int64), self.constant(np.array([1])))
-                return self.add("Gather", self.constant(node.table), row, axis=0)
-            case Linear():
-                return self._linear(node, parts)
-            case SquaredNorm():
-                return self._squared_norm(node, parts)
-            case _:
-                raise TypeError(f"{type(node).__name__} has no ONNX.")
+        writers: dict[type[Expression], Callable[[Any, list[str]], str]] = {
+            Number: lambda node, _: self.constant(node.value.reshape(1, -1)),
+            Cell: lambda node, _: self._cells[node.column],
+            Missing: lambda node, _: self.add("IsNaN", self._cells[node.column]),
+            LevelNumber: self._level_number,
+            Apply: self._apply,
+            Clip: self._clip,
+            Where: lambda _, parts: self.add("Where", *parts),
+            Lookup: self._lookup,
+            Linear: self._linear,
+            SquaredNorm: self._squared_norm,
+        }
+        return writers[type(node)](node, parts)
 
     def _apply(self, node: Apply, parts: list[str]) -> str:
         if node.function == "square":
@@ -190,7 +180,16 @@ class _Graph:
             return balanced(parts, lambda a, b: self.add(operator, a, b))
         return self.add(operator, *parts)
 
-    def _level_number(self, node: LevelNumber) -> str:
+    def _clip(self, node: Clip, parts: list[str]) -> str:
+        return self.add(
+            "Clip", *parts, *(self.constant(np.float64(limit)) for limit in (node.low, node.high))
+        )
+
+    def _lookup(self, node: Lookup, parts: list[str]) -> str:
+        row = self.add("Squeeze", self._cast(parts[0], np.int64), self.constant(np.array([1])))
+        return self.add("Gather", self.constant(node.table), row, axis=0)
+
+    def _level_number(self, node: LevelNumber, _: list[str]) -> str:
         column, cell, n = self.columns[node.column], self._cells[node.column], len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -14,6 +15,7 @@ from suffice.export.scoring import InputColumn
 from suffice.expressions import (
     Apply,
     Cell,
+    Clip,
     Expression,
     LevelNumber,
     Linear,
@@ -37,7 +39,7 @@ INFIX = {
 JOINED = {"add": "+", "logical_and": "AND", "logical_or": "OR"}
 CALLS = {"log": "LN", "exp": "EXP", "sin": "SIN", "floor": "FLOOR", "absolute": "ABS"}
 SMALLEST_ROOT = 1e-100
-"""Squares of less are not told from its square where they would be an error."""
+"""Added before squaring where the square of less would be an error; to larger numbers it adds nothing."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,13 @@ class Renderer:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            for part in node.parts:
+            for place, part in enumerate(node.parts):
+                if isinstance(node, Linear) and not node.weights[place].any():
+                    continue
                 repeated = node.is_vector and not part.is_vector
                 times = self.n_classes if repeated else 1
-                # Each term of a quadratic form occurs in every line of the matrix.
-                self._uses[id(part)] += times * (2 if isinstance(node, SquaredNorm) else 1)
+                # The text of these holds their parts more than once.
+                self._uses[id(part)] += times * (2 if isinstance(node, (SquaredNorm, Clip)) else 1)
                 waiting.append(part)
 
     def __call__(self, node: Expression, k: int) -> Text:
@@ -101,34 +105,22 @@ class Renderer:
         return Text(name, text.layer + 1)
 
     def _text(self, node: Expression, k: int) -> Text:
-        match node:
-            case Number():
-                return Text(self._number(_of_class(node.value, k)))
-            case Cell():
-                return Text(f"x{node.column}")
-            case Missing():
-                return Text(f"(x{node.column} IS NULL)")
-            case LevelNumber():
-                return Text(self._level_number(node))
-            case Apply():
-                return self._apply(node, k)
-            case Where():
-                condition, yes, no = (self(part, k) for part in node.parts)
-                return _text(
-                    f"CASE WHEN {condition.sql} THEN {yes.sql} ELSE {no.sql} END", condition, yes, no
-                )
-            case Lookup():
-                return self._lookup(node, k)
-            case Linear():
-                terms = [self(term, k) for term in node.terms]
-                return self._combination(terms, node.weights[:, k])
-            case SquaredNorm():
-                return self._squared_norm(node, k)
-            case _:
-                raise TypeError(f"{type(node).__name__} has no SQL.")
+        writers: dict[type[Expression], Callable[[Any, int], Text]] = {
+            Number: lambda node, k: Text(self._number(_of_class(node.value, k))),
+            Cell: lambda node, _: Text(f"x{node.column}"),
+            Missing: lambda node, _: Text(f"(x{node.column} IS NULL)"),
+            LevelNumber: lambda node, _: Text(self._level_number(node)),
+            Apply: self._apply,
+            Clip: self._clip,
+            Where: self._where,
+            Lookup: self._lookup,
+            Linear: self._linear,
+            SquaredNorm: self._squared_norm,
+        }
+        return writers[type(node)](node, k)
 
     def _number(self, value: float) -> str:
-        return self.dialect.number(value)
+        return "NULL" if np.isnan(value) else self.dialect.number(value)
 
     def _apply(self, node: Apply, k: int) -> Text:
         arguments = [self(part, k) for part in node.arguments]
@@ -146,13 +138,24 @@ class Renderer:
         if function in INFIX:
             return _text(f"({sql[0]} {INFIX[function]} {sql[1]})", *arguments)
         if function == "logical_not":
+            if isinstance(node.arguments[0], Missing):
+                return Text(f"(x{node.arguments[0].column} IS NOT NULL)")
             return _text(f"(NOT {sql[0]})", *arguments)
         if function == "square":
             return self._square(arguments[0])
-        if function in ("minimum", "maximum"):
-            name = self.dialect.least if function == "minimum" else self.dialect.greatest
-            return _text(f"{name}({sql[0]}, {sql[1]})", *arguments)
         return _text(f"{CALLS[function]}({sql[0]})", *arguments)
+
+    def _where(self, node: Where, k: int) -> Text:
+        condition, yes, no = (self(part, k) for part in node.parts)
+        return _text(f"CASE WHEN {condition.sql} THEN {yes.sql} ELSE {no.sql} END", condition, yes, no)
+
+    def _clip(self, node: Clip, k: int) -> Text:
+        # Not LEAST and GREATEST: to some databases the least of 1 and NULL is 1.
+        inner, low, high = self(node.inner, k), self._number(node.low), self._number(node.high)
+        sql = inner.sql
+        return _text(
+            f"CASE WHEN {sql} < {low} THEN {low} WHEN {sql} > {high} THEN {high} ELSE {sql} END", inner
+        )
 
     def _without_zeros(self, terms: list[Text]) -> list[Text]:
         zero = Text(self._number(0.0))
@@ -160,8 +163,7 @@ class Renderer:
 
     def _square(self, text: Text) -> Text:
         if self.dialect.tiny_squares_fail:
-            floor = self._number(SMALLEST_ROOT)
-            return _text(f"POWER({self.dialect.greatest}(ABS({text.sql}), {floor}), 2)", text)
+            return _text(f"POWER(ABS({text.sql}) + {self._number(SMALLEST_ROOT)}, 2)", text)
         return _text(f"POWER({text.sql}, 2)", text)
 
     def _combination(self, terms: list[Text], weights: Any) -> Text:
@@ -172,6 +174,9 @@ class Renderer:
             if w != 0
         ]
         return balanced(products or [Text(self._number(0.0))], partial(_joined, "+"))
+
+    def _linear(self, node: Linear, k: int) -> Text:
+        return self._combination([self(term, k) for term in node.terms], node.weights[:, k])
 
     def _squared_norm(self, node: SquaredNorm, k: int) -> Text:
         terms = [self(term, k) for term in node.terms]

@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.expressions import (
     Cell,
+    Clip,
     Expression,
     Linear,
     Missing,
@@ -17,8 +18,6 @@ from suffice.expressions import (
     as_expression,
     elementary,
     mask,
-    maximum,
-    minimum,
     total,
     total_score,
 )
@@ -47,11 +46,11 @@ def column_scores(
 def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: float, smallest: float) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
-    x: Expression = cell
+    # Missing where it is outside, so that no logarithm of a negative number is ever asked for.
+    x: Expression = cell if family.takes_every_number else Where(inside, cell, as_expression(np.nan))
+    low = smallest if "reciprocal" in family.functions else -largest
     if np.isfinite(largest):
-        x = minimum(maximum(x, -largest if family.takes_every_number else 0.0), largest)
-    if "reciprocal" in family.functions:
-        x = maximum(x, smallest)
+        x = Clip(x, low, largest)
     finite, order = _cell(solved, j, x)
     outside: Expression = as_expression(0.0)
     if family.unseen == "smooth" and not family.takes_every_number:
@@ -73,7 +72,7 @@ def _cell(solved: SolvedColumns, j: int, x: Expression) -> tuple[Expression, Exp
     natural = np.where(point, 0.0, solved.natural[:, :, j])
     # A class that is a single value has no use for its origin; any valid one will do.
     origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
-    terms = tuple(_functions(family, x, origin, int(solved.exponent[j])))
+    terms = elementary(family.functions, x, origin, int(solved.exponent[j]))
     finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
     if not point.any():
         return finite, None
@@ -84,10 +83,6 @@ def _cell(solved: SolvedColumns, j: int, x: Expression) -> tuple[Expression, Exp
     hit = x == as_expression(location)
     order = Where(hit, as_expression(CERTAIN), as_expression(IMPOSSIBLE)) * mask(point)
     return total([finite, Where(hit, as_expression(0.0), as_expression(vanishing))]), order
-
-
-def _functions(family: Family, x: Expression, origin: Array, exponent: int) -> list[Expression]:
-    return [elementary(name, x, origin, exponent) for name in family.functions]
 
 
 def support_of(family: Family, cell: Cell, label: str) -> Expression:
