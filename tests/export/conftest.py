@@ -265,3 +265,17 @@ def moments():
     rows.loc[3, "day"] = None
     rows.loc[4, "flag"] = pd.NA
     return Case(model, rows)
+
+
+@pytest.fixture
+def duckdb_rows():
+    """Posteriors that DuckDB computes for the rows of a frame."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+    def posteriors(model, frame):
+        with duckdb.connect() as connection:
+            connection.register("rows", frame.assign(place=np.arange(len(frame))))
+            found = connection.execute(model.to_sql("rows", key="place")).fetchall()
+        return np.array(sorted(found), dtype=np.float64)[:, 1:]
+
+    return posteriors

@@ -204,5 +204,5 @@ def refuse_errors(family: Family, label: str) -> None:
     if family.unseen == "error":
         raise ValueError(
             f"{label}: {family.name} has unseen='error', and neither SQL nor ONNX can raise an error for one "
-            "row; fit it with unseen='ignore' or unseen='smooth'."
+            f"row; fit BayesClassifier with {family.name}(unseen='ignore')."
         )

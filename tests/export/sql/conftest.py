@@ -57,6 +57,8 @@ class Database:
         cursor.execute(f"DROP TABLE IF EXISTS {place}")
         cursor.execute(f"CREATE TABLE {place} ({', '.join(declared)})")
         marks = ", ".join([self.placeholder] * len(columns))
+        if self.placeholder == "%s":
+            place = place.replace("%", "%%")
         cursor.executemany(
             f"INSERT INTO {place} VALUES ({marks})",  # noqa: S608  a table of the test's own
             list(zip(*columns.values(), strict=True)),
