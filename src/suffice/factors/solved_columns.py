@@ -145,7 +145,7 @@ class SolvedColumns(Solved):
             raw = np.clip(raw, -largest, largest)
         if "reciprocal" in self.family.functions:
             raw = np.maximum(raw, smallest)
-        if self.family.unseen != "smooth":
+        if self.family.unseen != "smooth" or self.family.takes_every_number:
             outside = None
         log_base = None
         if base and self.family.has_base_measure:
