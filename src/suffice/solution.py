@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from suffice.archive import Fields
 from suffice.engines.table import Table
-from suffice.factors import Regularized, Solved
 from suffice.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
-from suffice.factors import Regularized
-from suffice.factors.base import Codes, Solved
+from suffice.factors import Regularized, Solved
+from suffice.factors.base import Codes
 from suffice.families.elementary import Array
 from suffice.priors import Priors, are_estimated, class_priors
 from suffice.rows import read_blocks
