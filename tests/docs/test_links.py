@@ -10,6 +10,7 @@ PAGES = [
     "docs/notes.md",
     "docs/discriminants.md",
     "docs/dropin.md",
+    "docs/export.md",
     "docs/regression.md",
     "docs/text.md",
 ]

@@ -71,7 +71,7 @@ def frame_of(columns, families):
 
 
 QUIET = settings(
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
