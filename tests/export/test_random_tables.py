@@ -54,7 +54,7 @@ def models_and_rows(draw):
         strange = st.sampled_from(["new"]) if family is Categorical else ANY
         rows[name] = draw(st.lists(cells | strange, min_size=n_rows, max_size=n_rows))
         families[name] = family(
-            alpha=draw(st.sampled_from([1.0, 0.1])), unseen=draw(st.sampled_from(["ignore", "smooth"]))
+            alpha=draw(st.sampled_from([1.0, 0.1, 0.0])), unseen=draw(st.sampled_from(["ignore", "smooth"]))
         )
     y = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     model = suffice.BayesClassifier(families=families).fit(frame_of(train, families), y)
@@ -64,7 +64,7 @@ def models_and_rows(draw):
 def frame_of(columns, families):
     return pd.DataFrame(
         {
-            name: pd.Series(values, dtype=object if isinstance(families[name], Categorical) else np.float64)
+            name: pd.Series(values, dtype=object if type(families[name]) is Categorical else np.float64)
             for name, values in columns.items()
         }
     )
@@ -97,7 +97,8 @@ def test_a_graph_gives_the_posteriors_of_the_library(drawn):
         model.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"]
     )
     feed = {one.name: rows[[one.name]].to_numpy() for one in session.get_inputs()}
-    if not {column.family for column in model.schema_ if column.name in feed}:
-        return
+    if not any(table.levels for factor in model.solve().factors for table in getattr(factor, "tables", ())):
+        # Text without a level is not read; as the only column it counts the rows, as numbers.
+        feed = {name: np.zeros(cells.shape) if name in levels else cells for name, cells in feed.items()}
     _, posterior = session.run(None, feed)
     np.testing.assert_allclose(posterior, model.predict_proba(rows), atol=1e-9)

@@ -237,8 +237,6 @@ class SolvedHistogram(SolvedLevels):
         refuse_errors(self.family, label)
         bins, exponent, x = self.tables[j].levels, self.exponents[j], Cell(column)
         outside, missing = as_expression(float(len(bins))), as_expression(len(bins) + 1.0)
-        if not bins:
-            return Where(Missing(column), missing, outside)
         low, high = np.ldexp(np.array([bins[0], bins[-1] + 1.0]), exponent)
         place = floor(scaled(x, exponent)) - float(bins[0])
         found = Where((x >= low) & (x < high), place, outside)

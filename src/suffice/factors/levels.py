@@ -299,11 +299,12 @@ class SolvedLevels(Solved):
                     scores.add_order(slice(None), k, table.order[rows, k])
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        cells = enumerate(zip(columns, labels, self.tables, strict=True))
         return total_score(
             [
                 table.score(self.row_expression(j, column, label))
-                for j, (column, label) in enumerate(zip(columns, labels, strict=True))
-                for table in [self.tables[j]]
+                for j, (column, label, table) in cells
+                if table.levels  # without a level every class says the same
             ]
         )
 
