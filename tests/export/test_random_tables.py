@@ -90,15 +90,21 @@ def test_a_graph_gives_the_posteriors_of_the_library(drawn):
     pytest.importorskip("onnx", reason="onnx is not installed")
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     model, rows = drawn
-    # A missing text is written "", which is a level in some of these tables.
-    levels = [name for name in rows if rows[name].dtype == object]
-    rows = rows.assign(**{name: rows[name].fillna("never") for name in levels})
+    levels = {
+        name: values["levels"] for name, values in model.parameters_.items() if rows[name].dtype == object
+    }
+    # "" is a missing text unless it is a level; then no text is missing.
+    given = rows.assign(**{name: rows[name].fillna("never" if "" in levels[name] else "") for name in levels})
+    meant = given.assign(
+        **{name: given[name].replace({"": None}) for name in levels if "" not in levels[name]}
+    )
     session = runtime.InferenceSession(
         model.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    feed = {one.name: rows[[one.name]].to_numpy() for one in session.get_inputs()}
-    if not any(table.levels for factor in model.solve().factors for table in getattr(factor, "tables", ())):
-        # Text without a level is not read; as the only column it counts the rows, as numbers.
-        feed = {name: np.zeros(cells.shape) if name in levels else cells for name, cells in feed.items()}
+    # Text without a level is not read; as the only column it counts the rows, as numbers.
+    feed = {
+        one.name: np.zeros((len(rows), 1)) if levels.get(one.name) == [] else given[[one.name]].to_numpy()
+        for one in session.get_inputs()
+    }
     _, posterior = session.run(None, feed)
-    np.testing.assert_allclose(posterior, model.predict_proba(rows), atol=1e-9)
+    np.testing.assert_allclose(posterior, model.predict_proba(meant), atol=1e-9)
