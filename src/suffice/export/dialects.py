@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from suffice.engines.columns import Kind
-from suffice.export.scoring import InputColumn
+from suffice.export.scoring import InputColumn, is_utf8
 
 LARGEST = "1.7976931348623157e308"
 LARGEST_BIGINT = 2**63 - 1
@@ -71,7 +71,7 @@ class Dialect:
 
     def holds(self, text: str) -> bool:
         """Whether the database can hold a text at all."""
-        return (self.nul is not None or "\0" not in text) and not any("\ud800" <= c <= "\udfff" for c in text)
+        return is_utf8(text) and (self.nul is not None or "\0" not in text)
 
     def text_literal(self, text: str) -> str:
         """A text; NUL is put together from pieces."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.export.exportable import Precision
-from suffice.export.scoring import InputColumn, Scoring
+from suffice.export.scoring import InputColumn, Scoring, is_utf8
 from suffice.expressions import (
     RULED_OUT,
     Apply,
@@ -193,24 +193,24 @@ class _Graph:
         column, cell, n = self.columns[node.column], self._cells[node.column], len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":
-            keys = {"keys_strings": list(node.levels), "values_int64s": places, "default_int64": n}
-            if "" not in node.levels:
-                keys["keys_strings"], keys["values_int64s"] = [*node.levels, ""], [*places, n + 1]
-            return self._encode(cell, **keys)
+            known = {"": n + 1} | {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
+            return self._encode(
+                cell, keys_strings=list(known), values_int64s=list(known.values()), default_int64=n
+            )
         if column.wide:
             return self._encode(cell, keys_int64s=list(node.levels), values_int64s=places, default_int64=n)
         values = [np.float64(level) for level in node.levels]
         unseen = self.constant(np.array([[n]], dtype=np.int64))
         if not n:
-            known = unseen
+            found = unseen
         else:
             same = self._cast(self.add("Equal", cell, self.constant(np.array([values]))), np.int64)
             # At most one level is equal, so the sum of its place − n is that, or 0 where none is.
             marked = self.add("Mul", same, self.constant((places - n)[np.newaxis]))
             summed = self.add("ReduceSum", marked, self.constant(np.array([1])), keepdims=1)
-            known = self.add("Add", summed, unseen)
+            found = self.add("Add", summed, unseen)
         gone = self.constant(np.array([[n + 1]], dtype=np.int64))
-        return self.add("Where", self.add("IsNaN", cell), gone, known)
+        return self.add("Where", self.add("IsNaN", cell), gone, found)
 
     def _encode(self, cell: str, **attributes: Any) -> str:
         return self.add("LabelEncoder", cell, domain="ai.onnx.ml", **attributes)
@@ -298,6 +298,8 @@ class _Graph:
 def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
     """The classes as a tensor can hold them."""
     if classes.dtype.kind in "OUT":
+        if not all(map(is_utf8, classes.tolist())):
+            raise ValueError("a class whose text is no UTF-8 cannot be written as ONNX; rename it.")
         return np.array(classes.tolist(), dtype=object)
     return classes if classes.dtype.kind in "fb" or classes.dtype == np.uint64 else classes.astype(np.int64)
 

@@ -112,3 +112,18 @@ def test_a_graph_says_who_made_it_and_passes_the_checker(case):
     model = case.model.to_onnx()
     onnx.checker.check_model(model, full_check=True)
     assert model.producer_name == "suffice"
+
+
+def test_a_text_that_is_no_utf8_is_refused_as_a_class_and_never_met_as_a_level():
+    X = pd.DataFrame({"level": pd.Series(["a", "b\ud800", "a", "b\ud800"], dtype=object)})
+    model = suffice.BayesClassifier(families=Categorical()).fit(X, [0, 1, 0, 1])
+    _, posterior = session_of(model).run(None, {"level": np.array([["a"], ["c"]], dtype=object)})
+    rows = pd.DataFrame({"level": pd.Series(["a", "c"], dtype=object)})
+    np.testing.assert_allclose(posterior, model.predict_proba(rows), atol=1e-12)
+    named = suffice.BayesClassifier(families=Categorical()).fit(
+        X, np.array(["x", "y\ud800"] * 2, dtype=object)
+    )
+    with pytest.raises(ValueError, match="no UTF-8"):
+        named.to_onnx()
+    with pytest.raises(ValueError, match="cannot be written as text in duckdb"):
+        named.to_sql("rows", output="label")
