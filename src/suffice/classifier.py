@@ -20,6 +20,8 @@ from suffice.engines.container import PLAIN
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
+from suffice.export import Exportable, Scoring
+from suffice.expressions import Gaps
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.infer import Families, schema_of_statistics
@@ -37,7 +39,7 @@ from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 
-class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -336,6 +338,12 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """What a function makes of the scores of each row."""
         solution = self.solve()
         return solution.read_off(self._read(X, reset=False), function, base=base)
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        solution = self.solve()
+        schema, container = solution.schema, self._learnt.container
+        kinds = (None,) * len(schema) if container is None else container.kinds()
+        return Scoring(schema.names, schema.named, kinds, solution.classes, solution.expression(gaps))
 
     # --- what was learnt -------------------------------------------------------------------------
 

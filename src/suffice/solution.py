@@ -15,6 +15,7 @@ from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
+from suffice.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.factors import Regularized, Solved
 from suffice.factors.base import Codes
 from suffice.families.elementary import Array
@@ -159,6 +160,14 @@ class Solution:
         except ValueError:  # raised again over the whole table, so that it names the right row
             return function(self.scores(table, base=base))
         return result
+
+    def expression(self, gaps: Gaps) -> Score:
+        """The scores as an expression over the cells of a row."""
+        offset = Score(as_expression(np.maximum(self.offset, RULED_OUT)))
+        parts = zip(self.schema.factors, self.factors, self.factor_labels, strict=True)
+        return total_score(
+            [offset, *(factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts)]
+        )
 
     def contributions(self, table: Table) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""

@@ -175,3 +175,14 @@ def test_a_negative_count_leaves_out_the_whole_multinomial_row():
 def test_a_normal_column_has_no_values_outside():
     model = fitted(Normal(unseen="error"), np.arange(7.0)[:, np.newaxis])
     assert np.isfinite(model.predict_proba([[1e300], [-1e300]])).all()
+
+
+@pytest.mark.parametrize("n", [3, 20_000])
+def test_smoothing_changes_nothing_where_no_number_is_outside(n):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 2)), np.repeat(["a", "b"], [10, 40])
+    smooth = fitted(Normal(unseen="smooth"), X, y)
+    rows = rng.normal(size=(n, 2))
+    np.testing.assert_allclose(
+        smooth.predict_joint_log_proba(rows), fitted(Normal(), X, y).predict_joint_log_proba(rows), rtol=1e-12
+    )

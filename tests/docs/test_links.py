@@ -12,6 +12,7 @@ PAGES = [
     "docs/dropin.md",
     "docs/figures.md",
     "docs/plots.md",
+    "docs/export.md",
     "docs/regression.md",
     "docs/deciding.md",
     "docs/text.md",

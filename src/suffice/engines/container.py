@@ -59,6 +59,22 @@ class Container:
         }
         return builders[self.library](columns)
 
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the cells of each column were."""
+        if self.library in ("numpy", "sparse"):
+            by_dtype: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
+            kind = by_dtype.get(self.template.dtype.kind, "number")
+            return tuple((cls and kind_of_type(cls)) or kind for cls in self.cell_types)
+        columns = range(len(self.cell_types))
+        if self.library == "pandas":
+            series = [self.template.iloc[:, j] for j in columns]
+        elif self.library == "polars":
+            series = self.template.get_columns()
+        else:
+            series = [self.template.column(j) for j in columns]
+        pairs = zip(series, self.cell_types, strict=True)
+        return tuple((cls and kind_of_type(cls)) or self._kind(one) for one, cls in pairs)
+
     def frame(self, fields: dict[str, Any]) -> Any:
         """Make a frame of named fields in this container's library, or in pyarrow if it has no frames."""
         if self.library == "pandas":

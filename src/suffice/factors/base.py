@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.archive import Fields
+from suffice.expressions import Gaps, Score
 from suffice.families import Family
 from suffice.families.elementary import Array
 from suffice.kernels.choice import contiguous, first_infinity, infinity_refusal, read_only, row_parts
@@ -190,6 +191,13 @@ class Solved(ABC):
         are refused.
         """
 
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        """The scores as an expression over cells, from which SQL and ONNX are written."""
+        raise ValueError(
+            f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
+            "families={…: None}, or score such rows with this library."
+        )
+
     @abstractmethod
     def contributions(self, block: Block, labels: list[str]) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing."""
@@ -282,3 +290,12 @@ def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array
     unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
     with np.errstate(divide="ignore"):
         return np.log(unseen), np.log1p(-unseen)
+
+
+def refuse_errors(family: Family, label: str) -> None:
+    """Refuse to export a family that raises for what it has not seen: a query cannot."""
+    if family.unseen == "error":
+        raise ValueError(
+            f"{label}: {family.name} has unseen='error', and neither SQL nor ONNX can raise an error for one "
+            f"row; fit BayesClassifier with {family.name}(unseen='ignore')."
+        )

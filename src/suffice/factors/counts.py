@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from suffice.archive import Fields
+from suffice.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
 from suffice.factors.base import (
     Codes,
     Counts,
@@ -20,6 +21,7 @@ from suffice.factors.base import (
     first_offence,
     gather,
     impossible,
+    refuse_errors,
     refuse_infinities,
     within,
 )
@@ -216,6 +218,15 @@ class SolvedCounts(Solved):
             scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64)))
         if base:
             scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        refuse_errors(self.family, labels[0])
+        cells = tuple(Cell(column) for column in columns)
+        whole, nothing = all_of([cell >= 0.0 for cell in cells]), as_expression(0.0)
+        finite = Where(whole, Linear(cells, self.log_p.T), nothing)
+        if self.zero is None:
+            return Score(finite)
+        return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(self.zero.T)), nothing))
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         """Each column's x·log θ, with log n! shared out in proportion to the counts."""

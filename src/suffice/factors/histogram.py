@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.archive import Fields
-from suffice.factors.base import Codes, Counts, Totals, refuse_infinities
+from suffice.expressions import Cell, Expression, Missing, Where, as_expression, floor, scaled
+from suffice.factors.base import Codes, Counts, Totals, refuse_errors, refuse_infinities
 from suffice.factors.level_scores import Reading, row_reading
 from suffice.factors.levels import LevelCounts, LevelTable, SolvedLevels, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
@@ -244,6 +245,16 @@ class SolvedHistogram(SolvedLevels):
             places = np.where(outside, n_bins, np.where(missing, n_bins + 1, places))
             rows.append(places.astype(np.intp))
         return rows
+
+    def row_expression(self, j: int, column: int, label: str) -> Expression:
+        """The bin of a cell, looked for only where there is one: far outside, x/2ᵉ may be no float."""
+        refuse_errors(self.family, label)
+        bins, exponent, x = self.tables[j].levels, self.exponents[j], Cell(column)
+        outside, missing = as_expression(float(len(bins))), as_expression(len(bins) + 1.0)
+        low, high = np.ldexp(np.array([bins[0], bins[-1] + 1.0]), exponent)
+        place = floor(scaled(x, exponent)) - float(bins[0])
+        found = Where((x >= low) & (x < high), place, outside)
+        return Where(Missing(column), missing, found)
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Uniform within a bin."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.archive import Fields, Scalars
+from suffice.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
 from suffice.factors.base import (
     Codes,
     Counts,
@@ -18,6 +19,7 @@ from suffice.factors.base import (
     divergences,
     gather,
     impossible,
+    refuse_errors,
     refuse_infinities,
     unseen_log_shares,
     within,
@@ -256,6 +258,10 @@ class LevelTable:
         natural = family.natural_from_mean(self.probability, np.zeros(()))
         return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
 
+    def score(self, row: Expression) -> Score:
+        """The scores of a row of the table."""
+        return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
+
     def rows_of(self, values: list[Any]) -> list[int]:
         """The row of each value."""
         return [self.index.get(value, len(self.levels)) for value in values]
@@ -350,6 +356,21 @@ class SolvedLevels(Solved):
             orders = np.zeros_like(scores.finite)
             add_readings(readings, self.order, orders)
             scores.add_orders(slice(None), orders)
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        cells = enumerate(zip(columns, labels, self.tables, strict=True))
+        return total_score(
+            [
+                table.score(self.row_expression(j, column, label))
+                for j, (column, label, table) in cells
+                if table.levels  # without a level every class says the same
+            ]
+        )
+
+    def row_expression(self, j: int, column: int, label: str) -> Expression:
+        """The row of the j-th table that a cell reads."""
+        refuse_errors(self.family, label)
+        return LevelNumber(column, tuple(self.tables[j].levels))
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         cells = []

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from suffice.expressions import Gaps, Score
 from suffice.factors.base import (
     Block,
     Codes,
@@ -24,6 +25,7 @@ from suffice.factors.base import (
     refuse_infinities,
     unseen_log_shares,
 )
+from suffice.factors.column_expressions import column_scores
 from suffice.factors.outcomes import add_outcome_scores
 from suffice.factors.sparse_columns import add_sparse_scores
 from suffice.families import Family
@@ -106,8 +108,7 @@ class SolvedColumns(Solved):
     def quadratic(self) -> list[Array] | None:
         """What the kernel of squares reads; None where a score is no sum of squares for every number."""
         family = self.family
-        plain = family.takes_every_number and family.unseen != "smooth"
-        if family.functions != ("x", "x2") or not plain or self.point.any():
+        if family.functions != ("x", "x2") or not family.takes_every_number or self.point.any():
             return None
         on = self.active
         linear, square = self.natural[:, :, on]
@@ -135,6 +136,9 @@ class SolvedColumns(Solved):
                     scores.add_order(rows, k, order.sum(axis=1))
         if log_base is not None:
             scores.finite[rows] += log_base.sum(axis=1)[:, np.newaxis]
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return column_scores(self, columns, labels, *self._float_range())
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block
@@ -184,7 +188,7 @@ class SolvedColumns(Solved):
             raw = np.clip(raw, -largest, largest)
         if "reciprocal" in self.family.functions:
             raw = np.maximum(raw, smallest)
-        if self.family.unseen != "smooth":
+        if self.family.unseen != "smooth" or self.family.takes_every_number:
             outside = None
         log_base = None
         if base and self.family.has_base_measure:

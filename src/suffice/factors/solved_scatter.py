@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from suffice.expressions import Gaps, Score
 from suffice.factors.base import (
     Block,
     Codes,
@@ -25,6 +26,7 @@ from suffice.factors.base import (
     holds_infinity_beside,
     refuse_infinities,
 )
+from suffice.factors.scatter_expressions import scatter_scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.elementary import Array
 from suffice.families.multivariate_normal import natural_from_moments
@@ -171,7 +173,7 @@ class SolvedScatter(Solved):
         """The means, where all classes share Σ and the square may be expanded."""
         if self.group.any() or len(self.group) < 2:
             return None
-        means = self._about_middle(self.active, np.arange(len(self.group)), self.whitenings[0])
+        means = self.about_middle(self.active, np.arange(len(self.group)), self.whitenings[0])
         return means if means.close else None
 
     @cached_property
@@ -197,14 +199,6 @@ class SolvedScatter(Solved):
                         at = rows[start : start + ROWS_AT_ONCE]
                         scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
 
-    def _about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
-        """The means of classes that share Σ, about their middle."""
-        here = np.ix_(members, columns)
-        base, scale = self.centre[members[0], columns], self.scale[columns]
-        means = (self.centre[here] - base) / scale + self.shift[here]
-        middle = means.mean(axis=0)
-        return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
-
     def _log_density(
         self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
     ) -> Callable[[Array], Array]:
@@ -213,7 +207,7 @@ class SolvedScatter(Solved):
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
         """
-        means = self._about_middle(columns, members, whitening)
+        means = self.about_middle(columns, members, whitening)
         if len(members) == 1 or not means.close:
             return lambda values: np.stack(
                 [whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1
@@ -231,9 +225,20 @@ class SolvedScatter(Solved):
 
         return log_densities
 
+    def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
+        """The means of classes that share Σ, about their middle."""
+        here = np.ix_(members, columns)
+        base, scale = self.centre[members[0], columns], self.scale[columns]
+        means = (self.centre[here] - base) / scale + self.shift[here]
+        middle = means.mean(axis=0)
+        return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
+
     def _standard(self, values: Array, columns: Codes, k: int) -> Array:
         """(x − μ_k)/scale."""
         return np.asarray((values - self.centre[k, columns]) / self.scale[columns] - self.shift[k, columns])
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return scatter_scores(self, columns, labels, gaps)
 
     def contributions(self, block: Block, labels: list[str]) -> Array:
         refuse_infinities(block, labels)
@@ -263,12 +268,15 @@ class SolvedScatter(Solved):
                 yield np.arange(len(block)), self.active, self.whitenings
             return
         for seen, rows in row_patterns(~np.isnan(block[:, self.active])):
-            if seen.all():
-                yield rows, self.active, self.whitenings
-            elif seen.any():
-                columns = self.active[seen]
-                marginals = [matrix[np.ix_(seen, seen)] for matrix in self.standard]
-                yield rows, columns, [Whitening(matrix, self.scale[columns]) for matrix in marginals]
+            if seen.any():
+                yield rows, self.active[seen], self.marginals(self.active[seen])
+
+    def marginals(self, columns: Codes) -> list[Whitening]:
+        """Σ of each group on some of the columns that vary."""
+        if len(columns) == len(self.active):
+            return self.whitenings
+        at = np.searchsorted(self.active, columns)
+        return [Whitening(matrix[np.ix_(at, at)], self.scale[columns]) for matrix in self.standard]
 
     @cached_property
     def log_likelihood(self) -> float:

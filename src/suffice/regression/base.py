@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from suffice.archive import Fields, Saved, Setting, SufficeFileError
 from suffice.explanation import Explanation
+from suffice.export import Exportable, Scoring
+from suffice.expressions import Expression, Gaps, Score
 from suffice.families.elementary import Array
 from suffice.regression.convergence import problem
 from suffice.regression.design import Design
@@ -28,7 +30,7 @@ from suffice.regression.summary import Summary
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Regression(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
     def __init__(
@@ -140,6 +142,16 @@ class Regression(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             unit=self.score_unit,
             start="(intercept)",
         )
+
+    def _expression(self) -> Expression:
+        """Scores of all classes whose softmax is the posterior."""
+        raise NotImplementedError
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        learnt = self._fitted()
+        kinds = learnt.container.kinds()
+        names = tuple(range(len(kinds))) if learnt.names is None else learnt.names
+        return Scoring(names, learnt.names is not None, kinds, learnt.classes, Score(self._expression()))
 
     # --- what was learnt -------------------------------------------------------------------------
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
+from suffice.expressions import Expression
 from suffice.families.elementary import Array
-from suffice.links import log_logistic, log_probit, logistic, probit
+from suffice.links import log_logistic, log_probit, log_probit_expression, logistic, probit
 from suffice.regression.base import Regression
 from suffice.regression.design import Block, Design, total
 from suffice.regression.learnt import Solved, joint_scores
@@ -78,6 +79,9 @@ class LogisticRegression(Regression):
         scores = self._scores(X)
         return log_softmax(scores) if scores.shape[1] > 1 else log_logistic(np.hstack([-scores, scores]))
 
+    def _expression(self) -> Expression:
+        return self._fitted().expression((0.0, 1.0))
+
 
 class ProbitRegression(Regression):
     """Probit regression: p(C₁ | x) = Φ(w·x + w₀), with Φ the distribution function of the standard Normal.
@@ -135,6 +139,9 @@ class ProbitRegression(Regression):
         """Log posteriors."""
         scores = self._scores(X)
         return self._normalised(scores) if scores.shape[1] > 1 else log_probit(np.hstack([-scores, scores]))
+
+    def _expression(self) -> Expression:
+        return log_probit_expression(self._fitted().expression((-1.0, 1.0)))
 
     @staticmethod
     def _normalised(scores: Array) -> Array:

@@ -12,6 +12,7 @@ from suffice.archive import Fields, Setting
 from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
+from suffice.expressions import Cell, Expression, Linear
 from suffice.families.elementary import Array
 from suffice.reading import Names
 from suffice.regression.equations import Equations
@@ -110,6 +111,16 @@ class Learnt:
         numbered = [f"x{column}" for column in range(len(equations.shift))]
         names = numbered if self.names is None else [str(name) for name in self.names]
         return [*names, *(["(intercept)"] if equations.intercept else [])]
+
+    def expression(self, sides: tuple[float, float]) -> Expression:
+        """Linear scores of the classes over cells; of two classes, these multiples of the one equation."""
+        equations = [one.equations for one in self.solved]
+        coefficients = np.vstack([one.coefficients for one in equations])
+        offset = np.concatenate([one.offset for one in equations])
+        if len(offset) == 1:
+            coefficients, offset = np.outer(sides, coefficients), np.outer(sides, offset)[:, 0]
+        shift = equations[0].shift  # one design, one shift
+        return Linear(tuple(Cell(j) - c for j, c in enumerate(shift)), coefficients.T) + offset
 
     def null_log_likelihood(self) -> float:
         """The log-likelihood of the class frequencies alone."""

@@ -1,0 +1,174 @@
+"""How databases differ: names, literals, and how a cell is read as a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from suffice.engines.columns import Kind
+from suffice.export.scoring import InputColumn, is_utf8
+
+LARGEST = "1.7976931348623157e308"
+LARGEST_BIGINT = 2**63 - 1
+
+
+def _doubled(text: str) -> str:
+    """A string literal in which only the quote is special."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _escaped(text: str) -> str:
+    """A string literal in which backslashes escape."""
+    special = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
+    return "'" + "".join(special.get(letter, letter) for letter in text) + "'"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one database needs written its own way."""
+
+    name: str
+    double: str = "DOUBLE"
+    text: str = "VARCHAR"
+    name_quote: str = '"'
+    escapes_names: bool = False
+    """Whether a backslash escapes within a quoted name; else the quote is doubled."""
+    string: Callable[[str], str] = _doubled
+    nul: str | None = "CHR(0)"
+    """The character NUL as an expression; None where text cannot hold it."""
+    greatest: str = "GREATEST"
+    least: str = "LEAST"
+    typed_numbers: bool = False
+    """Whether a literal must be cast to be a float."""
+    infinity: str = "CAST('Infinity' AS {double})"
+    common_table: str = "{name} AS ({select})"
+    """A common table expression that is computed once, not substituted into the next."""
+    seconds: str | None = None
+    """A moment, duration or time of day in seconds; None where databases keep them in too many ways."""
+    longest_name: int = 255
+    wide_labels: bool = False
+    """Whether whole numbers beyond 64 bits exist."""
+    tiny_squares_fail: bool = False
+    """Whether a square too small for a float is an error."""
+    plain_names: bool = False
+    """Whether result columns take letters, digits and _ only."""
+    loose_types: bool = False
+    """Whether a column may hold text where numbers are meant."""
+
+    def identifier(self, name: str) -> str:
+        """A quoted name."""
+        if "\0" in name or not name:
+            raise ValueError(
+                f"the name {name!r} cannot be quoted in {self.name}; rename the column or table."
+            )
+        quote = self.name_quote
+        if self.escapes_names:
+            name = name.replace("\\", "\\\\").replace(quote, "\\" + quote).replace("\n", "\\n")
+        else:
+            name = name.replace(quote, 2 * quote)
+        return quote + name + quote
+
+    def holds(self, text: str) -> bool:
+        """Whether the database can hold a text at all."""
+        return is_utf8(text) and (self.nul is not None or "\0" not in text)
+
+    def text_literal(self, text: str) -> str:
+        """A text; NUL is put together from pieces."""
+        if not self.holds(text):
+            raise ValueError(f"the class {text!r} cannot be written as text in {self.name}; rename it.")
+        pieces = [self.string(piece) for piece in text.split("\0")]
+        return pieces[0] if len(pieces) == 1 else "(" + f" || {self.nul} || ".join(pieces) + ")"
+
+    def number(self, value: float) -> str:
+        """A float with all its digits; the exponent makes it a float where decimals are a type."""
+        literal = repr(float(value))
+        literal = literal if "e" in literal else literal + "e0"
+        if self.typed_numbers:
+            return f"CAST({literal} AS {self.double})"
+        return f"({literal})" if value < 0 else literal
+
+    def label(self, value: Any) -> str:
+        """A class as a literal of its own type."""
+        if isinstance(value, str):
+            return self.text_literal(value)
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, float):
+            return self.number(value)
+        if value > LARGEST_BIGINT and not self.wide_labels:
+            raise ValueError(f"the class {value} is beyond 64-bit integers in {self.name}; make it text.")
+        return f"({value})" if value < 0 else str(value)
+
+    def cell(self, column: InputColumn) -> str:
+        """A column as the scores read it: a float, or as it is where levels are compared."""
+        name = self.identifier(column.name)
+        if column.kind == "level":
+            return name if self.loose_types else f"CAST({name} AS {self.text})"
+        if column.wide:
+            return name
+        if column.kind == "boolean":
+            return f"CASE WHEN {name} THEN {self.number(1.0)} WHEN NOT {name} THEN {self.number(0.0)} END"
+        number = f"CAST({self._seconds(name, column)} AS {self.double})"
+        # Neither NaN nor an infinity lies between, whatever the database thinks of their order.
+        limit = f"CAST({LARGEST} AS {self.double})" if self.typed_numbers else LARGEST
+        test = f"{number} BETWEEN -{limit} AND {limit}"
+        if self.loose_types:
+            test = f"TYPEOF({name}) IN ('integer', 'real') AND {test}"
+        return f"CASE WHEN {test} THEN {number} END"
+
+    def _seconds(self, name: str, column: InputColumn) -> str:
+        if column.kind == "number":
+            return name
+        if self.seconds is None:
+            kinds: dict[Kind, str] = {
+                "moment": "seconds since 1970 UTC",
+                "duration": "seconds",
+                "clock": "seconds since midnight",
+            }
+            raise ValueError(
+                f"column {column.name!r} is a {column.kind}, which {self.name} keeps in more than one way; "
+                f"score a view that has it as {kinds[column.kind]}, with a model fitted on such numbers."
+            )
+        return self.seconds.format(name=name)
+
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("duckdb", seconds="EXTRACT(EPOCH FROM {name})", wide_labels=True),
+        Dialect(
+            "postgres",
+            double="DOUBLE PRECISION",
+            text="TEXT",
+            nul=None,
+            common_table="{name} AS ({select} OFFSET 0)",
+            seconds="EXTRACT(EPOCH FROM {name})",
+            longest_name=63,
+            wide_labels=True,
+            tiny_squares_fail=True,
+        ),
+        Dialect(
+            "sqlite",
+            double="REAL",
+            text="TEXT",
+            nul="CHAR(0)",
+            greatest="MAX",
+            least="MIN",
+            infinity="9e999",
+            common_table="{name} AS MATERIALIZED ({select})",
+            loose_types=True,
+        ),
+        Dialect("spark", text="STRING", name_quote="`", string=_escaped, nul="CHAR(0)"),
+        Dialect(
+            "bigquery",
+            double="FLOAT64",
+            text="STRING",
+            name_quote="`",
+            escapes_names=True,
+            string=_escaped,
+            plain_names=True,
+        ),
+        Dialect("snowflake", double="FLOAT", string=_escaped, typed_numbers=True, wide_labels=True),
+    )
+}

@@ -1,0 +1,311 @@
+"""A model as an ONNX graph: every node of the scores is an (n, 1) or (n, classes) tensor of float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.export.exportable import Precision
+from suffice.export.scoring import InputColumn, Scoring, is_utf8
+from suffice.expressions import (
+    RULED_OUT,
+    Apply,
+    Cell,
+    Clip,
+    Expression,
+    LevelNumber,
+    Linear,
+    Lookup,
+    Missing,
+    Number,
+    SquaredNorm,
+    Where,
+    balanced,
+)
+
+OPSET = 18
+ML_OPSET = 4
+IR_VERSION = 9
+"""Versions that runtimes have known since 2023."""
+OPERATORS = {
+    "add": "Add",
+    "subtract": "Sub",
+    "multiply": "Mul",
+    "divide": "Div",
+    "log": "Log",
+    "exp": "Exp",
+    "sin": "Sin",
+    "floor": "Floor",
+    "absolute": "Abs",
+    "less": "Less",
+    "less_equal": "LessOrEqual",
+    "equal": "Equal",
+    "logical_and": "And",
+    "logical_or": "Or",
+    "logical_not": "Not",
+}
+MANY = ("add", "logical_and", "logical_or")
+
+
+def model_proto(scoring: Scoring, dtype: Precision) -> Any:
+    """The ModelProto of a model."""
+    if dtype not in get_args(Precision):
+        raise ValueError(f"dtype must be one of {', '.join(get_args(Precision))}, got {dtype!r}.")
+    try:
+        import onnx  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            "to_onnx needs the package onnx; install it with pip install suffice[onnx]."
+        ) from error
+    return _Graph(scoring, np.dtype(dtype)).model()
+
+
+class _Graph:
+    """Nodes and constants as they are added, under names of their own."""
+
+    def __init__(self, scoring: Scoring, dtype: np.dtype[Any]) -> None:
+        from onnx import helper, numpy_helper
+
+        self._helper, self._numpy = helper, numpy_helper
+        self.scoring = scoring
+        self.dtype = dtype
+        self.n_classes = len(scoring.classes)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.columns = {column.position: column for column in scoring.columns()}
+        names = {column.name for column in self.columns.values()} | {"X"}
+        self.prefix = _free("/", lambda prefix: not any(name.startswith(prefix) for name in names))
+        self.label, self.probabilities = (
+            _free(name, lambda free: free not in names) for name in ("label", "probabilities")
+        )
+        self._cells: dict[int, str] = {}
+        self._stacks: dict[tuple[int, ...], str] = {}
+        self._known: dict[tuple[Any, ...], str] = {}
+        self._read_inputs()
+
+    # --- building blocks --------------------------------------------------------------------------
+
+    def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
+        """Add a node, and give the name of what it computes."""
+        name = output or f"{self.prefix}v{len(self.nodes)}"
+        self.nodes.append(self._helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, values: Any) -> str:
+        """Add a constant, once."""
+        array = np.asarray(values)
+        place = (
+            array.dtype.str,
+            array.shape,
+            tuple(array.ravel()) if array.dtype == object else array.tobytes(),
+        )
+        if place not in self._known:
+            self._known[place] = f"{self.prefix}c{len(self.constants)}"
+            self.constants.append(self._numpy.from_array(array, self._known[place]))
+        return self._known[place]
+
+    def _type(self, dtype: Any) -> Any:
+        return self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+
+    def _cast(self, name: str, dtype: Any) -> str:
+        return self.add("Cast", name, to=self._type(dtype))
+
+    # --- inputs -----------------------------------------------------------------------------------
+
+    def _read_inputs(self) -> None:
+        as_array = not self.scoring.named and not any(
+            column.kind == "level" or column.wide for column in self.columns.values()
+        )
+        if as_array:
+            X = self._input("X", self.dtype, len(self.scoring.names))
+            for position in self.columns:
+                cell = self.add("Gather", X, self.constant(np.array([position])), axis=1)
+                self._cells[position] = self._finite(self._cast(cell, np.float64))
+            return
+        for column in self.columns.values():
+            self._cells[column.position] = self._read_column(column)
+
+    def _read_column(self, column: InputColumn) -> str:
+        if column.kind == "level":
+            return self._input(column.name, object, 1)
+        if column.wide:
+            return self._input(column.name, np.int64, 1)
+        return self._finite(self._cast(self._input(column.name, self.dtype, 1), np.float64))
+
+    def _input(self, name: str, dtype: Any, width: int) -> str:
+        if not name:
+            raise ValueError("a column without a name cannot be an input of ONNX; name it.")
+        self.inputs.append(self._helper.make_tensor_value_info(name, self._type(dtype), ["n", width]))
+        return name
+
+    def _finite(self, name: str) -> str:
+        """NaN for infinities, which read as missing."""
+        size = self.add("Abs", name)
+        finite = self.add("LessOrEqual", size, self.constant(np.finfo(np.float64).max))
+        return self.add("Where", finite, name, self.constant(np.nan))
+
+    # --- scores -----------------------------------------------------------------------------------
+
+    def write(self, roots: list[Expression]) -> list[str]:
+        """Add the nodes of expressions, each once."""
+        written: dict[int, str] = {}
+        for node in self.scoring.nodes:
+            written[id(node)] = self._write(node, [written[id(part)] for part in node.parts])
+        return [written[id(root)] for root in roots]
+
+    def _write(self, node: Expression, parts: list[str]) -> str:
+        writers: dict[type[Expression], Callable[[Any, list[str]], str]] = {
+            Number: lambda node, _: self.constant(node.value.reshape(1, -1)),
+            Cell: lambda node, _: self._cells[node.column],
+            Missing: lambda node, _: self.add("IsNaN", self._cells[node.column]),
+            LevelNumber: self._level_number,
+            Apply: self._apply,
+            Clip: self._clip,
+            Where: lambda _, parts: self.add("Where", *parts),
+            Lookup: self._lookup,
+            Linear: self._linear,
+            SquaredNorm: self._squared_norm,
+        }
+        return writers[type(node)](node, parts)
+
+    def _apply(self, node: Apply, parts: list[str]) -> str:
+        if node.function == "square":
+            return self.add("Mul", parts[0], parts[0])
+        operator = OPERATORS[node.function]
+        if node.function in MANY:
+            return balanced(parts, lambda a, b: self.add(operator, a, b))
+        return self.add(operator, *parts)
+
+    def _clip(self, node: Clip, parts: list[str]) -> str:
+        return self.add(
+            "Clip", *parts, *(self.constant(np.float64(limit)) for limit in (node.low, node.high))
+        )
+
+    def _lookup(self, node: Lookup, parts: list[str]) -> str:
+        row = self.add("Squeeze", self._cast(parts[0], np.int64), self.constant(np.array([1])))
+        return self.add("Gather", self.constant(node.table), row, axis=0)
+
+    def _level_number(self, node: LevelNumber, _: list[str]) -> str:
+        column, cell, n = self.columns[node.column], self._cells[node.column], len(node.levels)
+        places = np.arange(n, dtype=np.int64)
+        if column.kind == "level":
+            known = {"": n + 1} | {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
+            return self._encode(
+                cell, keys_strings=list(known), values_int64s=list(known.values()), default_int64=n
+            )
+        if column.wide:
+            return self._encode(cell, keys_int64s=list(node.levels), values_int64s=places, default_int64=n)
+        values = [np.float64(level) for level in node.levels]
+        unseen = self.constant(np.array([[n]], dtype=np.int64))
+        if not n:
+            found = unseen
+        else:
+            same = self._cast(self.add("Equal", cell, self.constant(np.array([values]))), np.int64)
+            # At most one level is equal, so the sum of its place − n is that, or 0 where none is.
+            marked = self.add("Mul", same, self.constant((places - n)[np.newaxis]))
+            summed = self.add("ReduceSum", marked, self.constant(np.array([1])), keepdims=1)
+            found = self.add("Add", summed, unseen)
+        gone = self.constant(np.array([[n + 1]], dtype=np.int64))
+        return self.add("Where", self.add("IsNaN", cell), gone, found)
+
+    def _encode(self, cell: str, **attributes: Any) -> str:
+        return self.add("LabelEncoder", cell, domain="ai.onnx.ml", **attributes)
+
+    def _stack(self, parts: list[str], terms: tuple[Expression, ...]) -> str:
+        """Terms side by side: (n, terms) of numbers, (n, terms, classes) where some are vectors."""
+        place = tuple(id(term) for term in terms)
+        if place not in self._stacks:
+            if any(term.is_vector for term in terms):
+                axis = self.constant(np.array([1]))
+                deep = [self.add("Unsqueeze", self._spread(part), axis) for part in parts]
+                self._stacks[place] = self.add("Concat", *deep, axis=1)
+            else:
+                self._stacks[place] = self.add("Concat", *parts, axis=1)
+        return self._stacks[place]
+
+    def _spread(self, name: str) -> str:
+        """One value for each class."""
+        return self.add("Expand", name, self.constant(np.array([1, self.n_classes])))
+
+    def _linear(self, node: Linear, parts: list[str]) -> str:
+        stack = self._stack(parts, node.terms)
+        if not any(term.is_vector for term in node.terms):
+            return self.add("MatMul", stack, self.constant(node.weights))
+        weighted = self.add("Mul", stack, self.constant(node.weights[np.newaxis]))
+        return self.add("ReduceSum", weighted, self.constant(np.array([1])), keepdims=0)
+
+    def _squared_norm(self, node: SquaredNorm, parts: list[str]) -> str:
+        stack = self._stack(parts, node.terms)
+        if not any(term.is_vector for term in node.terms):
+            by_class = self.add("Unsqueeze", stack, self.constant(np.array([0])))
+        else:
+            by_class = self.add("Transpose", stack, perm=[2, 0, 1])
+        mapped = self.add("MatMul", by_class, self.constant(np.swapaxes(node.matrices, 1, 2).copy()))
+        squares = self.add("Mul", mapped, mapped)
+        norms = self.add("ReduceSum", squares, self.constant(np.array([2])), keepdims=0)
+        return self.add("Transpose", norms, perm=[1, 0])
+
+    # --- the posterior ----------------------------------------------------------------------------
+
+    def model(self) -> Any:
+        """The whole graph."""
+        score = self.scoring.score
+        roots = [score.finite] if score.order is None else [score.finite, score.order]
+        axis = self.constant(np.array([1]))
+        scores, *orders = [self._spread(name) for name in self.write(roots)]
+        if not self.columns:
+            scores = self._repeated(scores)
+        if orders:
+            lowest = self.add("ReduceMin", orders[0], axis, keepdims=1)
+            possible = self.add("Equal", orders[0], lowest)
+            scores = self.add("Where", possible, scores, self.constant(np.float64(RULED_OUT)))
+        shifted = self.add("Sub", scores, self.add("ReduceMax", scores, axis, keepdims=1))
+        parts = self.add("Exp", shifted)
+        posterior = self.add("Div", parts, self.add("ReduceSum", parts, axis, keepdims=1))
+        self.add("Cast", posterior, output=self.probabilities, to=self._type(self.dtype))
+        best = self.add("ArgMax", shifted, axis=1, keepdims=0)
+        labels = _label_array(self.scoring.classes)
+        self.add("Gather", self.constant(labels), best, output=self.label, axis=0)
+        return self._proto(labels.dtype)
+
+    def _repeated(self, scores: str) -> str:
+        """The same scores for every row of the first column, where no column is read."""
+        if not self.inputs:
+            self._input(self.scoring.column_names()[0], self.dtype, 1)
+        n_rows = self.add("Shape", self.inputs[0].name, start=0, end=1)
+        shape = self.add("Concat", n_rows, self.constant(np.array([self.n_classes])), axis=0)
+        return self.add("Expand", scores, shape)
+
+    def _proto(self, label_type: Any) -> Any:
+        make = self._helper
+        outputs = [
+            make.make_tensor_value_info(self.label, self._type(label_type), ["n"]),
+            make.make_tensor_value_info(self.probabilities, self._type(self.dtype), ["n", self.n_classes]),
+        ]
+        graph = make.make_graph(self.nodes, "suffice", self.inputs, outputs, self.constants)
+        versions = [make.make_opsetid("", OPSET), make.make_opsetid("ai.onnx.ml", ML_OPSET)]
+        model = make.make_model(graph, opset_imports=versions, producer_name="suffice", ir_version=IR_VERSION)
+        from onnx import checker
+
+        checker.check_model(model, full_check=True)
+        return model
+
+
+def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
+    """The classes as a tensor can hold them."""
+    if classes.dtype.kind in "OUT":
+        if not all(map(is_utf8, classes.tolist())):
+            raise ValueError("a class whose text is no UTF-8 cannot be written as ONNX; rename it.")
+        return np.array(classes.tolist(), dtype=object)
+    return classes if classes.dtype.kind in "fb" or classes.dtype == np.uint64 else classes.astype(np.int64)
+
+
+def _free(name: str, is_free: Callable[[str], bool]) -> str:
+    """The name, with as many _ behind it as make it free."""
+    while not is_free(name):
+        name += "_"
+    return name

@@ -1,0 +1,94 @@
+"""What the exporters know of a model: its columns, its classes and the expression of its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from numpy.typing import NDArray
+
+from suffice.engines.columns import Kind
+from suffice.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
+
+LARGEST_WHOLE = 2**53
+"""Whole numbers up to here are floats."""
+
+
+@dataclass(frozen=True)
+class InputColumn:
+    """A column that a score reads."""
+
+    position: int
+    name: str
+    kind: Kind
+    """What its cells are; "level" is text."""
+    wide: bool = False
+    """Whether its levels are whole numbers that are no floats."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """A solved model, ready to be written in another language."""
+
+    names: tuple[Hashable, ...]
+    named: bool
+    kinds: tuple[Kind | None, ...]
+    """What the cells of each column were, where it is known."""
+    classes: NDArray[Any]
+    score: Score
+
+    @cached_property
+    def nodes(self) -> list[Expression]:
+        """Every node of the scores once, parts first."""
+        order = self.score.order
+        found = [node for root in (self.score.finite, order) if root is not None for node in nodes(root)]
+        return list({id(node): node for node in found}.values())
+
+    def labels(self) -> list[Any]:
+        """The classes as plain Python values."""
+        return list(self.classes.tolist())
+
+    def columns(self, renamed: Sequence[str] | None = None) -> list[InputColumn]:
+        """The columns that the scores read, in their order."""
+        names = self.column_names(renamed)
+        levels: dict[int, list[Any]] = {}
+        for node in self.nodes:
+            if isinstance(node, (Cell, Missing, LevelNumber)):
+                held = node.levels if isinstance(node, LevelNumber) else ()
+                levels.setdefault(node.column, []).extend(held)
+        return [self._column(position, names[position], levels[position]) for position in sorted(levels)]
+
+    def _column(self, position: int, name: str, levels: list[Any]) -> InputColumn:
+        known = self.kinds[position]
+        types = {cls for level in levels for cls in (bool, str, int, float) if isinstance(level, cls)}
+        types -= {int} if bool in types else set()
+        if types == {str}:
+            return InputColumn(position, name, "level")
+        if types == {bool}:
+            return InputColumn(position, name, "boolean")
+        if types - {int, float}:
+            raise ValueError(
+                f"column {name!r} mixes text, numbers or booleans as levels, and elsewhere a column has one "
+                "type; convert it to text before fitting."
+            )
+        wide = any(abs(level) > LARGEST_WHOLE for level in levels)
+        return InputColumn(position, name, known if known not in (None, "level") else "number", wide)
+
+    def column_names(self, renamed: Sequence[str] | None = None) -> list[str]:
+        """What the columns are called elsewhere: as before, renamed, or x0, x1, … for those of an array."""
+        if renamed is None:
+            return [str(name) if self.named else f"x{name}" for name in self.names]
+        if isinstance(renamed, str) or not all(isinstance(name, str) for name in renamed):
+            raise TypeError("columns must be a list of names, one for each column the model was fitted on.")
+        if len(renamed) != len(self.names):
+            raise ValueError(
+                f"columns names {len(renamed)} columns, but the model was fitted on {len(self.names)}."
+            )
+        return list(renamed)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text can be written at all: half of a surrogate pair cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -1,0 +1,157 @@
+"""A model as one SELECT: cells, shared columns, scores, and the posterior read off them.
+
+Every step is a common table expression with short names of its own (x cells, k keys, t shared columns, a
+scores, o orders), so that no name of the user's table can meet one of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from suffice.export.dialects import DIALECTS, Dialect
+from suffice.export.exportable import Output
+from suffice.export.render import Renderer
+from suffice.export.scoring import Scoring
+from suffice.expressions import RULED_OUT, balanced
+
+NEGLIGIBLE = -700.0
+"""Nats below the best class from which a posterior counts as 0: some databases raise where exp underflows."""
+ARGUMENTS = 50
+"""The most arguments that one call is given."""
+
+
+def query(
+    scoring: Scoring,
+    table: str | Sequence[str],
+    *,
+    dialect: str,
+    output: Output,
+    key: str | Sequence[str],
+    columns: Sequence[str] | None,
+) -> str:
+    """The SELECT that scores the rows of a table."""
+    if dialect not in DIALECTS:
+        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
+    if output not in get_args(Output):
+        raise ValueError(f"output must be one of {', '.join(get_args(Output))}, got {output!r}.")
+    writer = _Query(DIALECTS[dialect], _names("key", key), _names("table", table))
+    return writer.write(scoring, output, columns)
+
+
+def _names(argument: str, given: str | Sequence[str]) -> list[str]:
+    names: Any = [given] if isinstance(given, str) else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"{argument} must be a name or a sequence of names, got {given!r}.")
+    if argument == "table" and not names:
+        raise ValueError("table must name a table.")
+    return list(names)
+
+
+@dataclass
+class _Query:
+    """A chain of common table expressions, each read by the next."""
+
+    dialect: Dialect
+    keys: list[str]
+    table: list[str]
+    steps: list[str] = field(default_factory=list)
+
+    def write(self, scoring: Scoring, output: Output, renamed: Sequence[str] | None) -> str:
+        dialect = self.dialect
+        labels = scoring.labels()
+        classes = range(len(labels))
+        columns = scoring.columns(renamed)
+        self.keep = [f"k{i}" for i in range(len(self.keys))]
+        self.source = ".".join(dialect.identifier(part) for part in self.table)
+        cells = [f"{dialect.cell(column)} AS x{column.position}" for column in columns]
+        keys = [f"{dialect.identifier(key)} AS {k}" for key, k in zip(self.keys, self.keep, strict=True)]
+        self._step([*keys, *(cells or [f"{dialect.number(0.0)} AS x"])])
+
+        score = scoring.score
+        roots = [score.finite] if score.order is None else [score.finite, score.order]
+        render = Renderer(dialect, columns, len(labels), roots)
+        double = dialect.double
+        finite = [f"CAST({render(score.finite, k).sql} AS {double}) AS a{k}" for k in classes]
+        orders = [] if score.order is None else [f"{render(score.order, k).sql} AS o{k}" for k in classes]
+        for layer in render.layers:
+            self._step(["*", *(f"{sql} AS {name}" for name, sql in layer)])
+        self._step([*self.keep, *finite, *orders])
+        if orders:
+            self._step(["*", f"{self._extreme(dialect.least, [f'o{k}' for k in classes])} AS o"])
+            ruled_out = dialect.number(RULED_OUT)
+            possible = [f"CASE WHEN o{k} = o THEN a{k} ELSE {ruled_out} END AS a{k}" for k in classes]
+            self._step([*self.keep, *possible])
+        self._step(["*", f"{self._extreme(dialect.greatest, [f'a{k}' for k in classes])} AS m"])
+        return self._results(labels, output)
+
+    def _results(self, labels: list[Any], output: Output) -> str:
+        """The last steps: from scores a and their maximum m to what was asked for."""
+        dialect = self.dialect
+        if output == "label":
+            branches = " ".join(
+                f"WHEN a{k} = m THEN {dialect.label(label)}" for k, label in enumerate(labels)
+            )
+            return self._last([f"CASE {branches} END"], ["label"])
+        classes = range(len(labels))
+        zero, least = dialect.number(0.0), dialect.number(NEGLIGIBLE)
+        parts = [f"CASE WHEN a{k} - m <= {least} THEN {zero} ELSE EXP(a{k} - m) END AS e{k}" for k in classes]
+        self._step([*self.keep, *(f"a{k} - m AS a{k}" for k in classes), *parts])
+        self._step(["*", f"{balanced([f'e{k}' for k in classes], _sum_of)} AS s"])
+        if output == "proba":
+            return self._last([f"e{k} / s" for k in classes], [f"proba_{label}" for label in labels])
+        out, nothing = dialect.number(0.5 * RULED_OUT), "-" + dialect.infinity.format(double=dialect.double)
+        logs = [f"CASE WHEN a{k} < {out} THEN {nothing} ELSE a{k} - LN(s) END" for k in classes]
+        return self._last(logs, [f"score_{label}" for label in labels])
+
+    def _step(self, columns: list[str]) -> None:
+        name = self._step_name(len(self.steps))
+        source = self._step_name(len(self.steps) - 1) if self.steps else self.source
+        select = " ".join(["SELECT", ", ".join(columns), "FROM", source])
+        self.steps.append(self.dialect.common_table.format(name=name, select=select))
+
+    def _step_name(self, number: int) -> str:
+        """A name that no part of the table has: a step must not read itself."""
+        prefix = "step"
+        while any(part.lower().startswith(prefix) for part in self.table):
+            prefix += "_"
+        return f"{prefix}{number}"
+
+    def _last(self, results: list[str], names: list[str]) -> str:
+        dialect = self.dialect
+        taken: set[str] = set()
+        shown = [
+            f"{sql} AS {dialect.identifier(self._distinct(name, taken))}"
+            for sql, name in zip([*self.keep, *results], [*self.keys, *names], strict=True)
+        ]
+        chain = ",\n".join(self.steps)
+        last = self._step_name(len(self.steps) - 1)
+        return "\n".join([f"WITH {chain}", f"SELECT {', '.join(shown)}", f"FROM {last}"])
+
+    def _distinct(self, name: str, taken: set[str]) -> str:
+        """A result name that fits the database and was not given before, whatever the case of its letters."""
+        name = name.replace("\0", "_")
+        if self.dialect.plain_names:
+            name = re.sub(r"\W", "_", name, flags=re.ASCII)
+        suffix, number = "", 1
+        while True:
+            room = self.dialect.longest_name - len(suffix)
+            shown = name.encode("utf-8", "replace")[:room].decode("utf-8", "ignore") + suffix
+            if shown.lower() not in taken:
+                taken.add(shown.lower())
+                return shown
+            number += 1
+            suffix = f"_{number}"
+
+    def _extreme(self, function: str, names: list[str]) -> str:
+        """The greatest or least of any number of values, in calls of few arguments."""
+        while len(names) > 1:
+            groups = [names[i : i + ARGUMENTS] for i in range(0, len(names), ARGUMENTS)]
+            names = [f"{function}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups]
+        return names[0]
+
+
+def _sum_of(a: str, b: str) -> str:
+    return f"({a} + {b})"

@@ -1,0 +1,281 @@
+"""Models of every kind, each with rows to score."""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice.families import (
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Exponential,
+    Gamma,
+    Geometric,
+    Histogram,
+    InverseGaussian,
+    LogNormal,
+    Multinomial,
+    MultivariateNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    VonMises,
+)
+from suffice.regression import LogisticRegression, ProbitRegression
+
+N = 240
+
+
+@dataclass
+class Case:
+    """A fitted model and rows to score; the rows of an array model have columns x0, x1, …"""
+
+    model: Any
+    rows: pd.DataFrame
+    as_array: bool = False
+
+    @property
+    def table(self):
+        return self.rows.to_numpy() if self.as_array else self.rows
+
+
+def draw(family, y, rng):
+    """Values of a family whose parameters depend on the class."""
+    n = len(y)
+    letters = np.array(["a", "it's", 'b"\\n\n', "ü"], dtype=object)
+    draws = {
+        "Normal": lambda: rng.normal(3.0 * y, 1.0 + y),
+        "LogNormal": lambda: np.exp(rng.normal(y, 0.7)),
+        "Gamma": lambda: rng.gamma(1.0 + y, 2.0),
+        "Exponential": lambda: rng.exponential(1.0 + y),
+        "InverseGaussian": lambda: rng.wald(1.0 + y, 3.0),
+        "Beta": lambda: rng.beta(1.0 + y, 2.0),
+        "VonMises": lambda: rng.vonmises(y - 1.0, 2.0) + 8.0,
+        "Bernoulli": lambda: (rng.random(n) < 0.2 + 0.25 * y).astype(float),
+        "Categorical": lambda: letters[(y + rng.integers(0, 2, n)) % 4],
+        "Poisson": lambda: rng.poisson(1.0 + 2.0 * y).astype(float),
+        "Geometric": lambda: (rng.geometric(0.2 + 0.2 * y) - 1).astype(float),
+        "NegativeBinomial": lambda: rng.negative_binomial(3, 0.3 + 0.2 * y).astype(float),
+        "Binomial": lambda: rng.binomial(5, 0.2 + 0.2 * y).astype(float),
+        "Histogram": lambda: rng.normal(2.0 * y, 1.0),
+    }
+    return draws[family.name]()
+
+
+def strange(family):
+    """Values outside the support, or far outside the data."""
+    if family.name == "Categorical":
+        return ["never seen", "A"]
+    if family.takes_every_number:
+        return [1e30, -1e30, 1e-300]
+    return [-1.5, 0.0, 2.5, 1e30, 1e-30]
+
+
+def with_gaps(frame, rng, share=0.15):
+    """Some cells missing, a row without any cell, and a row with all."""
+    frame = frame.copy()
+    for name in frame.columns:
+        gone = rng.random(len(frame)) < share
+        gone[:2] = [True, False]
+        values = [None if g else v for g, v in zip(gone, frame[name], strict=True)]
+        text = any(isinstance(value, str) for value in values)
+        frame[name] = pd.Series(values, dtype=object if text else np.float64)
+    return frame
+
+
+FAMILIES = [
+    Normal(),
+    Normal("shared"),
+    LogNormal(),
+    Gamma(),
+    Gamma("shared"),
+    Exponential(),
+    InverseGaussian(),
+    Beta(),
+    VonMises(),
+    Bernoulli(),
+    Categorical(),
+    Poisson(),
+    Geometric(),
+    NegativeBinomial(3.0),
+    Binomial(5),
+    Histogram(16),
+]
+
+
+def family_case(family):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, N)
+    train = pd.DataFrame({name: draw(family, y, rng) for name in ("one", "two")})
+    model = suffice.BayesClassifier(families=family).fit(train, np.array(["a", "b", "c"])[y])
+    rows = with_gaps(train, rng)
+    for row, value in enumerate(strange(family), start=5):
+        rows.loc[row, "one"] = value
+    return Case(model, rows)
+
+
+def mixed_case():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 4, N)
+    columns = {family.name: draw(family, y, rng) for family in FAMILIES}
+    families = {family.name: family for family in FAMILIES}
+    for j in range(2):
+        columns[f"count{j}"] = rng.poisson(1.0 + y * j).astype(float)
+        columns[f"joint{j}"] = rng.normal(y, 1.0)
+    columns["joint1"] = columns["joint1"] + columns["joint0"]
+    columns['a"; DROP TABLE x; --'] = rng.normal(-y, 1.0)
+    columns["back`tick\\ ü"] = rng.normal(y, 2.0)
+    families[("count0", "count1")] = Multinomial()
+    families[("joint0", "joint1")] = MultivariateNormal("full")
+    train = pd.DataFrame(columns)
+    model = suffice.BayesClassifier(families=families).fit(train, y * 10)
+    return Case(model, with_gaps(train, rng))
+
+
+def certain_case(family):
+    """alpha = 0, with levels and counts that some class never has: posteriors are limits."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, N)
+    if family.name == "Categorical":
+        column = np.array(["p", "q", "r"], dtype=object)[np.minimum(y, rng.integers(0, 3, N))]
+    elif family.name == "Normal":
+        column = np.where(y == 0, 1.0, np.where(y == 1, 2.0, rng.normal(1.5, 1.0, N)))
+    else:
+        column = np.where(y == 0, 0.0, np.minimum(rng.poisson(2.0, N), 1)).astype(float)
+    train = pd.DataFrame({"one": column, "two": np.roll(column, 7)})
+    model = suffice.BayesClassifier(families=family).fit(train, y)
+    rows = with_gaps(train, rng)
+    if family.name == "Categorical":
+        rows.loc[3, "one"] = "z"
+    return Case(model, rows)
+
+
+def multinomial_case(alpha):
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, N)
+    train = pd.DataFrame({f"w{j}": rng.poisson(0.5 + (y + j) % 3).astype(float) for j in range(4)})
+    if alpha == 0:
+        train.loc[y == 1, "w2"] = 0.0
+    model = suffice.BayesClassifier(families=Multinomial(alpha=alpha)).fit(train, y)
+    rows = with_gaps(train, rng, 0.05)
+    rows.loc[4, "w0"] = -1.0
+    return Case(model, rows)
+
+
+def gaussian_case(covariance, d=4, offset=0.0):
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, N)
+    mix = rng.normal(size=(d, d))
+    X = rng.normal(size=(N, d)) @ mix * (1.0 + 0.3 * y[:, np.newaxis]) + y[:, np.newaxis] + offset
+    model = suffice.GaussianDiscriminant(covariance).fit(X, np.array(["u", "v", "w"])[y])
+    rows = pd.DataFrame(X, columns=[f"x{j}" for j in range(d)])
+    return Case(model, with_gaps(rows, rng), as_array=True)
+
+
+def regression_case(cls, n_classes, **settings):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(N, 3)) * [1.0, 50.0, 0.01] + [0.0, 1e6, 0.0]
+    y = np.digitize(X[:, 0] + rng.normal(size=N), np.linspace(-1, 1, n_classes - 1))
+    frame = pd.DataFrame(X, columns=["f", "g", "h"])
+    model = cls(**settings).fit(frame, y)
+    far = frame.iloc[:6].copy()
+    far["f"] = [40.0, -40.0, 400.0, -400.0, 1e5, -1e5]
+    return Case(model, pd.concat([frame, far], ignore_index=True))
+
+
+def whole_number_levels_case():
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, N)
+    ids = np.array([2**60 + 1, 2**60 + 2, -5, 7])[(y + rng.integers(0, 3, N)) % 4]
+    train = pd.DataFrame({"wide": ids, "small": rng.integers(0, 3, N) + y, "half": (y + ids % 2) / 2})
+    model = suffice.BayesClassifier(families=Categorical(unseen="smooth")).fit(train, y)
+    rows = train.copy()
+    rows.loc[3, "wide"] = 2**60
+    rows["small"] = rows["small"].astype(float)
+    rows.loc[5, "small"] = np.nan
+    rows.loc[6, "half"] = 0.25
+    return Case(model, rows)
+
+
+def ruled_out_case():
+    case = family_case(Normal())
+    return Case(case.model.with_priors({"a": 0.0, "b": 0.5, "c": 0.5}), case.rows)
+
+
+CASES = {
+    **{repr(family): lambda family=family: family_case(family) for family in FAMILIES},
+    "Gamma smooth": lambda: family_case(Gamma(unseen="smooth")),
+    "Poisson smooth": lambda: family_case(Poisson(unseen="smooth")),
+    "Categorical smooth": lambda: family_case(Categorical(unseen="smooth")),
+    "Histogram smooth": lambda: family_case(Histogram(8, unseen="smooth")),
+    "mixed": mixed_case,
+    "certain levels": lambda: certain_case(Categorical(alpha=0)),
+    "certain new levels": lambda: certain_case(Categorical(alpha=0, unseen="smooth")),
+    "certain counts": lambda: certain_case(Poisson(alpha=0)),
+    "certain outcomes": lambda: certain_case(Bernoulli(alpha=0)),
+    "certain numbers": lambda: certain_case(Normal(alpha=0)),
+    "Multinomial": lambda: multinomial_case(1.0),
+    "Multinomial certain": lambda: multinomial_case(0.0),
+    "QDA": lambda: gaussian_case("full"),
+    "QDA far away": lambda: gaussian_case("full", offset=1e6),
+    "LDA": lambda: gaussian_case("shared"),
+    "groups": lambda: gaussian_case([["u", "w"], ["v"]], d=3),
+    "diagonal": lambda: gaussian_case("diagonal", d=9),
+    "isotropic": lambda: gaussian_case("shared_isotropic", d=9),
+    "logistic": lambda: regression_case(LogisticRegression, 2),
+    "softmax": lambda: regression_case(LogisticRegression, 4),
+    "probit": lambda: regression_case(ProbitRegression, 2, C=np.inf),
+    "probit of many": lambda: regression_case(ProbitRegression, 3),
+    "whole numbers": whole_number_levels_case,
+    "ruled out": ruled_out_case,
+}
+
+
+@pytest.fixture(scope="session", params=list(CASES))
+def case(request):
+    """Every kind of model in turn."""
+    return CASES[request.param]()
+
+
+@pytest.fixture(scope="session")
+def large_block():
+    """A joint Gaussian of too many columns for all patterns of gaps."""
+    return gaussian_case("full", d=8)
+
+
+@pytest.fixture(scope="session")
+def moments():
+    """A moment, a date and a flag."""
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, N)
+    start = dt.datetime(2024, 3, 1, 12, 30, 15, 250_000)  # noqa: DTZ001  databases keep it without a zone
+    when = pd.Series([start + dt.timedelta(hours=float(h)) for h in rng.normal(50.0 * y, 20.0)])
+    flag = pd.Series(rng.random(N) < 0.3 + 0.4 * y).astype("boolean")
+    day = pd.Series([moment.date() for moment in when], dtype=object)
+    train = pd.DataFrame({"when": when, "flag": flag, "day": day})
+    model = suffice.BayesClassifier().fit(train, y == 1)
+    rows = train.copy()
+    rows.loc[3, "when"] = pd.NaT
+    rows.loc[3, "day"] = None
+    rows.loc[4, "flag"] = pd.NA
+    return Case(model, rows)
+
+
+@pytest.fixture
+def duckdb_rows():
+    """Posteriors that DuckDB computes for the rows of a frame."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+
+    def posteriors(model, frame):
+        with duckdb.connect() as connection:
+            connection.register("rows", frame.assign(place=np.arange(len(frame))))
+            found = connection.execute(model.to_sql("rows", key="place")).fetchall()
+        return np.array(sorted(found), dtype=np.float64)[:, 1:]
+
+    return posteriors

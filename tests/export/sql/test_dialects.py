@@ -1,0 +1,62 @@
+"""Every dialect's query parses as that dialect, and quotes by its rules."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice.export.dialects import DIALECTS
+from suffice.families import Categorical, Normal
+
+sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+
+TEXTS = ["it's", 'say "b"', "back\\slash", "line\nbreak", "tick`", "\\' OR 1=1 --", "ünïcödé 🐧", "end\\"]
+
+
+@pytest.fixture(params=list(DIALECTS))
+def dialect(request):
+    return request.param
+
+
+@pytest.mark.parametrize("output", ["proba", "label", "scores"])
+def test_a_query_is_one_select_that_parses(case, dialect, output):
+    query = case.model.to_sql(("some schema", "rows"), dialect=dialect, output=output, key="id")
+    (parsed,) = sqlglot.parse(query, dialect=dialect)
+    assert isinstance(parsed, sqlglot.exp.Select)
+    results = len(parsed.selects) - 1
+    assert results == (1 if output == "label" else len(case.model.classes_))
+    tables = {table.name for table in parsed.find_all(sqlglot.exp.Table)}
+    assert {name for name in tables if not name.startswith("step")} == {"rows"}
+
+
+def test_columns_and_levels_mean_what_they_say_in_every_dialect(dialect):
+    name = 'a"`; DROP TABLE x; -- \\'
+    rng = np.random.default_rng(0)
+    train = pd.DataFrame(
+        {name: pd.Series(TEXTS * 5, dtype=object), "number": rng.normal(size=5 * len(TEXTS))}
+    )
+    labels = np.array(TEXTS, dtype=object)[rng.integers(0, len(TEXTS), len(train))]
+    model = suffice.BayesClassifier(families={name: Categorical(), "number": Normal()}).fit(train, labels)
+    parsed = sqlglot.parse_one(model.to_sql(name, dialect=dialect, output="label", key=name), dialect=dialect)
+    columns = {column.name for column in parsed.find_all(sqlglot.exp.Column)}
+    assert {name, "number"} <= columns
+    assert name in {table.name for table in parsed.find_all(sqlglot.exp.Table)}
+    strings = {literal.this for literal in parsed.find_all(sqlglot.exp.Literal) if literal.is_string}
+    assert set(TEXTS) <= strings
+
+
+def test_numbers_are_written_with_all_their_digits(dialect):
+    value = 0.1 + 2e-17 + 1 / 3e300
+    for number in (value, 1e-300, -1.7976931348623157e308, 5e-324, 2.0**70, -0.5):
+        literal = DIALECTS[dialect].number(number)
+        parsed = sqlglot.parse_one(f"SELECT {literal} AS v", dialect=dialect)
+        found = parsed.find(sqlglot.exp.Literal)
+        sign = -1.0 if parsed.find(sqlglot.exp.Neg) else 1.0
+        assert sign * float(found.this) == number
+
+
+def test_result_names_of_bigquery_hold_letters_digits_and_underscores_only():
+    X = pd.DataFrame({"v": [0.0, 1.0, 2.0, 3.0]})
+    model = suffice.BayesClassifier(families=Normal()).fit(X, ["a b", "a b", "a-b", "a-b"])
+    parsed = sqlglot.parse_one(model.to_sql("rows", dialect="bigquery"), dialect="bigquery")
+    assert [column.alias for column in parsed.selects] == ["proba_a_b", "proba_a_b_2"]

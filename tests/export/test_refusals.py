@@ -1,0 +1,141 @@
+"""What cannot be exported is refused in words, with the cure."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import suffice
+from suffice.families import Categorical, Gamma, Multinomial, Normal, Words
+from suffice.families.base import Family
+
+
+def exports(model):
+    return [model.to_sql, lambda _: model.to_onnx()]
+
+
+def simple():
+    return suffice.BayesClassifier().fit([[1.0], [1.5], [3.0], [3.5]], ["a", "a", "b", "b"])
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_text_is_refused(way):
+    X = pd.DataFrame({"note": ["good thing", "bad thing", "good", "bad"], "size": [1.0, 2.0, 1.5, 2.5]})
+    model = suffice.BayesClassifier(families={"note": Words(), "size": Normal()}).fit(X, [1, 0, 1, 0])
+    with pytest.raises(ValueError, match=r"column 'note': Words cannot be written as SQL or ONNX"):
+        exports(model)[way]("rows")
+
+
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize(
+    "family", [Categorical(unseen="error"), Gamma(unseen="error"), Multinomial(unseen="error")]
+)
+def test_unseen_error_is_refused(family, way):
+    X = pd.DataFrame({"one": [1.0, 2.0, 3.0, 4.0], "two": [2.0, 1.0, 4.0, 3.0]})
+    model = suffice.BayesClassifier(families=family).fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"column 'one'.*unseen='error'.*unseen='ignore'"):
+        exports(model)[way]("rows")
+
+
+def test_unseen_error_of_a_family_that_takes_every_number_is_no_obstacle():
+    model = suffice.BayesClassifier(families=Normal(unseen="error")).fit([[1.0], [2.0], [3.0]], [0, 0, 1])
+    assert "WITH" in model.to_sql("rows")
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_joint_block_of_many_columns_asks_what_gaps_mean(large_block, way):
+    with pytest.raises(ValueError, match=r"joint Gaussian of 8 columns.*missing='null'"):
+        exports(large_block.model)[way]("rows")
+
+
+def test_levels_of_mixed_types_are_refused():
+    X = pd.DataFrame({"mixed": pd.Series(["a", 1, "b", 2], dtype=object)})
+    model = suffice.BayesClassifier(families=Categorical()).fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"column 'mixed' mixes text, numbers or booleans"):
+        model.to_sql("rows")
+
+
+def test_dates_are_refused_where_a_database_keeps_them_in_many_ways(moments):
+    with pytest.raises(
+        ValueError, match=r"column 'when' is a moment, which sqlite keeps.*seconds since 1970"
+    ):
+        moments.model.to_sql("rows", dialect="sqlite")
+
+
+@pytest.mark.parametrize(
+    "settings, error, words",
+    [
+        ({"dialect": "mysql"}, ValueError, "dialect must be one of duckdb, postgres"),
+        ({"output": "probability"}, ValueError, "output must be one of proba, label, scores"),
+        ({"missing": "ignore"}, ValueError, "missing must be one of"),
+        ({"key": 3}, TypeError, "key must be a name"),
+        ({"key": [3]}, TypeError, "key must be a name"),
+        ({"columns": ["a", "b"]}, ValueError, "columns names 2 columns, but the model was fitted on 1"),
+        ({"columns": "x"}, TypeError, "columns must be a list"),
+        ({"columns": [""]}, ValueError, "cannot be quoted"),
+        ({"columns": ["a\0"]}, ValueError, "cannot be quoted"),
+    ],
+)
+def test_a_mistyped_setting_is_named(settings, error, words):
+    with pytest.raises(error, match=words):
+        simple().to_sql("rows", **settings)
+
+
+@pytest.mark.parametrize("table", [(), 3, ["a", 3]])
+def test_a_table_must_be_named(table):
+    with pytest.raises((TypeError, ValueError), match="table must"):
+        simple().to_sql(table)
+
+
+def test_a_mistyped_precision_is_named():
+    with pytest.raises(ValueError, match="dtype must be one of float64, float32"):
+        simple().to_onnx(dtype="float16")
+
+
+def test_a_model_must_be_fitted_first():
+    for model in (suffice.BayesClassifier(), suffice.LogisticRegression()):
+        with pytest.raises(NotFittedError):
+            model.to_sql("rows")
+
+
+@dataclass(frozen=True, repr=False)
+class Halves(Family):
+    """Exponential on a support that its author wrote with NumPy."""
+
+    functions = ("x",)
+
+    def support(self, x):
+        return (x >= 0) & (np.floor(x * 2) == x * 2) & np.isfinite(x)
+
+    def log_normalizer(self, natural, origin):
+        return -np.log(-natural[0])
+
+    def mean_from_natural(self, natural, origin):
+        return -1.0 / natural
+
+    def natural_from_mean(self, mean, origin):
+        return -1.0 / mean
+
+    def mean_bounds(self):
+        return (0.0, np.inf)
+
+
+@dataclass(frozen=True, repr=False)
+class Sorted(Halves):
+    def support(self, x):
+        return np.isin(x, [0.0, 0.5, 1.0])
+
+
+def test_a_family_of_the_users_own_is_exported_with_its_support(duckdb_rows):
+    train = pd.DataFrame({"x": [0.5, 1.0, 1.5, 4.0, 5.5, 2.0]})
+    model = suffice.BayesClassifier(families=Halves()).fit(train, [0, 0, 0, 1, 1, 1])
+    rows = pd.DataFrame({"x": [0.5, 0.75, -1.0, 3.0, np.nan]})
+    np.testing.assert_allclose(duckdb_rows(model, rows), model.predict_proba(rows), atol=1e-9)
+
+
+def test_a_support_that_cannot_be_written_out_is_refused():
+    model = suffice.BayesClassifier(families=Sorted()).fit([[0.5], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
+    with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be written out"):
+        model.to_sql("rows")
