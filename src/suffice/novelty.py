@@ -9,14 +9,15 @@ exponentially in −log p. A row with a value that the model never gives has pro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-from suffice.engines.table import Levels, Table
+from suffice.engines.columns import LevelCells
+from suffice.engines.table import Table
 from suffice.factors.base import Block
 from suffice.factors.words import TextBlock
 from suffice.families.elementary import Array
@@ -120,6 +121,8 @@ def _without(block: Block, hidden: NDArray[np.bool_]) -> Block:
     """The block with some columns missing."""
     if not hidden.any():
         return block
+    if isinstance(block, LevelCells):
+        return block.without(hidden)
     if isinstance(block, list):
         return [_nothing(one) if gone else one for one, gone in zip(block, hidden, strict=True)]
     values = block.toarray() if sparse.issparse(block) else np.array(block, dtype=np.float64)
@@ -127,8 +130,6 @@ def _without(block: Block, hidden: NDArray[np.bool_]) -> Block:
     return values
 
 
-def _nothing(column: Levels | TextBlock) -> Levels | TextBlock:
-    """A column without a value."""
-    if isinstance(column, Levels):
-        return replace(column, codes=np.full(len(column.codes), -1, dtype=np.intp))
+def _nothing(column: TextBlock) -> TextBlock:
+    """A column without a document."""
     return TextBlock(Documents.missing_ones(len(column.documents)))

@@ -6,7 +6,8 @@ import datetime as dt
 import decimal
 import fractions
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
@@ -51,6 +52,16 @@ class LevelCells:
 
     def __getitem__(self, column: int) -> Levels:
         return self._readers[column]()
+
+    def without(self, hidden: NDArray[np.bool_]) -> LevelCells:
+        """The same with some columns missing."""
+
+        def nothing(read: Callable[[], Levels]) -> Levels:
+            levels = read()
+            return replace(levels, codes=np.full(len(levels.codes), -1, dtype=np.intp))
+
+        pairs = zip(self._readers, hidden, strict=True)
+        return LevelCells(None, [partial(nothing, read) if gone else read for read, gone in pairs])
 
 
 @dataclass(frozen=True)
