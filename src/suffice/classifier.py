@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from threading import RLock
@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.container import PLAIN
+from suffice.engines.container import PLAIN, Container
+from suffice.engines.files import LabelledBatch, labelled
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
@@ -99,9 +100,42 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Add rows. Any batches give the same model as one `fit`; `classes` is accepted and not needed."""
         return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
 
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows away again, exactly to rounding, as if they had never been fitted."""
+    def fit_from(
+        self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
+    ) -> Self:
+        """Fit to rows of files, which are read in batches and never held all at once.
+
+        Parameters
+        ----------
+        source : path, glob or list of them
+            Of csv, tsv, jsonl, parquet or arrow files, packed by gzip or not. The first 100,000 rows (or 64
+            MB in memory) decide the family of each column.
+        target : str
+            The column that holds the classes.
+        weight : str, optional
+            The column that holds the weights.
+        drop : list of str, optional
+            Columns to leave out.
+        """
+
+        def learn(batches: Iterator[LabelledBatch]) -> None:
+            for number, (X, y, weights) in enumerate(batches):
+                self._learn(self._cells(X), y, weights, afresh=number == 0)
+            present = self._learnt.accumulator.present()
+            class_priors(self.priors, present.classes, present.weight)
+
+        return self._atomically(lambda: labelled(source, learn, target=target, weight=weight, drop=drop))
+
+    def _cells(self, X: Any) -> Any:
+        """What the model reads of a table from a file."""
+        return X
+
+    def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Take rows away again (or the rows of a model or statistics), as if they had never been fitted."""
         check_is_fitted(self)
+        if y is None and isinstance(X, (BayesClassifier, Statistics)):
+            with self._lock():
+                return self._replace(self.statistics_, _statistics(X), -1, "take away what was never added")
         rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
         gone = Accumulator.empty(self._learnt.accumulator.schema)
         rows.add_to(gone)
@@ -113,11 +147,10 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add another model's (or statistics') rows to this one."""
         check_is_fitted(self)
-        added = other.statistics_ if isinstance(other, BayesClassifier) else other
-        if not isinstance(added, Statistics):
+        if not isinstance(other, (BayesClassifier, Statistics)):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
         with self._lock():
-            return self._replace(self.statistics_, added, 1, "merge")
+            return self._replace(self.statistics_, _statistics(other), 1, "merge")
 
     def __add__(self, other: BayesClassifier) -> Self:
         if not isinstance(other, BayesClassifier):
@@ -484,3 +517,7 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _statistics(of: BayesClassifier | Statistics) -> Statistics:
+    return of.statistics_ if isinstance(of, BayesClassifier) else of

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suffice.engines.files import LabelledBatch, is_source, labelled
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.factors import Block
 from suffice.factors.base import Codes
@@ -26,14 +28,16 @@ def summarize(
     *,
     target: str | None = None,
     families: Families = "infer",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    drop: Iterable[str] = (),
 ) -> Statistics:
     """Sum the sufficient statistics of a table, class by class.
 
     Parameters
     ----------
-    X : array, sparse array or DataFrame
-        The rows. Missing cells (NaN, None, null) are welcome.
+    X : array, sparse array, DataFrame, or path, glob or list of them
+        The rows. Missing cells (NaN, None, null) are welcome. Files (csv, tsv, jsonl, parquet, arrow) are
+        read in batches; the first 100,000 rows decide the families.
     y : array-like, optional
         The class of each row.
     target : str, optional
@@ -41,7 +45,9 @@ def summarize(
     families : "infer", Family, dict or Schema
         The family of each column; inferred where nothing is said.
     sample_weight : array-like, optional
-        A weight ≥ 0 for each row; weight k is the row k times.
+        A weight ≥ 0 for each row; weight k is the row k times. For files the name of a column.
+    drop : list of str, optional
+        Columns of files to leave out.
 
     Returns
     -------
@@ -57,6 +63,10 @@ def summarize(
     """
     if (y is None) == (target is None):
         raise ValueError("pass either y or target=, the name of the column that holds the classes.")
+    if is_source(X):
+        return _summarize_files(X, target, families, sample_weight, drop)
+    if drop:
+        raise ValueError("drop= leaves out columns of files; drop those of a DataFrame beforehand.")
     if target is not None:
         X, y = split_target(X, target)
     table = read_table(X)
@@ -64,6 +74,28 @@ def summarize(
     accumulator = Accumulator.empty(rows.schema(families))
     rows.add_to(accumulator)
     return accumulator.statistics()
+
+
+def _summarize_files(
+    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str]
+) -> Statistics:
+    """Sum the rows of files, batch by batch."""
+    if target is None or not (weight is None or isinstance(weight, str)):
+        raise ValueError("of files, target= and sample_weight= name columns.")
+
+    def add(batches: Iterator[LabelledBatch]) -> Statistics:
+        accumulator: Accumulator | None = None
+        for X, y, weights in batches:
+            rows = LabelledRows(read_table(X), read_labels(y), weights)
+            if accumulator is None:
+                accumulator = Accumulator.empty(rows.schema(families))
+            accumulator.decide(rows.decided(accumulator.schema))
+            rows.add_to(accumulator)
+        if accumulator is None:
+            raise ValueError(f"the weights in column {weight!r} are zero in every row.")
+        return accumulator.statistics()
+
+    return labelled(source, add, target=target, weight=weight, drop=drop)
 
 
 class LabelledRows:
