@@ -429,6 +429,12 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
             return self._learnt.accumulator.statistics()
 
     @property
+    def container_(self) -> Container | None:
+        """What the rows came in, if the model has seen rows."""
+        check_is_fitted(self)
+        return self._learnt.container
+
+    @property
     def schema_(self) -> Schema:
         """The family of each column, and why."""
         return self.solve().schema

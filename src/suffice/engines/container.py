@@ -48,6 +48,20 @@ class Container:
             template = X.clear() if library == "polars" else X.schema.empty_table()
         return cls(library, partial(itself, template), cell_types)
 
+    def kinds(self) -> list[Kind]:
+        """What the cells of each column are."""
+        if self.library in ("numpy", "sparse"):
+            dtype = self.template.dtype
+            kinds: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
+            one: Kind = "number" if dtype.kind in "iuf" else kinds.get(dtype.kind, "level")
+            return [one] * self.template.shape[1]
+        return [frame_column(column, "").kind for column in self._columns()]
+
+    def _columns(self) -> list[Any]:
+        if self.library == "pandas":
+            return [self.template.iloc[:, j] for j in range(self.template.shape[1])]
+        return list(self.template.get_columns() if self.library == "polars" else self.template.columns)
+
     def build(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Give rows, one array per column (floats, or objects with None for missing), in this container."""
         builders = {
