@@ -21,11 +21,14 @@ def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str)
     """Complete the name of a column from the header of the data."""
     from suffice.engines.files import open_source
 
-    try:
-        names = open_source(list(context.params["data"]), context.params.get("form")).names
-    except (KeyError, OSError, ValueError):
-        return []
-    return [name for name in names if name.startswith(incomplete)]
+    # An option that still waits for its value leaves all arguments unparsed.
+    for path in (*(context.params.get("data") or ()), *reversed(context.args)):
+        try:
+            names = open_source(path, context.params.get("form")).names
+        except (OSError, ValueError):
+            continue
+        return [name for name in names if name.startswith(incomplete)]
+    return []
 
 
 def data(*, required: bool = True) -> Decorator:

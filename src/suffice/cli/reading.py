@@ -184,7 +184,7 @@ def kind_of_classes(model: Any) -> Any:
 
 
 def target_of(model: Any, source: FileSource, target: str | None) -> str:
-    """The column with the classes: the named one, or the only other one that holds nothing else."""
+    """The column with the classes: the named one, the only other one, or the only one of known classes."""
     from suffice.engines.files import FileDataError, require_column
 
     if target is not None:
@@ -194,6 +194,8 @@ def target_of(model: Any, source: FileSource, target: str | None) -> str:
     known = set(model.classes_.tolist())
     found = []
     others = [name for name in source.names if name not in own]
+    if len(others) == 1:
+        return others[0]
     for name in others:
         try:
             first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)

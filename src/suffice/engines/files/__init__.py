@@ -1,6 +1,12 @@
 """Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches again and again with bounded memory."""
 
-from suffice.engines.files.batches import LabelledBatch, UnknownColumnError, labelled, require_column
+from suffice.engines.files.batches import (
+    LabelledBatch,
+    UnknownColumnError,
+    all_rows,
+    labelled,
+    require_column,
+)
 from suffice.engines.files.formats import FORMATS, FileDataError
 from suffice.engines.files.source import FileSource, Types, WrongCellError, is_source, open_source
 
@@ -12,6 +18,7 @@ __all__ = [
     "Types",
     "UnknownColumnError",
     "WrongCellError",
+    "all_rows",
     "is_source",
     "labelled",
     "open_source",

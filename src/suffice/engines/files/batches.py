@@ -51,6 +51,15 @@ def labelled(
     return read.through(lambda tables: work(_labelled(_gathered(tables), target, weight, features)))
 
 
+def all_rows(batches: Iterable[LabelledBatch]) -> LabelledBatch:
+    """All batches as one."""
+    import pyarrow as pa
+
+    tables, labels, weights = zip(*batches, strict=True)
+    y = pa.chunked_array([chunk for one in labels for chunk in one.chunks])
+    return LabelledBatch(pa.concat_tables(tables), y, None if weights[0] is None else np.concatenate(weights))
+
+
 def require_column(name: str, names: Iterable[str]) -> None:
     """Refuse a name that no column has."""
     known = list(names)
