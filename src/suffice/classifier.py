@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from threading import RLock
@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import PLAIN, Container
-from suffice.engines.files import LabelledBatch, labelled
+from suffice.engines.files import LabelledBatch, LabelledFiles
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
+from suffice.fitting import FitsFiles
 from suffice.infer import Families, schema_of_statistics
 from suffice.learnt import Learnt
 from suffice.locks import lock_of
@@ -38,7 +39,7 @@ from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 
-class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(FitsFiles, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -100,31 +101,13 @@ class BayesClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Add rows. Any batches give the same model as one `fit`; `classes` is accepted and not needed."""
         return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
 
-    def fit_from(
-        self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
-    ) -> Self:
-        """Fit to rows of files, which are read in batches and never held all at once.
-
-        Parameters
-        ----------
-        source : path, glob or list of them
-            Of csv, tsv, jsonl, parquet or arrow files, packed by gzip or not. The first 100,000 rows (or 64
-            MB in memory) decide the family of each column.
-        target : str
-            The column that holds the classes.
-        weight : str, optional
-            The column that holds the weights.
-        drop : list of str, optional
-            Columns to leave out.
-        """
-
+    def _learn_files(self, files: LabelledFiles) -> None:
         def learn(batches: Iterator[LabelledBatch]) -> None:
             for number, (X, y, weights) in enumerate(batches):
                 self._learn(self._cells(X), y, weights, afresh=number == 0)
-            present = self._learnt.accumulator.present()
-            class_priors(self.priors, present.classes, present.weight)
+            self._check_priors(np.unique(self._learnt.accumulator.classes))
 
-        return self._atomically(lambda: labelled(source, learn, target=target, weight=weight, drop=drop))
+        self._atomically(lambda: files.through(learn))
 
     def _cells(self, X: Any) -> Any:
         """What the model reads of a table from a file."""

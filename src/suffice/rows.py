@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.engines.files import LabelledBatch, is_source, labelled
+from suffice.engines.files import LabelledBatch, LabelledFiles, is_source
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.factors import Block
 from suffice.factors.base import Codes
@@ -83,19 +83,19 @@ def _summarize_files(
     if target is None or not (weight is None or isinstance(weight, str)):
         raise ValueError("of files, target= and sample_weight= name columns.")
 
+    def rows_of(batch: LabelledBatch) -> LabelledRows:
+        return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
+
     def add(batches: Iterator[LabelledBatch]) -> Statistics:
-        accumulator: Accumulator | None = None
-        for X, y, weights in batches:
-            rows = LabelledRows(read_table(X), read_labels(y), weights)
-            if accumulator is None:
-                accumulator = Accumulator.empty(rows.schema(families))
+        first = rows_of(next(batches))
+        accumulator = Accumulator.empty(first.schema(families))
+        first.add_to(accumulator)
+        for rows in map(rows_of, batches):
             accumulator.decide(rows.decided(accumulator.schema))
             rows.add_to(accumulator)
-        if accumulator is None:
-            raise ValueError(f"the weights in column {weight!r} are zero in every row.")
         return accumulator.statistics()
 
-    return labelled(source, add, target=target, weight=weight, drop=drop)
+    return LabelledFiles.of(source, target, weight, drop).through(add)
 
 
 class LabelledRows:

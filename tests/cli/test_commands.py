@@ -39,10 +39,10 @@ def test_fit_tells_the_schema_and_a_cross_validated_figure_beside_the_baseline(r
 @pytest.mark.usefixtures("folder")
 def test_cross_validation_forgets_each_fold_as_refitting_would():
     from suffice.cli.folds import FOLDS, Sample, cross_validated
-    from suffice.engines.files import labelled
+    from suffice.engines.files import LabelledFiles
 
     model = suffice.BayesClassifier().fit_from("penguins.csv", target="species")
-    sample = labelled("penguins.csv", Sample, target="species")
+    sample = LabelledFiles.of("penguins.csv", "species").through(Sample)
     found = cross_validated(model, sample)
     fold = np.random.default_rng(0).permutation(len(sample.y)) % FOLDS
     right = 0

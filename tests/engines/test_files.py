@@ -274,3 +274,33 @@ def test_a_long_file_takes_no_more_memory_than_its_first_rows(tmp_path):
     command = [sys.executable, "-c", MEMORY, str(small), str(large)]
     used = 1024 * int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603
     assert used < 300e6, f"{used / 1e6:.0f} MB beyond those of a small file of {large.stat().st_size} bytes"
+
+
+@pytest.mark.parametrize("held", [0, 1 << 27])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_regression_from_a_file_is_that_of_its_rows(tmp_path, monkeypatch, held, class_weight):
+    rng = np.random.default_rng(0)
+    X = pa.table({name: rng.normal(size=300).round(3) for name in "abc"})
+    y = np.where(X["a"].to_numpy() + rng.normal(size=300) > 0.5, "yes", "no")
+    weight = rng.integers(0, 3, size=300)
+    path = save(X.append_column("w", pa.array(weight)).append_column("y", pa.array(y)), tmp_path / "t.csv")
+    monkeypatch.setattr(formats, "BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr("suffice.engines.files.batches.SCHEMA_ROWS", 1)
+    monkeypatch.setattr("suffice.regression.reading.HELD_BYTES", held)
+    model = suffice.LogisticRegression(class_weight=class_weight)
+    from_file = model.fit_from(path, target="y", weight="w").predict_proba(X)
+    np.testing.assert_array_equal(from_file, model.fit(X, y, weight).predict_proba(X))
+
+
+def test_a_regression_from_a_file_refuses_gaps_and_one_class(tmp_path):
+    model = suffice.LogisticRegression()
+    with pytest.raises(ValueError, match="column 'x' has missing cells"):
+        model.fit_from(write(tmp_path / "t.csv", "x,z,y\n1,1,a\n,1,b\n"), target="y")
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        model.fit_from(write(tmp_path / "u.csv", "x,y\n1,a\n2,a\n"), target="y")
+
+
+def test_weights_that_are_all_zero_are_refused(tmp_path):
+    path = write(tmp_path / "t.csv", "x,w,y\n1,0,a\n2,0,b\n")
+    with pytest.raises(ValueError, match="'w' is zero in every row"):
+        suffice.BayesClassifier().fit_from(path, target="y", weight="w")

@@ -145,7 +145,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     import suffice
     from suffice.cli.folds import Held
     from suffice.cli.reading import kind_of_classes, reader, target_of
-    from suffice.engines.files import labelled
+    from suffice.engines.files import LabelledFiles
     from suffice.engines.table import read_labels
 
     column = target_of(model, source, target)
@@ -164,7 +164,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
         return suffice.evaluate(held, truth[:, np.newaxis], truth, sample_weight=weight_of_rows)
 
     files = source.only([*reading.names, *others], wanted)
-    return labelled(files, judged, target=column, weight=weight)
+    return LabelledFiles.of(files, column, weight).through(judged)
 
 
 @options.command(

@@ -88,7 +88,7 @@ def _fitted(
     """The model, its cross-validation, and how many rows there are."""
     import suffice
     from suffice.cli.folds import Sample, cross_validated
-    from suffice.engines.files import labelled, require_column
+    from suffice.engines.files import LabelledFiles, require_column
 
     for name in families:
         require_column(name, source.names)
@@ -101,7 +101,7 @@ def _fitted(
     }
     model = makers.get(kind, lambda: suffice.BayesClassifier(families or "infer"))()
     model.fit_from(source, **columns)
-    sample = labelled(source, Sample, **columns)
+    sample = LabelledFiles.of(source, **columns).through(Sample)
     best = cross_validated(model, sample)
     if kind == "auto" and not families and best is not None and _are_measurements(model, sample):
         for other in ("gda", "qda"):
@@ -221,7 +221,7 @@ def update(
     """
     import suffice
     from suffice.cli.reading import as_model, kind_of_classes, load, opened, reader, target_of
-    from suffice.engines.files import labelled
+    from suffice.engines.files import LabelledFiles
 
     if output is not None:
         refuse_to_replace(output, force=force)
@@ -238,12 +238,8 @@ def update(
         reading = reader(learner, source)
         others = [name for name in (column, weight) if name is not None]
         wanted = {**reading.wanted, column: kind_of_classes(learner)}
-        updated = labelled(
-            source.only([*reading.names, *others], wanted),
-            lambda batches: _more(copy(learner), reading, batches),
-            target=column,
-            weight=weight,
-        )
+        files = LabelledFiles.of(source.only([*reading.names, *others], wanted), column, weight)
+        updated = files.through(lambda batches: _more(copy(learner), reading, batches))
     is_statistics = isinstance(held, suffice.Statistics)
     save(updated.statistics_ if is_statistics else updated, model if output is None else output)
     rows = [one.statistics_.n_rows for one in (updated, learner)]

@@ -1,12 +1,6 @@
 """Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches again and again with bounded memory."""
 
-from suffice.engines.files.batches import (
-    LabelledBatch,
-    UnknownColumnError,
-    all_rows,
-    labelled,
-    require_column,
-)
+from suffice.engines.files.batches import LabelledBatch, LabelledFiles, UnknownColumnError, require_column
 from suffice.engines.files.formats import FORMATS, FileDataError
 from suffice.engines.files.source import FileSource, Types, WrongCellError, is_source, open_source
 
@@ -15,12 +9,11 @@ __all__ = [
     "FileDataError",
     "FileSource",
     "LabelledBatch",
+    "LabelledFiles",
     "Types",
     "UnknownColumnError",
     "WrongCellError",
-    "all_rows",
     "is_source",
-    "labelled",
     "open_source",
     "require_column",
 ]

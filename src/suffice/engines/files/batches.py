@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from suffice.engines.files.source import open_source
+from suffice.engines.files.source import FileSource, open_source
 from suffice.families.elementary import Array
 
 SCHEMA_ROWS = 100_000
@@ -30,34 +31,53 @@ class LabelledBatch(NamedTuple):
     weight: Array | None
 
 
-def labelled(
-    source: Any,
-    work: Callable[[Iterator[LabelledBatch]], T],
-    *,
-    target: str,
-    weight: str | None = None,
-    drop: Iterable[str] = (),
-) -> T:
-    """Do something with the labelled batches of files; it starts anew where columns need wider types."""
-    files = open_source(source)
-    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
-    names = files.names
-    for name in (target, *(() if weight is None else (weight,)), *dropped):
-        require_column(name, names)
-    features = [name for name in names if name not in (target, weight, *dropped)]
-    if not features:
-        raise ValueError(f"there is no column left to learn from besides {target!r}.")
-    read = files.only([name for name in names if name not in dropped], files.wanted)
-    return read.through(lambda tables: work(_labelled(_gathered(tables), target, weight, features)))
+@dataclass(frozen=True)
+class LabelledFiles:
+    """Files with their labels and weights, in batches that may be read again and again."""
 
+    files: FileSource
+    target: str
+    weight: str | None
+    features: list[str]
 
-def all_rows(batches: Iterable[LabelledBatch]) -> LabelledBatch:
-    """All batches as one."""
-    import pyarrow as pa
+    @classmethod
+    def of(cls, source: Any, target: str, weight: str | None = None, drop: Iterable[str] = ()) -> Self:
+        """Files with columns for the labels, the weights and to leave out, if these are there."""
+        files = open_source(source)
+        dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+        names = files.names
+        for name in (target, *(() if weight is None else (weight,)), *dropped):
+            require_column(name, names)
+        features = [name for name in names if name not in (target, weight, *dropped)]
+        if not features:
+            raise ValueError(f"there is no column left to learn from besides {target!r}.")
+        return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
 
-    tables, labels, weights = zip(*batches, strict=True)
-    y = pa.chunked_array([chunk for one in labels for chunk in one.chunks])
-    return LabelledBatch(pa.concat_tables(tables), y, None if weights[0] is None else np.concatenate(weights))
+    def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
+        """Do something with all batches; it starts anew where columns need wider types."""
+        return self.files.through(lambda tables: work(self._labelled(_gathered(tables))))
+
+    def __iter__(self) -> Iterator[LabelledBatch]:
+        """The batches again, once they have been read through."""
+        return self._labelled(_gathered(self.files.batches()))
+
+    def _labelled(self, tables: Iterator[Any]) -> Iterator[LabelledBatch]:
+        row, kept_any = 0, False
+        for table in tables:
+            start, row = row, row + table.num_rows
+            weights = None if self.weight is None else _weights(table.column(self.weight), self.weight, start)
+            labels = _labels(table.column(self.target), self.target, start)
+            kept = table.select(self.features)
+            if weights is not None and not weights.all():
+                used = weights > 0
+                kept, labels, weights = kept.filter(used), labels.filter(used), weights[used]
+            if kept.num_rows:
+                kept_any = True
+                yield LabelledBatch(kept, labels, weights)
+        if not kept_any:
+            raise ValueError(
+                f"column {self.weight!r} is zero in every row, so there is nothing to learn from."
+            )
 
 
 def require_column(name: str, names: Iterable[str]) -> None:
@@ -86,25 +106,15 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     yield from tables
 
 
-def _labelled(
-    tables: Iterator[Any], target: str, weight: str | None, features: list[str]
-) -> Iterator[LabelledBatch]:
-    row = 0
-    for table in tables:
-        start, row = row, row + table.num_rows
-        weights = None if weight is None else _weights(table.column(weight), weight, start)
-        kept = table
-        if weights is not None and not weights.all():
-            kept, weights = table.filter(weights > 0), weights[weights > 0]
-        labels = kept.column(target)
-        if labels.null_count:
-            # Of all rows, also those without weight: that is how people count.
-            at = int(np.argmax(table.column(target).is_null().to_numpy(zero_copy_only=False)))
-            raise ValueError(
-                f"column {target!r} has no label at row {start + at}; give it one, or take the row out."
-            )
-        if kept.num_rows:
-            yield LabelledBatch(kept.select(features), labels, weights)
+def _labels(column: Any, name: str, start: int) -> Any:
+    import pyarrow as pa
+
+    if column.null_count:
+        at = int(np.argmax(column.is_null().to_numpy()))
+        raise ValueError(
+            f"column {name!r} has no label at row {start + at}; give it one, or take the row out."
+        )
+    return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
 
 
 def _weights(column: Any, name: str, start: int) -> Array:
