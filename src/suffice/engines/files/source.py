@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from suffice.engines.files.types import (
     read_as,
     wider,
 )
+from suffice.threads import run
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
@@ -78,8 +80,9 @@ class FileSource:
 
         n_rows = 0
         for path, first, batch in self._raw():
-            columns = [self._typed(path, first, name, batch.column(name)) for name in self._names_of(batch)]
-            yield pa.table(columns, names=list(self._names_of(batch)))
+            names = list(self._names_of(batch))
+            typed = partial(self._typed, path, first, batch)
+            yield pa.table(run(typed, names), names=names)
             n_rows += batch.num_rows
             self.said(n_rows)
         if n_rows == 0:
@@ -112,8 +115,9 @@ class FileSource:
     def _is_text(self, path: Path) -> bool:
         return self._form(path) in ("csv", "tsv")
 
-    def _typed(self, path: Path, first: int, name: str, column: Any) -> Any:
+    def _typed(self, path: Path, first: int, batch: Any, name: str) -> Any:
         """A column of a batch in its settled type."""
+        column = batch.column(name)
         if is_nested(column.type):
             raise FileDataError(
                 f"{path}: column {name!r} holds lists or objects; a cell must be one value. Leave it out."
