@@ -199,9 +199,15 @@ def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, r
     return kinds[what].from_estimator(model, X, y).plot()
 
 
-@options.command("suffice demo")
-def demo() -> None:
+@options.command("suffice demo", "suffice demo --data > penguins.csv")
+@click.option("--data", is_flag=True, help="Give the table of the demonstration instead, as csv.")
+def demo(data: bool) -> None:
     """Fit, evaluate, explain, add and subtract, on the Palmer penguins."""
+    if data:
+        from importlib.resources import files
+
+        write_text((files("suffice") / "data" / "penguins.csv").read_text(encoding="utf-8"), "-")
+        return
     from suffice.demo import main
 
     main()
