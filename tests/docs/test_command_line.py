@@ -18,7 +18,7 @@ def sessions(text):
     """Each line after a $, with the output that stands below it."""
     lines = [
         line
-        for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+        for block in re.findall(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         for line in block.splitlines()
     ]
     found = []

@@ -86,8 +86,8 @@ class FileSource:
             n_rows += batch.num_rows
             self.said(n_rows)
         if n_rows == 0:
-            names = " and ".join(map(str, self.paths[:3]))
-            raise FileDataError(f"{names}: there are no rows below the names of the columns.")
+            paths = " and ".join(map(str, self.paths[:3]))
+            raise FileDataError(f"{paths}: there are no rows below the names of the columns.")
 
     def _names_of(self, batch: Any) -> tuple[str, ...]:
         return tuple(batch.schema.names) if self.kept is None else self.kept
