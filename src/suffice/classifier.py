@@ -109,31 +109,26 @@ class BayesClassifier(FitsFiles, Saved, ClassifierMixin, BaseEstimator):  # type
 
         self._atomically(lambda: files.through(learn))
 
-    def _cells(self, X: Any) -> Any:
-        """What the model reads of a table from a file."""
-        return X
-
     def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Take rows away again (or the rows of a model or statistics), as if they had never been fitted."""
         check_is_fitted(self)
-        if y is None and isinstance(X, (BayesClassifier, Statistics)):
-            with self._lock():
-                return self._replace(self.statistics_, _statistics(X), -1, "take away what was never added")
-        rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
-        gone = Accumulator.empty(self._learnt.accumulator.schema)
-        rows.add_to(gone)
+        gone = getattr(X, "statistics_", X) if y is None else None
+        if not isinstance(gone, Statistics):
+            rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
+            sums = Accumulator.empty(self._learnt.accumulator.schema)
+            rows.add_to(sums)
+            gone = sums.statistics()
         with self._lock():
-            return self._replace(
-                self.statistics_, gone.statistics(), -1, "forget rows that were never fitted"
-            )
+            return self._replace(self.statistics_, gone, -1, "forget rows that were never fitted")
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add another model's (or statistics') rows to this one."""
         check_is_fitted(self)
-        if not isinstance(other, (BayesClassifier, Statistics)):
+        added = getattr(other, "statistics_", other)
+        if not isinstance(added, Statistics):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
         with self._lock():
-            return self._replace(self.statistics_, _statistics(other), 1, "merge")
+            return self._replace(self.statistics_, added, 1, "merge")
 
     def __add__(self, other: BayesClassifier) -> Self:
         if not isinstance(other, BayesClassifier):
@@ -506,7 +501,3 @@ class BayesClassifier(FitsFiles, Saved, ClassifierMixin, BaseEstimator):  # type
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _statistics(of: BayesClassifier | Statistics) -> Statistics:
-    return of.statistics_ if isinstance(of, BayesClassifier) else of

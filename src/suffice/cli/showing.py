@@ -195,7 +195,7 @@ def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, r
         return suffice.evaluate(model, X, y).plot()
     if what == "explanation":
         return model.explain(X.slice(row, 1)).plot()
-    kinds = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
+    kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
     return kinds[what].from_estimator(model, X, y).plot()
 
 
