@@ -115,9 +115,7 @@ class BayesClassifier(FitsFiles, Saved, ClassifierMixin, BaseEstimator):  # type
         gone = getattr(X, "statistics_", X) if y is None else None
         if not isinstance(gone, Statistics):
             rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
-            sums = Accumulator.empty(self._learnt.accumulator.schema)
-            rows.add_to(sums)
-            gone = sums.statistics()
+            gone = rows.statistics(self._learnt.accumulator.schema)
         with self._lock():
             return self._replace(self.statistics_, gone, -1, "forget rows that were never fitted")
 

@@ -71,9 +71,7 @@ def summarize(
         X, y = split_target(X, target)
     table = read_table(X)
     rows = LabelledRows(table, read_labels(y), sample_weight)
-    accumulator = Accumulator.empty(rows.schema(families))
-    rows.add_to(accumulator)
-    return accumulator.statistics()
+    return rows.statistics(rows.schema(families))
 
 
 def _summarize_files(
@@ -119,6 +117,12 @@ class LabelledRows:
     def decided(self, schema: Schema) -> Schema:
         """The schema with its undecided columns decided, where these rows can."""
         return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
+
+    def statistics(self, schema: Schema) -> Statistics:
+        """The sums of these rows."""
+        accumulator = Accumulator.empty(schema)
+        self.add_to(accumulator)
+        return accumulator.statistics()
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
