@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -52,7 +51,8 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(shell):
     with subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
-        time.sleep(1.5)  # it waits for the end of stdin
+        process.stdin.write(b"x,species\n" + b"1,a\n" * 300_000)  # more than a pipe holds, so it reads
+        process.stdin.flush()
         process.send_signal(signal.SIGINT)
         told = process.communicate(timeout=60)[1]
     assert process.returncode == 130
