@@ -14,6 +14,7 @@ from pathlib import Path
 
 import sklearn
 
+import command_line
 import dense
 import discrete
 import regression
@@ -26,8 +27,9 @@ from growth import growth
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "bench.json"
 PICTURE = ROOT / "docs" / "figures" / "benchmarks.svg"
+MODULES = (dense, discrete, text, regression, command_line)
 PARTS: dict[str, Callable[[], list[Comparison]]] = {
-    part.__name__: part for module in (dense, discrete, text, regression) for part in module.PARTS
+    part.__name__: part for module in MODULES for part in module.PARTS
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from threading import RLock
@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.container import PLAIN
+from suffice.engines.container import PLAIN, Container
+from suffice.engines.files import LabelledBatch, LabelledFiles
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
@@ -24,6 +25,7 @@ from suffice.export import Exportable, Scoring
 from suffice.expressions import Gaps
 from suffice.factors import Regularized
 from suffice.families.elementary import Array
+from suffice.fitting import FitsFiles
 from suffice.infer import Families, schema_of_statistics
 from suffice.learnt import Learnt
 from suffice.locks import lock_of
@@ -39,7 +41,7 @@ from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 
-class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -101,21 +103,28 @@ class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # typ
         """Add rows. Any batches give the same model as one `fit`; `classes` is accepted and not needed."""
         return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
 
-    def forget(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows away again, exactly to rounding, as if they had never been fitted."""
+    def _learn_files(self, files: LabelledFiles) -> None:
+        def learn(batches: Iterator[LabelledBatch]) -> None:
+            for number, (X, y, weights) in enumerate(batches):
+                self._learn(self._cells(X), y, weights, afresh=number == 0)
+            self._check_priors(np.unique(self._learnt.accumulator.classes))
+
+        self._atomically(lambda: files.through(learn))
+
+    def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Take rows away again (or the rows of a model or statistics), as if they had never been fitted."""
         check_is_fitted(self)
-        rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
-        gone = Accumulator.empty(self._learnt.accumulator.schema)
-        rows.add_to(gone)
+        gone = getattr(X, "statistics_", X) if y is None else None
+        if not isinstance(gone, Statistics):
+            rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
+            gone = rows.statistics(self._learnt.accumulator.schema)
         with self._lock():
-            return self._replace(
-                self.statistics_, gone.statistics(), -1, "forget rows that were never fitted"
-            )
+            return self._replace(self.statistics_, gone, -1, "forget rows that were never fitted")
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add another model's (or statistics') rows to this one."""
         check_is_fitted(self)
-        added = other.statistics_ if isinstance(other, BayesClassifier) else other
+        added = getattr(other, "statistics_", other)
         if not isinstance(added, Statistics):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
         with self._lock():
@@ -256,8 +265,7 @@ class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # typ
 
     def evidence(self) -> ColumnEvidence:
         """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
-        solution = self.solve()
-        return solution.evidence(self._learnt.container or PLAIN)
+        return self.solve().evidence(self._learnt.container or PLAIN)
 
     def sample(
         self,
@@ -336,14 +344,10 @@ class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # typ
 
     def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
         """What a function makes of the scores of each row."""
-        solution = self.solve()
-        return solution.read_off(self._read(X, reset=False), function, base=base)
+        return self.solve().read_off(self._read(X, reset=False), function, base=base)
 
     def _scoring(self, gaps: Gaps) -> Scoring:
-        solution = self.solve()
-        schema, container = solution.schema, self._learnt.container
-        kinds = (None,) * len(schema) if container is None else container.kinds()
-        return Scoring(schema.names, schema.named, kinds, solution.classes, solution.expression(gaps))
+        return self.solve().scoring(self._learnt.container, gaps)
 
     # --- what was learnt -------------------------------------------------------------------------
 
@@ -397,6 +401,12 @@ class BayesClassifier(Exportable, Saved, ClassifierMixin, BaseEstimator):  # typ
         check_is_fitted(self)
         with self._lock():
             return self._learnt.accumulator.statistics()
+
+    @property
+    def container_(self) -> Container | None:
+        """What the rows came in, if the model has seen rows."""
+        check_is_fitted(self)
+        return self._learnt.container
 
     @property
     def schema_(self) -> Schema:

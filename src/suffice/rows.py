@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suffice.engines.files import LabelledBatch, LabelledFiles, is_source
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.factors import Block
 from suffice.factors.base import Codes
@@ -26,14 +28,16 @@ def summarize(
     *,
     target: str | None = None,
     families: Families = "infer",
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    drop: Iterable[str] = (),
 ) -> Statistics:
     """Sum the sufficient statistics of a table, class by class.
 
     Parameters
     ----------
-    X : array, sparse array or DataFrame
-        The rows. Missing cells (NaN, None, null) are welcome.
+    X : array, sparse array, DataFrame, or path, glob or list of them
+        The rows. Missing cells (NaN, None, null) are welcome. Files (csv, tsv, jsonl, parquet, arrow) are
+        read in batches; the first 100,000 rows decide the families.
     y : array-like, optional
         The class of each row.
     target : str, optional
@@ -41,7 +45,9 @@ def summarize(
     families : "infer", Family, dict or Schema
         The family of each column; inferred where nothing is said.
     sample_weight : array-like, optional
-        A weight ≥ 0 for each row; weight k is the row k times.
+        A weight ≥ 0 for each row; weight k is the row k times. For files the name of a column.
+    drop : list of str, optional
+        Columns of files to leave out.
 
     Returns
     -------
@@ -57,13 +63,37 @@ def summarize(
     """
     if (y is None) == (target is None):
         raise ValueError("pass either y or target=, the name of the column that holds the classes.")
+    if is_source(X):
+        return _summarize_files(X, target, families, sample_weight, drop)
+    if drop:
+        raise ValueError("drop= leaves out columns of files; drop those of a DataFrame beforehand.")
     if target is not None:
         X, y = split_target(X, target)
     table = read_table(X)
     rows = LabelledRows(table, read_labels(y), sample_weight)
-    accumulator = Accumulator.empty(rows.schema(families))
-    rows.add_to(accumulator)
-    return accumulator.statistics()
+    return rows.statistics(rows.schema(families))
+
+
+def _summarize_files(
+    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str]
+) -> Statistics:
+    """Sum the rows of files, batch by batch."""
+    if target is None or not (weight is None or isinstance(weight, str)):
+        raise ValueError("of files, target= and sample_weight= name columns.")
+
+    def rows_of(batch: LabelledBatch) -> LabelledRows:
+        return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
+
+    def add(batches: Iterator[LabelledBatch]) -> Statistics:
+        first = rows_of(next(batches))
+        accumulator = Accumulator.empty(first.schema(families))
+        first.add_to(accumulator)
+        for rows in map(rows_of, batches):
+            accumulator.decide(rows.decided(accumulator.schema))
+            rows.add_to(accumulator)
+        return accumulator.statistics()
+
+    return LabelledFiles.of(source, target, weight, drop).through(add)
 
 
 class LabelledRows:
@@ -87,6 +117,12 @@ class LabelledRows:
     def decided(self, schema: Schema) -> Schema:
         """The schema with its undecided columns decided, where these rows can."""
         return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
+
+    def statistics(self, schema: Schema) -> Statistics:
+        """The sums of these rows."""
+        accumulator = Accumulator.empty(schema)
+        self.add_to(accumulator)
+        return accumulator.statistics()
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""

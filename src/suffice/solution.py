@@ -15,6 +15,7 @@ from suffice.engines.container import Container
 from suffice.engines.table import Table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
+from suffice.export import Scoring
 from suffice.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.factors import Regularized, Solved
 from suffice.factors.base import Codes
@@ -168,6 +169,12 @@ class Solution:
         return total_score(
             [offset, *(factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts)]
         )
+
+    def scoring(self, container: Container | None, gaps: Gaps) -> Scoring:
+        """What an export writes down: the columns, the classes and the scores."""
+        names, named = self.schema.names, self.schema.named
+        kinds = (None,) * len(self.schema) if container is None else container.kinds()
+        return Scoring(names, named, kinds, self.classes, self.expression(gaps))
 
     def contributions(self, table: Table) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""

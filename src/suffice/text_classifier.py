@@ -153,6 +153,15 @@ class TextClassifier(BayesClassifier):
             raise ValueError("there are no documents to learn from.")
         return table
 
+    def _cells(self, X: Any) -> Any:
+        """The one column of documents."""
+        if X.num_columns != 1:
+            raise ValueError(
+                f"documents are in one column, but there are {X.column_names[:20]}; leave the others out "
+                "with drop=."
+            )
+        return X.column(0)
+
     def _language(self) -> Language:
         factor = self.solve().factors[0]
         if not isinstance(factor, SolvedWords):

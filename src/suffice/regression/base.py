@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,24 +14,26 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from suffice.archive import Fields, Saved, Setting, SufficeFileError
+from suffice.engines.files import LabelledFiles
 from suffice.explanation import Explanation
 from suffice.export import Exportable, Scoring
 from suffice.expressions import Expression, Gaps, Score
 from suffice.families.elementary import Array
+from suffice.fitting import FitsFiles
 from suffice.regression.convergence import problem
 from suffice.regression.design import Design
 from suffice.regression.equations import Equations
 from suffice.regression.learnt import Learnt, Solved, joint_scores
 from suffice.regression.likelihoods import Likelihood
 from suffice.regression.objective import Objective
-from suffice.regression.reading import RegressionRows, read_rows, read_training
+from suffice.regression.reading import RegressionRows, read_rows, read_training, read_training_files
 from suffice.regression.strategy import hessian_is_cheap, minimise
 from suffice.regression.summary import Summary
 
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
     def __init__(
@@ -57,15 +60,22 @@ class Regression(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ig
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
+        return self._atomically(lambda: read_training(self, X, y, sample_weight, self.class_weight))
+
+    def _learn_files(self, files: LabelledFiles) -> None:
+        self._atomically(lambda: read_training_files(self, files, self.class_weight))
+
+    def _atomically(self, read: Callable[[], RegressionRows]) -> Self:
+        """Learn the rows; where it fails, the model is as it was."""
         self._check_settings()
         before = dict(self.__dict__)
         try:
-            self._learnt = self._learn(read_training(self, X, y, sample_weight, self.class_weight))
+            self._learnt = self._learn(read())
         except BaseException:
             self.__dict__ = before
             raise
         if not self.converged_:
-            warnings.warn(self.message_, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.message_, ConvergenceWarning, stacklevel=3)
         return self
 
     def _learn(self, rows: RegressionRows) -> Learnt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +12,15 @@ from scipy import sparse
 from sklearn.utils import compute_class_weight
 
 from suffice.engines.container import Container
-from suffice.engines.table import Table
+from suffice.engines.files import LabelledBatch, LabelledFiles
+from suffice.engines.table import Table, read_labels, read_table
 from suffice.families.elementary import Array
 from suffice.reading import Names, read_features, read_more_features, read_targets
 from suffice.regression.design import Block, Extent, Parts
 from suffice.rows import LabelledRows
+
+HELD_BYTES = 1 << 27
+"""Numbers of files that are held in memory; more are read anew on every pass."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +44,68 @@ def read_training(
     labels = read_targets(estimator, y)
     table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
-    if len(rows.labels) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs at least 2 classes, but y holds one class only: "
-            f"{rows.labels.tolist()[0]!r}."
-        )
+    totals = np.bincount(rows.codes, rows.weights).astype(np.float64)
+    by_class = _weights_of_classes(estimator, rows.labels, totals, class_weight)
+    return _training([_block(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
+
+
+def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any) -> RegressionRows:
+    """Check and read the rows of files: held as numbers where they are few, else read anew on every pass."""
+
+    def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], dict[Any, float], list[Any], int]:
+        first: list[Table] = []
+        seen, size = [], 0
+        totals: dict[Any, float] = {}
+        for X, y, weights in batches:
+            first = first or [read_features(estimator, X.slice(0, 1))]
+            rows = LabelledRows(read_table(X), read_targets(estimator, y), weights)
+            sums = np.bincount(rows.codes, rows.weights).tolist()
+            for label, weight in zip(rows.labels.tolist(), sums, strict=True):
+                totals[label] = totals.get(label, 0.0) + weight
+            seen.append(rows.labels)
+            size += X.num_rows * X.num_columns * np.dtype(np.float64).itemsize
+        return first, totals, seen, size
+
+    (table,), sums, seen, size = files.through(scan)
+    classes = np.unique(np.concatenate(seen))
+    totals = np.array([sums[label] for label in classes.tolist()])
+    by_class = _weights_of_classes(estimator, classes, totals, class_weight)
+    parts: Parts = _FileParts(files, classes, by_class)
+    return _training(list(parts) if size <= HELD_BYTES else parts, table, classes, totals, by_class)
+
+
+@dataclass(frozen=True)
+class _FileParts:
+    """The rows of files as numbers."""
+
+    files: LabelledFiles
+    classes: NDArray[Any]
+    by_class: Array | None
+
+    def __iter__(self) -> Iterator[Block]:
+        for X, y, weights in self.files:
+            yield _block(LabelledRows(read_table(X), read_labels(y), weights), self.classes, self.by_class)
+
+
+def _block(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:
+    """Rows as numbers, with codes among all classes."""
+    codes = np.searchsorted(classes, rows.labels)[rows.codes]
     weights = rows.weights
-    if class_weight is not None:
-        by_row = _weights_of_classes(rows, class_weight)[rows.codes]
-        weights = by_row if weights is None else weights * by_row
-    parts = [Block(_numbers(rows.kept_table()), rows.codes, weights)]
+    if by_class is not None:
+        weights = by_class[codes] if weights is None else weights * by_class[codes]
+    return Block(_numbers(rows.kept_table()), codes, weights)
+
+
+def _training(
+    parts: Parts, table: Table, classes: NDArray[Any], totals: Array, by_class: Array | None
+) -> RegressionRows:
     extent = Extent.of(parts)
     _refuse_gaps(table, extent)
     return RegressionRows(
         parts,
         extent,
-        rows.labels,
-        np.bincount(rows.codes, weights).astype(np.float64),
+        classes,
+        totals if by_class is None else totals * by_class,
         table.names if table.named else None,
         table.container,
     )
@@ -70,14 +120,21 @@ def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
     return numbers
 
 
-def _weights_of_classes(rows: LabelledRows, class_weight: Any) -> Array:
-    """What the rows of each class weigh beside their own weights."""
+def _weights_of_classes(
+    estimator: Any, classes: NDArray[Any], totals: Array, class_weight: Any
+) -> Array | None:
+    """What the rows of each class weigh beside their own weights, whose sums are `totals`."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least 2 classes, but y holds one class only: "
+            f"{classes.tolist()[0]!r}."
+        )
+    if class_weight is None:
+        return None
     if class_weight != "balanced" and not isinstance(class_weight, dict):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
-    weights = compute_class_weight(
-        class_weight, classes=rows.labels, y=rows.labels[rows.codes], sample_weight=rows.weights
-    )
-    for label, weight in zip(rows.labels.tolist(), weights.tolist(), strict=True):
+    weights = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=totals)
+    for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
         if not 0.0 < weight < np.inf:
             raise ValueError(
                 f"class_weight is {weight} for the class {label!r}; weights must be finite and > 0 "

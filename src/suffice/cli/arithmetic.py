@@ -1,0 +1,79 @@
+"""Commands that add and subtract files: merge and subtract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from suffice.cli import options
+from suffice.cli.failures import DataFailure, SchemaFailure
+from suffice.cli.writing import refuse_a_terminal, refuse_to_replace, save
+
+
+@options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
+@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@options.output(required=True, text="Where the sum goes; - is stdout.")
+@options.force
+def merge(files: tuple[str, ...], output: str, force: bool) -> None:
+    """Add models or statistics: the result is that of all their rows together.
+
+    It is a model if the first file holds one, with its settings. All must have the same columns and families.
+    """
+    refuse_to_replace(output, force=force)
+    refuse_a_terminal(output)
+    total, *others = [_addable(path) for path in files]
+    for path, other in zip(files[1:], others, strict=True):
+        total = _combined(total, other, files[0], path, 1)
+    save(total, output)
+    click.echo(f"{_statistics(total).n_rows:,} rows.", err=True)
+
+
+@options.command("suffice subtract week.suffice monday.suffice -o rest.suffice")
+@options.model_file("whole")
+@options.model_file("part")
+@options.output(required=True, text="Where the difference goes; - is stdout.")
+@options.force
+def subtract(whole: str, part: str, output: str, force: bool) -> None:
+    """Take the rows of PART out of WHOLE: the result is as if WHOLE had never seen them.
+
+    Both are models or statistics of the same columns and families.
+    """
+    refuse_to_replace(output, force=force)
+    refuse_a_terminal(output)
+    left = _combined(_addable(whole), _addable(part), whole, part, -1)
+    save(left, output)
+    click.echo(f"{_statistics(left).n_rows:,} rows.", err=True)
+
+
+def _addable(path: str) -> Any:
+    from suffice.cli.reading import load
+
+    held = load(path)
+    if not hasattr(held, "totals") and not hasattr(held, "merge"):
+        raise DataFailure(
+            f"{path} holds a {type(held).__name__}, which is no sum over rows, so it does not add; fit it "
+            "again to all rows."
+        )
+    return held
+
+
+def _statistics(held: Any) -> Any:
+    return getattr(held, "statistics_", held)
+
+
+def _combined(one: Any, other: Any, path: str, other_path: str, sign: int) -> Any:
+    import suffice
+
+    difference = _statistics(one).schema.difference(_statistics(other).schema)
+    if difference is not None:
+        raise SchemaFailure(
+            f"{path} and {other_path} do not go together: {difference}. Sum both for the same families with "
+            "suffice summarize --like."
+        )
+    if not isinstance(one, suffice.Statistics):
+        return one.merge(other) if sign > 0 else one.forget(other)
+    if sign > 0:
+        return one + _statistics(other)
+    # Statistics alone may be signed. A file of them stands for rows.
+    return suffice.BayesClassifier().fit_statistics(one).forget(other).statistics_

@@ -1,0 +1,132 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+Decorator = Callable[[Any], Any]
+
+
+def command(*examples: str) -> Decorator:
+    """A command, whose help ends with examples."""
+    lines = "".join(f"  {line}\n" for line in examples)
+    return click.command(epilog=f"\b\nExample{'s' * (len(examples) > 1)}:\n{lines}")
+
+
+def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a column from the header of the data."""
+    from suffice.engines.files import open_source
+
+    # An option that still waits for its value leaves all arguments unparsed.
+    for path in (*(context.params.get("data") or ()), *reversed(context.args)):
+        try:
+            names = open_source(path, context.params.get("form")).names
+        except (OSError, ValueError):
+            continue
+        return [name for name in names if name.startswith(incomplete)]
+    return []
+
+
+def data(*, required: bool = True) -> Decorator:
+    """The files with rows."""
+    return click.argument("data", nargs=-1, required=required, metavar="DATA...")
+
+
+def model_file(name: str = "model") -> Decorator:
+    """A file with a model or statistics."""
+    return click.argument(name, type=click.Path(), metavar=name.upper())
+
+
+form = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="The format of DATA, where its name does not tell; csv for stdin.",
+)
+target = click.option(
+    "-y",
+    "--target",
+    required=True,
+    metavar="COLUMN",
+    shell_complete=columns_of_data,
+    help="The column that holds the classes.",
+)
+known_target = click.option(
+    "-y",
+    "--target",
+    metavar="COLUMN",
+    shell_complete=columns_of_data,
+    help="The column that holds the classes; found by itself where only one column beside those of the "
+    "model holds classes.",
+)
+weight = click.option(
+    "--weight",
+    metavar="COLUMN",
+    shell_complete=columns_of_data,
+    help="The column that holds weights; weight k is the row k times.",
+)
+drop = click.option(
+    "--drop", multiple=True, metavar="COLUMN", shell_complete=columns_of_data, help="A column to leave out."
+)
+families = click.option(
+    "--families",
+    multiple=True,
+    metavar="COLUMN=FAMILY,...",
+    help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. Other "
+    "columns get theirs from the first 100,000 rows.",
+)
+force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+
+
+def output(*, required: bool, text: str) -> Decorator:
+    """Where the result goes."""
+    return click.option(
+        "-o", "--output", required=required, default=None if required else "-", metavar="FILE", help=text
+    )
+
+
+output_format = click.option(
+    "--output-format",
+    type=click.Choice(FORMATS),
+    help="The format of the result, where its name does not tell; csv on stdout.",
+)
+
+
+def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Families by column from `column=family,column=family`; a column's name may hold commas and =."""
+    import re
+
+    from suffice.families import FAMILIES
+    from suffice.infer import family_from
+
+    chosen: dict[str, Any] = {}
+    for text in texts:
+        waiting = ""
+        for piece in text.split(","):
+            waiting += piece
+            column, equals, name = waiting.rpartition("=")
+            called = re.fullmatch(r"\s*(\w+)(?:\((\d+)\))?\s*", name)
+            if not equals or called is None:
+                waiting += ","
+                continue
+            word, number = called.groups()
+            spec: Any = None if word.lower() == "none" else word
+            if number is not None:
+                by_name = {one.lower(): family for one, family in FAMILIES.items()}
+                spec = by_name.get(word.lower().replace("_", ""), word)
+                spec = spec(int(number)) if isinstance(spec, type) else spec
+            try:
+                chosen[column] = family_from(spec)
+            except ValueError as error:
+                raise click.BadParameter(str(error), param_hint="--families") from error
+            waiting = ""
+        if waiting:
+            raise click.BadParameter(
+                f"{waiting.rstrip(',')!r} names no family; write COLUMN=FAMILY, as in visits=poisson.",
+                param_hint="--families",
+            )
+    return chosen

@@ -1,0 +1,209 @@
+"""What commands read: rows of files or stdin, models, and the rows that a model can answer for."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli.failures import SchemaFailure
+
+if TYPE_CHECKING:
+    from suffice.engines.files import FileSource, Types
+
+
+@contextmanager
+def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileSource]:
+    """The rows of files; those of stdin are put into a temporary file first, for they may be read twice."""
+    from suffice.engines.files import open_source
+    from suffice.progress import Progress
+
+    with tempfile.NamedTemporaryFile(prefix="suffice-") as spool, Progress(work) as progress:
+        if "-" in data:
+            if len(data) > 1:
+                raise click.UsageError("stdin (-) cannot be read together with files.")
+            shutil.copyfileobj(sys.stdin.buffer, spool)
+            spool.flush()
+            source = open_source(spool.name, form or "csv")
+        else:
+            source = open_source(list(data), form)
+        yield replace(source, said=lambda rows: progress.say(f"{rows:,} rows"))
+
+
+def load(path: str) -> Any:
+    """A model or statistics from a file or stdin."""
+    import suffice
+
+    return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
+
+
+def as_model(held: Any) -> Any:
+    """A model as it is; statistics as the model of the families they were summed for."""
+    import suffice
+
+    return suffice.BayesClassifier().fit_statistics(held) if isinstance(held, suffice.Statistics) else held
+
+
+def load_model(path: str) -> Any:
+    """A model from a file with a model or statistics."""
+    return as_model(load(path))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a model reads rows of files: its own columns, each as what it was when the model was fitted."""
+
+    names: tuple[str, ...]
+    """The columns to read."""
+    wanted: Types
+    """What their cells must be."""
+    arranged: Callable[[Any], Any]
+    """What the model is given of a table with these columns."""
+
+    def batches(self, source: FileSource, *others: str, wanted: Types | None = None) -> Iterator[Any]:
+        """Tables with the model's columns and others; what these are may be said."""
+        return source.only((*self.names, *others), {**self.wanted, **(wanted or {})}).batches()
+
+
+def reader(model: Any, source: FileSource) -> Reader:
+    """How a model reads a source, if it has the model's columns."""
+    from suffice import TextClassifier
+
+    present = source.names
+    if isinstance(model, TextClassifier):
+        return _documents(present)
+    if hasattr(model, "feature_names_in_"):
+        return _named(model, present)
+    return _by_position(model, present)
+
+
+def _documents(present: tuple[str, ...]) -> Reader:
+    name = present[0] if len(present) == 1 else "text"
+    if name not in present:
+        raise SchemaFailure(
+            f"the model reads documents from a column 'text', but the columns are {_list(present)}; "
+            "rename the one with the documents."
+        )
+    return Reader((name,), {name: "level"}, lambda table: table.column(name))
+
+
+def _named(model: Any, present: tuple[str, ...]) -> Reader:
+    wanted = _kinds(model)
+    missing = [name for name in wanted if name not in present]
+    if missing:
+        raise SchemaFailure(_missing(missing, present, list(model.feature_names_in_)))
+    everything = list(model.feature_names_in_)
+
+    def arranged(table: Any) -> Any:
+        import pyarrow as pa
+
+        # A column that the model leaves out need not be there, and is not read.
+        columns = [table.column(n) if n in wanted else pa.nulls(table.num_rows) for n in everything]
+        return pa.table(columns, names=everything)
+
+    return Reader(tuple(wanted), wanted, arranged)
+
+
+def _by_position(model: Any, present: tuple[str, ...]) -> Reader:
+    n_columns = model.n_features_in_
+    if len(present) < n_columns:
+        raise SchemaFailure(
+            f"the model was fitted on {n_columns} columns without names, but there are {len(present)}: "
+            f"{_list(present)}."
+        )
+    names = present[:n_columns]
+    kinds = _kinds(model)
+    wanted = {name: kinds[j] for j, name in enumerate(names) if j in kinds}
+
+    def arranged(table: Any) -> Any:
+        import numpy as np
+
+        columns = [table.column(name).to_numpy(zero_copy_only=False) for name in names]
+        numeric = all(kind in ("number", "boolean") for kind in kinds.values())
+        return np.column_stack([c.astype(np.float64) if numeric else c.astype(object) for c in columns])
+
+    return Reader(names, wanted, arranged)
+
+
+def _missing(missing: list[str], present: tuple[str, ...], known: list[str]) -> str:
+    extra = [name for name in present if name not in known]
+    near = difflib.get_close_matches(missing[0], extra, n=1)
+    hint = f" Is {near[0]!r} meant? Then rename it." if near else ""
+    return f"the model needs {_list(missing)}, which the data do not have.{hint} They have {_list(present)}."
+
+
+def _list(names: Any) -> str:
+    shown = ", ".join(repr(str(name)) for name in list(names)[:20])
+    return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
+
+
+def _kinds(model: Any) -> dict[Any, Any]:
+    """What the cells of each column that the model uses were when it was fitted."""
+    from suffice import BayesClassifier
+    from suffice.factors.levels import LevelTotals
+
+    if not isinstance(model, BayesClassifier):
+        names = getattr(model, "feature_names_in_", range(model.n_features_in_))
+        return dict.fromkeys(list(names), "number")
+    statistics, container = model.statistics_, model.container_
+    schema = statistics.schema
+    seen = container.kinds() if container is not None else ("number",) * len(schema)
+    kinds: dict[int, Any] = {}
+    for factor, totals in zip(schema.factors, statistics.totals, strict=True):
+        for place, column in enumerate(factor.columns.tolist()):
+            if seen[column] in ("moment", "duration", "clock"):
+                kinds[column] = seen[column]
+            elif isinstance(totals, LevelTotals):
+                kinds[column] = _kind_of_levels(totals.columns[place].levels)
+            elif factor.reads == "numbers":
+                kinds[column] = "boolean" if seen[column] == "boolean" else "number"
+            else:
+                kinds[column] = "level"
+    return {schema.names[column]: kinds[column] for column in sorted(kinds)}
+
+
+def _kind_of_levels(levels: list[Any]) -> str:
+    """What categories are: text, unless all that were seen are flags or numbers."""
+    if levels and all(isinstance(level, bool) for level in levels):
+        return "boolean"
+    return "number" if levels and not any(isinstance(level, str) for level in levels) else "level"
+
+
+def kind_of_classes(model: Any) -> Any:
+    """What the labels of a model are."""
+    kind = model.classes_.dtype.kind
+    return "boolean" if kind == "b" else "number" if kind in "iuf" else "level"
+
+
+def target_of(model: Any, source: FileSource, target: str | None) -> str:
+    """The column with the classes: the named one, the only other one, or the only one of known classes."""
+    from suffice.engines.files import FileDataError, require_column
+
+    if target is not None:
+        require_column(target, source.names)
+        return target
+    own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
+    known = set(model.classes_.tolist())
+    found = []
+    others = [name for name in source.names if name not in own]
+    if len(others) == 1:
+        return others[0]
+    for name in others:
+        try:
+            first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)
+        except FileDataError:
+            continue
+        if first is not None and set(first.column(0).drop_null().unique().to_pylist()) <= known:
+            found.append(name)
+    if len(found) != 1:
+        which = _list(found or others) if found or others else "no column beside those of the model"
+        raise click.UsageError(f"which column holds the classes? Name it with -y; it may be {which}.")
+    return str(found[0])

@@ -1,0 +1,19 @@
+"""Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches again and again with bounded memory."""
+
+from suffice.engines.files.batches import LabelledBatch, LabelledFiles, UnknownColumnError, require_column
+from suffice.engines.files.formats import FORMATS, FileDataError
+from suffice.engines.files.source import FileSource, Types, WrongCellError, is_source, open_source
+
+__all__ = [
+    "FORMATS",
+    "FileDataError",
+    "FileSource",
+    "LabelledBatch",
+    "LabelledFiles",
+    "Types",
+    "UnknownColumnError",
+    "WrongCellError",
+    "is_source",
+    "open_source",
+    "require_column",
+]

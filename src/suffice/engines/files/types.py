@@ -1,0 +1,120 @@
+"""One type for each column of many batches: the narrowest that holds all its cells."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Literal
+
+Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration"]
+"""What the cells of a column must be."""
+
+
+@cache
+def _readings() -> dict[str, list[Any]]:
+    """The types that text may be read as, narrow ones first, by what the cells are then."""
+    import pyarrow as pa
+
+    return {
+        "number": [pa.int64(), pa.float64()],
+        "boolean": [pa.bool_()],
+        "moment": [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")],
+        "clock": [pa.time64("us")],
+    }
+
+
+def narrowest(column: Any) -> Any:
+    """The type of a column; text (of a csv file) is read as what it looks like."""
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return pa.null()
+    for types in _readings().values():
+        for one in types:
+            if cast(column, one) is not None:
+                return one
+    return pa.string()
+
+
+def plain(of: Any) -> Any:
+    """The type that cells of an Arrow type are read as: categories as their values, decimals as floats."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(of):
+        return plain(of.value_type)
+    if pa.types.is_large_string(of) or pa.types.is_string_view(of):
+        return pa.string()
+    return pa.float64() if pa.types.is_decimal(of) else of
+
+
+def is_nested(of: Any) -> bool:
+    """Whether the cells of a type hold cells of their own."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_nested(of))
+
+
+def wider(a: Any, b: Any) -> Any:
+    """The narrowest type for cells of both types; text, where nothing else is."""
+    import pyarrow as pa
+
+    if a == b or pa.types.is_null(b):
+        return a
+    if pa.types.is_null(a):
+        return b
+    if _is_number(a) and _is_number(b):
+        both_whole = pa.types.is_integer(a) and pa.types.is_integer(b)
+        return pa.int64() if both_whole and pa.uint64() not in (a, b) else pa.float64()
+    moments = [one for one in (a, b) if pa.types.is_timestamp(one)]
+    if len(moments) + sum(map(pa.types.is_date, (a, b))) == 2 and len({one.tz for one in moments}) < 2:
+        return pa.timestamp("us", moments[0].tz if moments else None)
+    return pa.string()
+
+
+def cast(column: Any, to: Any) -> Any:
+    """The column in another type, or None if some cell does not fit."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.type == to:
+        return column
+    if pa.types.is_null(to):
+        return pa.nulls(len(column)) if column.null_count == len(column) else None
+    try:
+        return pc.cast(column, to)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        pass
+    if not pa.types.is_string(column.type):
+        return None
+    try:
+        return pc.cast(pc.utf8_trim_whitespace(column), to)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def read_as(column: Any, wanted: Wanted) -> Any:
+    """The column as cells of a kind, or None if some cell is of another."""
+    import pyarrow as pa
+
+    if wanted == "level":
+        return cast(column, pa.string())
+    if not pa.types.is_string(column.type):
+        return column
+    return next((read for to in _readings().get(wanted, []) if (read := cast(column, to)) is not None), None)
+
+
+def first_misfit(column: Any, fits: Any) -> int:
+    """The position of the first cell that does not fit by itself, found by halving."""
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(column.slice(low, middle - low)) is None:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+def _is_number(of: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(of) or pa.types.is_floating(of))

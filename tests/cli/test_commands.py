@@ -1,0 +1,291 @@
+"""What each command gives: the same as the library."""
+
+import io
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, ipc
+from pyarrow import json as arrow_json
+from pyarrow import parquet as pq
+from sklearn.base import clone
+
+import suffice
+
+
+def read_csv(text):
+    return csv.read_csv(pa.BufferReader(text.encode()))
+
+
+def test_fit_and_predict_are_those_of_the_library(run, model):
+    X, species = suffice.load_penguins()
+    whole = suffice.BayesClassifier().fit(X, species)
+    answers = read_csv(run("predict", model, "penguins.csv", "--proba").stdout)
+    assert answers["prediction"].to_pylist() == whole.predict(X).tolist()
+    posterior = np.column_stack([answers[f"p({label})"] for label in whole.classes_])
+    np.testing.assert_array_equal(posterior, whole.predict_proba(X))
+    np.testing.assert_array_equal(suffice.load(model).predict_proba(X), whole.predict_proba(X))
+
+
+def test_fit_tells_the_schema_and_a_cross_validated_figure_beside_the_baseline(run):
+    result = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    assert result.stdout == ""
+    assert "whole numbers, 3 different: Categorical fits best" in result.stderr
+    assert "Cross-validated: accuracy 0.9" in result.stderr
+    assert "always 'Adelie': 0.442" in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_cross_validation_forgets_each_fold_as_refitting_would():
+    from suffice.cli.folds import FOLDS, Sample, cross_validated
+    from suffice.engines.files import LabelledFiles
+
+    model = suffice.BayesClassifier().fit_from("penguins.csv", target="species")
+    sample = LabelledFiles.of("penguins.csv", "species").through(Sample)
+    found = cross_validated(model, sample)
+    fold = np.random.default_rng(0).permutation(len(sample.y)) % FOLDS
+    right = 0
+    for number in range(FOLDS):
+        here, rest = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        refitted = clone(model).set_params(families=model.schema_).fit(sample.X.take(rest), sample.y[rest])
+        right += int(np.sum(refitted.predict(sample.X.take(here)) == sample.y[here]))
+    assert found.accuracy == right / len(sample.y)
+
+
+def test_a_sample_of_many_rows_is_spread_evenly(monkeypatch):
+    from suffice.cli import folds
+    from suffice.engines.files import LabelledBatch
+
+    monkeypatch.setattr(folds, "MOST_ROWS", 100)
+    parts = np.array_split(np.arange(1000), 7)
+    batches = (LabelledBatch(pa.table({"x": part}), part, part / 2.0) for part in parts)
+    sample = folds.Sample(batches)
+    assert sample.n_rows == 1000
+    assert sample.y.tolist() == list(range(0, 1000, 16))
+    assert sample.X["x"].to_pylist() == sample.y.tolist()
+    np.testing.assert_array_equal(sample.weight, sample.y / 2.0)
+
+
+@pytest.mark.parametrize(
+    "kind, twin",
+    [
+        ("nb", suffice.BayesClassifier()),
+        ("gda", suffice.GaussianDiscriminant()),
+        ("qda", suffice.GaussianDiscriminant("full")),
+        ("logistic", suffice.LogisticRegression()),
+    ],
+)
+def test_every_kind_of_model_is_that_of_the_library(run, kind, twin):
+    rng = np.random.default_rng(0)
+    X = pa.table({"a": rng.normal(size=60), "b": rng.normal(size=60)})
+    y = np.where(X["a"].to_numpy() + rng.normal(size=60) > 0, "yes", "no")
+    csv.write_csv(X.append_column("y", pa.array(y)), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", kind)
+    np.testing.assert_array_equal(
+        suffice.load("m.suffice").predict_proba(X), clone(twin).fit(X, y).predict_proba(X)
+    )
+
+
+def test_auto_takes_joint_gaussians_where_they_do_better(run):
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(400, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
+    y = np.repeat(["a", "b"], 200)
+    rows[200:, 1] += 0.8
+    csv.write_csv(pa.table({"u": rows[:, 0], "v": rows[:, 1], "y": y}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
+    assert isinstance(suffice.load("m.suffice"), suffice.GaussianDiscriminant)
+
+
+def test_text_is_fitted_from_one_column(run):
+    texts = ["good film", "bad film", "good fun", "bad luck"] * 5
+    csv.write_csv(pa.table({"words": texts, "id": range(20), "y": ["+", "-", "+", "-"] * 5}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "text", "--drop", "id")
+    twin = suffice.TextClassifier().fit(texts, ["+", "-", "+", "-"] * 5)
+    answers = read_csv(run("predict", "m.suffice", "d.csv", "--proba").stdout)
+    np.testing.assert_allclose(answers["p(+)"], twin.predict_proba(texts)[:, 0], rtol=1e-13)
+    assert "--drop" in run("fit", "d.csv", "-y", "y", "-o", "n.suffice", "--model", "text", code=2).stderr
+
+
+def test_a_text_classifier_of_the_library_reads_the_column_text(run):
+    suffice.TextClassifier().fit(["good", "bad"], ["+", "-"]).save("t.suffice")
+    csv.write_csv(pa.table({"id": [1], "text": ["good"]}), "d.csv")
+    assert run("predict", "t.suffice", "d.csv").stdout == "prediction\n+\n"
+    assert "good" in run("explain", "t.suffice", "d.csv", "--row", 0).stdout
+    csv.write_csv(pa.table({"id": [1], "words": ["good"]}), "e.csv")
+    assert "'text'" in run("predict", "t.suffice", "e.csv", code=3).stderr
+
+
+def test_families_weights_and_columns_to_leave_out(run):
+    csv.write_csv(
+        pa.table(
+            {"a,b=c": [1, 2, 9, 8, 3], "w": [1, 2, 1, 1, 0], "id": range(5), "y": ["x", "x", "z", "z", "z"]}
+        ),
+        "d.csv",
+    )
+    run(
+        *("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--weight", "w"),
+        *("--drop", "id", "--families", "a,b=c=poisson"),
+    )
+    model = suffice.load("m.suffice")
+    assert repr(model.schema_["a,b=c"].family) == "Poisson()"
+    assert model.statistics_.weight.tolist() == [3.0, 2.0]
+    run(
+        "fit", "d.csv", "-y", "y", "-o", "n.suffice", "--drop", "w", "--families", "id=none,a,b=c=binomial(9)"
+    )
+    assert repr(suffice.load("n.suffice").schema_["a,b=c"].family) == "Binomial(n=9)"
+
+
+def test_parts_merge_to_the_whole_and_subtract_to_a_part(run):
+    run("summarize", "penguins.csv", "-y", "species", "-o", "all.suffice")
+    for part in ("part1", "part2"):
+        run("summarize", f"{part}.csv", "-y", "species", "-o", f"{part}.suffice", "--like", "all.suffice")
+    run("merge", "part1.suffice", "part2.suffice", "-o", "merged.suffice")
+    whole = suffice.load("all.suffice")
+    assert suffice.load("merged.suffice").isclose(whole)
+    run("subtract", "merged.suffice", "part2.suffice", "-o", "left.suffice")
+    assert suffice.load("left.suffice").isclose(suffice.load("part1.suffice"))
+    assert "rows" in run("subtract", "part1.suffice", "all.suffice", "-o", "no.suffice", code=1).stderr
+
+
+def test_models_merge_subtract_and_learn_on(run, model):
+    whole = suffice.load(model)
+    run("summarize", "part2.csv", "-y", "species", "-o", "part2.suffice", "--like", model)
+    run("subtract", model, "part2.suffice", "-o", "first.suffice")
+    assert suffice.load("first.suffice").statistics_.n_rows == 150
+    run("merge", "first.suffice", "part2.suffice", "-o", "again.suffice")
+    X = suffice.load_penguins()[0]
+    np.testing.assert_allclose(
+        suffice.load("again.suffice").predict_proba(X), whole.predict_proba(X), rtol=1e-9
+    )
+    run("update", "first.suffice", "part2.csv")
+    assert suffice.load("first.suffice").statistics_.isclose(whole.statistics_)
+    run("update", "part2.suffice", "part1.csv", "-y", "species", "-o", "sum.suffice")
+    assert suffice.load("sum.suffice").isclose(whole.statistics_)
+
+
+def test_statistics_serve_as_a_model(run):
+    run("summarize", "penguins.csv", "-y", "species", "-o", "s.suffice")
+    X, species = suffice.load_penguins()
+    answers = read_csv(run("predict", "s.suffice", "penguins.csv").stdout)
+    assert answers["prediction"].to_pylist() == suffice.BayesClassifier().fit(X, species).predict(X).tolist()
+    assert "344 rows" in run("info", "s.suffice").stdout
+
+
+def test_evaluate_finds_the_classes_and_gives_the_library_s_figures(run, model):
+    X, species = suffice.load_penguins()
+    wanted = suffice.evaluate(suffice.BayesClassifier().fit(X, species), X, species)
+    assert run("evaluate", model, "penguins.csv").stdout.rstrip() == repr(wanted)
+    figures = json.loads(run("evaluate", model, "penguins.csv", "-y", "species", "--json").stdout)
+    assert figures["accuracy"] == wanted.accuracy
+    assert figures["confusion"] == wanted.confusion.tolist()
+
+
+def test_evaluate_asks_where_two_columns_could_hold_the_classes(run, model):
+    table = csv.read_csv("penguins.csv")
+    csv.write_csv(table.append_column("guess", table["species"]), "two.csv")
+    told = run("evaluate", model, "two.csv", code=2).stderr
+    assert "-y" in told
+    assert "'guess'" in told
+
+
+def test_explain_gives_contributions_that_add_up(run, model):
+    X = suffice.load_penguins()[0]
+    loaded = suffice.load(model)
+    frame = read_csv(run("explain", model, "penguins.csv").stdout)
+    assert frame.column_names == ["row", "column", *loaded.classes_]
+    np.testing.assert_allclose(
+        frame["Gentoo"], loaded.explain(X).contributions[:, :, 2].reshape(-1), rtol=1e-14
+    )
+    assert run("explain", model, "penguins.csv", "--row", 3).stdout.startswith("row 3: Adelie")
+    assert "344" in run("explain", model, "penguins.csv", "--row", 344, code=2).stderr
+
+
+def test_sample_draws_the_rows_of_the_library(run, model):
+    drawn = read_csv(run("sample", model, "-n", 20, "--seed", 7, "-y", "species").stdout)
+    X, y = suffice.load(model).sample(20, random_state=7)
+    assert drawn["species"].to_pylist() == y.tolist()
+    assert drawn.drop_columns("species").to_pydict() == X.to_pydict()
+    assert "-y" in run("sample", model, "-y", "island", code=2).stderr
+
+
+def test_results_take_every_format(run, model):
+    wanted = read_csv(run("predict", model, "penguins.csv", "--keep", "year").stdout)
+    assert wanted.column_names == ["year", "prediction"]
+    readers = {
+        "p.parquet": pq.read_table,
+        "p.arrow": lambda path: ipc.open_stream(path).read_all(),
+        "p.csv.gz": csv.read_csv,
+        "p.tsv": lambda path: csv.read_csv(path, parse_options=csv.ParseOptions(delimiter="\t")),
+        "p.jsonl": arrow_json.read_json,
+    }
+    for name, read in readers.items():
+        run("predict", model, "penguins.csv", "-o", name)
+        assert read(name)["prediction"].to_pylist() == wanted["prediction"].to_pylist()
+    piped = run("predict", model, "penguins.csv", "--output-format", "jsonl").stdout
+    assert [json.loads(line)["prediction"] for line in piped.splitlines()] == wanted["prediction"].to_pylist()
+
+
+def test_stdin_is_read_in_any_format(run, model):
+    wanted = run("predict", model, "penguins.csv").stdout
+    with open("penguins.csv", "rb") as file:  # noqa: PTH123
+        assert run("predict", model, input=file.read()).stdout == wanted
+    packed = io.BytesIO()
+    pq.write_table(csv.read_csv("penguins.csv"), packed)
+    assert run("predict", model, "-", "--format", "parquet", input=packed.getvalue()).stdout == wanted
+
+
+def test_a_model_travels_through_stdin_and_stdout(run, model):
+    with open(model, "rb") as file:  # noqa: PTH123
+        content = file.read()
+    assert run("info", "-", input=content).stdout == run("info", model).stdout
+    merged = run("merge", "-", "-o", "-", input=content)
+    assert suffice.load(io.BytesIO(merged.stdout_bytes)).statistics_ == suffice.load(model).statistics_
+
+
+def test_export_writes_readable_parameters(run, model):
+    content = json.loads(run("export", model, "--to", "json").stdout)
+    assert content["classes"] == ["Adelie", "Chinstrap", "Gentoo"]
+    assert content["columns"][1] == {"name": "bill_length_mm", "family": "Normal()", "why": "numbers"}
+    mean = suffice.load(model).parameters_["bill_length_mm"]["mean"]
+    assert content["parameters"]["bill_length_mm"]["mean"] == mean.tolist()
+
+
+@pytest.mark.skipif(not hasattr(suffice.BayesClassifier, "to_sql"), reason="this version writes no SQL")
+def test_export_writes_the_sql_of_the_library(run, model):
+    text = run("export", model, "--to", "sql", "--table", "birds", "--dialect", "sqlite").stdout
+    assert text.rstrip() == suffice.load(model).to_sql("birds", dialect="sqlite").rstrip()
+
+
+@pytest.mark.skipif("CostSensitive" not in suffice.__all__, reason="this version has no costs")
+def test_costs_decide(run):
+    rows = pa.table({"x": [0.0, 1.0, 1.2, 2.0]})
+    y = ["good", "good", "bad", "bad"]
+    csv.write_csv(rows.append_column("y", pa.array(y)), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "nb")
+    with open("costs.json", "w") as file:  # noqa: PTH123
+        json.dump({"bad": {"good": 5}, "good": {"bad": 1}}, file)
+    csv.write_csv(
+        pa.table({"true": ["bad", "good"], "predicted": ["good", "bad"], "cost": [5, 1]}), "costs.csv"
+    )
+    careful = suffice.CostSensitive(suffice.load("m.suffice"), {("bad", "good"): 5, ("good", "bad"): 1})
+    wanted = careful.predict(rows).tolist()
+    assert wanted != suffice.load("m.suffice").predict(rows).tolist()
+    for path in ("costs.json", "costs.csv"):
+        answers = read_csv(run("predict", "m.suffice", "d.csv", "--costs", path).stdout)
+        assert answers["prediction"].to_pylist() == wanted
+
+
+@pytest.mark.skipif("plots" not in suffice.__dir__(), reason="this version draws nothing")
+@pytest.mark.parametrize(
+    "what", ["densities", "posterior", "evaluation", "confusion", "reliability", "explanation"]
+)
+def test_plot_draws(run, model, what):
+    columns = ("--columns", "bill_length_mm", "--columns", "body_mass_g") if what == "posterior" else ()
+    run("plot", model, "penguins.csv", "--what", what, *columns, "-o", "p.png")
+    with open("p.png", "rb") as file:  # noqa: PTH123
+        assert file.read(4) == b"\x89PNG"
+
+
+def test_demo_runs(run):
+    assert "penguins" in run("demo").stdout

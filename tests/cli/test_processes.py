@@ -1,0 +1,85 @@
+"""The command as a process: pipes, signals, completion and what it imports."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import suffice
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of a shell")
+
+
+def test_parts_through_a_pipe_merge_to_the_whole(shell):
+    shell("suffice summarize penguins.csv -y species -o like.suffice")
+    shell("cat part1.csv | suffice summarize - -y species --like like.suffice -o a.suffice")
+    shell("cat part2.csv | suffice summarize - -y species --like like.suffice -o b.suffice")
+    shell("suffice merge a.suffice b.suffice -o merged.suffice")
+    shell("cat part*.csv | suffice summarize - -y species --like like.suffice -o both.suffice")
+    whole = suffice.load("like.suffice")
+    assert suffice.load("merged.suffice").isclose(whole)
+    assert suffice.load("both.suffice") == whole
+
+
+def test_fit_and_predict_in_a_pipe(shell):
+    shell("cat penguins.csv | suffice fit - -y species -o - > m.suffice")
+    X, species = suffice.load_penguins()
+    wanted = suffice.BayesClassifier().fit(X, species).predict(X).tolist()
+    done = shell("gzip -c penguins.csv | suffice predict m.suffice -")
+    assert done.stdout.decode().splitlines() == ["prediction", *wanted]
+    assert done.stderr == b""
+
+
+def test_a_closed_pipe_is_no_complaint(shell):
+    shell("suffice fit penguins.csv -y species -o m.suffice")
+    lines = Path("penguins.csv").read_text().splitlines(keepends=True)
+    Path("long.csv").write_text(lines[0] + "".join(lines[1:]) * 400)
+    done = shell("suffice predict m.suffice long.csv --proba | head -1")
+    assert done.stdout.startswith(b"prediction,")
+    assert done.stderr == b""
+    assert shell("suffice --help | head -1").stderr == b""
+
+
+def test_an_interrupt_ends_with_130_and_leaves_the_old_file(shell):
+    shell("suffice fit part1.csv -y species -o m.suffice")
+    before = Path("m.suffice").read_bytes()
+    command = [sys.executable, "-m", "suffice", "fit", "-", "-y", "species", "-o", "m.suffice", "--force"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
+    with subprocess.Popen(  # noqa: S603
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        process.stdin.write(b"x,species\n" + b"1,a\n" * 300_000)  # more than a pipe holds, so it reads
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert b"Traceback" not in told
+    assert Path("m.suffice").read_bytes() == before
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from suffice.cli import main\n"
+        "try: main(['fit', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'pandas', 'numba', 'matplotlib', 'rich'}\n"
+        "print('heavy:', sorted(heavy & set(sys.modules)))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout.splitlines()[-1] == "heavy: []"
+
+
+@pytest.mark.parametrize(
+    "typed, offered",
+    [("suffice su", ["summarize", "subtract"]), ("suffice fit penguins.csv -y spe", ["species"])],
+)
+def test_the_shell_completes_commands_and_columns(shell, typed, offered):
+    words = len(typed.split()) - 1
+    done = shell(f"COMP_WORDS='{typed}' COMP_CWORD={words} _SUFFICE_COMPLETE=bash_complete suffice")
+    assert [line.partition(",")[2] for line in done.stdout.decode().splitlines()] == offered

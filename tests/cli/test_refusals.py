@@ -1,0 +1,167 @@
+"""What goes wrong: the exit code tells which kind, and the message what to type instead."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+
+import suffice
+from suffice.cli.program import COMMANDS
+
+HOSTILE = ['a"; drop table x; --', "a,b", "a=b", "new\nline", " space ", "Ünïcode ☃", "--help", "a.b[0]", "-"]
+
+
+def test_a_misspelt_target_is_answered_with_the_columns_and_the_nearest(run):
+    told = run("fit", "penguins.csv", "-y", "specis", "-o", "m.suffice", code=2).stderr
+    assert "did you mean 'species'" in told
+    assert "'bill_length_mm'" in told
+
+
+@pytest.mark.parametrize("option", ["--weight", "--drop"])
+def test_so_is_any_other_column(run, option):
+    told = run("fit", "penguins.csv", "-y", "species", option, "yaer", "-o", "m.suffice", code=2).stderr
+    assert "did you mean 'year'" in told
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest(run):
+    assert "Did you mean 'summarize'" in run("summarise", "penguins.csv", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "families, words",
+    [("year=poison", "Poisson"), ("year", "COLUMN=FAMILY"), ("yaer=poisson", "did you mean 'year'")],
+)
+def test_families_that_are_none_are_refused(run, families, words):
+    told = run("fit", "penguins.csv", "-y", "species", "-o", "m", "--families", families, code=2).stderr
+    assert words in told
+
+
+def test_an_existing_file_is_not_replaced_unless_forced(run, model):
+    before = Path(model).read_bytes()
+    for arguments in (
+        ("fit", "part1.csv", "-y", "species", "-o", model),
+        ("summarize", "part1.csv", "-y", "species", "-o", model),
+        ("predict", model, "penguins.csv", "-o", model),
+        ("merge", model, model, "-o", model),
+    ):
+        assert "--force" in run(*arguments, code=2).stderr
+        assert Path(model).read_bytes() == before
+    run("fit", "part1.csv", "-y", "species", "-o", model, "--force")
+    assert Path(model).read_bytes() != before
+
+
+def test_a_column_that_the_data_lack_is_named(run, model):
+    csv.write_csv(csv.read_csv("penguins.csv").rename_columns({"sex": "Sex"}), "other.csv")
+    told = run("predict", model, "other.csv", code=3).stderr
+    assert "'sex'" in told
+    assert "Is 'Sex' meant?" in told
+
+
+def test_cells_of_another_kind_are_named(run, model):
+    Path("other.csv").write_text(Path("part1.csv").read_text().replace("3750", "heavy", 1))
+    told = run("predict", model, "other.csv", code=3).stderr
+    assert "'body_mass_g' must hold numbers, but row 0 holds 'heavy'" in told
+
+
+def test_text_that_looks_like_numbers_stays_text_for_a_model_of_text(run):
+    codes = ["7", "8", "A7"] * 10
+    csv.write_csv(pa.table({"code": codes, "y": ["p", "q", "q"] * 10}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
+    csv.write_csv(pa.table({"code": [7, 8]}), "numbers.csv")
+    assert run("predict", "m.suffice", "numbers.csv").stdout == "prediction\np\nq\n"
+
+
+def test_files_of_other_columns_do_not_merge(run):
+    run("summarize", "penguins.csv", "-y", "species", "-o", "a.suffice")
+    run("summarize", "penguins.csv", "-y", "species", "--drop", "year", "-o", "b.suffice")
+    for command in ("merge", "subtract"):
+        assert "'year'" in run(command, "a.suffice", "b.suffice", "-o", "c.suffice", code=3).stderr
+    assert not Path("c.suffice").exists()
+
+
+def test_a_regression_does_not_add(run):
+    X = pa.table({"a": [1.0, 2.0, 3.0, 4.0]})
+    suffice.LogisticRegression().fit(X, ["x", "y", "x", "y"]).save("r.suffice")
+    assert "again" in run("merge", "r.suffice", "r.suffice", "-o", "s.suffice", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        (b"", "empty"),
+        (b"x,y\n", "no rows"),
+        (b"x,y\n1,a\n2\n", "Expected 2 columns"),
+        (b"x,y\n1,a\n2,b,c\n", "Expected 2 columns"),
+        (b"x,y\n1,a\n2,\n", "no label at row 1"),
+        (b"x,y\n1,\xff\n", "UTF-8"),
+        (b"x,y\ninf,a\n2,b\n", "infinity"),
+        (b"y\na\n", "no column left"),
+    ],
+)
+def test_data_that_cannot_be_used_end_with_1_and_the_reason(run, content, words):
+    Path("d.csv").write_bytes(content)
+    told = run("fit", "d.csv", "-y", "y", "-o", "m.suffice", code=1).stderr
+    assert words in told
+    assert not Path("m.suffice").exists()
+
+
+def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
+    Path("d.csv").write_bytes('\ufeffx,"the\nname",y\n"1,5",a,p\n2,"b\nc",q\n'.encode() * 1)
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
+    assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
+
+
+@pytest.mark.parametrize("path", ["nothing.csv", "."])
+def test_files_that_are_not_there_or_are_folders(run, path):
+    assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
+def test_a_file_without_an_extension_asks_for_its_format(run):
+    Path("data").write_bytes(Path("penguins.csv").read_bytes())
+    assert "format" in run("fit", "data", "-y", "species", "-o", "m.suffice", code=1).stderr
+    run("fit", "data", "-y", "species", "-o", "m.suffice", "--format", "csv")
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
+def test_a_file_that_is_no_model_is_refused(run, command):
+    arguments = ("penguins.csv",) if command != "info" else ()
+    assert "suffice" in run(command, "penguins.csv", *arguments, code=1).stderr
+    assert run(command, "nothing.suffice", *arguments, code=1).stderr
+
+
+def test_hostile_names_of_columns_are_data(run):
+    rng = np.random.default_rng(0)
+    names = [*HOSTILE, "a; rm -rf /"]
+    rows = pa.table({name: rng.normal(size=20) for name in names})
+    y = rng.choice(["p", "q"], 20)
+    csv.write_csv(rows.append_column("-y", pa.array(y)), "d.csv")
+    run(
+        "fit",
+        "d.csv",
+        "--target=-y",
+        "-o",
+        "m.suffice",
+        "--model",
+        "nb",
+        "--families",
+        "a,b=normal,a=b=normal",
+    )
+    wanted = suffice.BayesClassifier().fit(rows, y).predict(rows).tolist()
+    answers = run("predict", "m.suffice", "d.csv").stdout.splitlines()
+    assert answers == ["prediction", *wanted]
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_command_explains_itself_with_an_example(run, command):
+    told = run(command, "--help").stdout
+    assert "Example" in told
+    assert f"suffice {command}" in told
+    assert COMMANDS[command][1].split()[0] in told
+
+
+def test_nothing_but_data_goes_to_stdout(run, model):
+    result = run("predict", model, "penguins.csv")
+    assert len(result.stdout.splitlines()) == 345
+    assert result.stderr == ""
