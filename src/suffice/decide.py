@@ -29,8 +29,9 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
     model : classifier
         With `predict_proba`.
     costs : array-like of shape (k, k) or dict, default=None
-        `costs[true, predicted]` in the order of `classes_`, or {(true, predicted): cost} with every pair of
-        different labels (being right costs 0 unless named). None is 1 for any error, as in `predict`.
+        `costs[true, predicted]` in the order of `classes_`, a pandas table whose rows and columns are the
+        labels, or {(true, predicted): cost} with every pair of different labels (being right costs 0 unless
+        named). None is 1 for any error, as in `predict`.
     reject_cost : float, optional
         What refusing costs; rows for which every class is expected to cost more are refused.
     reject_label : label, default="reject"
@@ -160,7 +161,7 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
                 f"costs has no ({labels[k]!r}, {labels[j]!r}): name every pair (true, predicted)."
             )
     else:
-        matrix = np.asarray(costs, dtype=np.float64)
+        matrix = np.asarray(_in_order(costs, labels), dtype=np.float64)
     if matrix.shape != (len(labels), len(labels)):
         raise ValueError(
             f"costs has shape {matrix.shape}, but there are {len(labels)} classes: it must be "
@@ -169,6 +170,21 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
     if not np.isfinite(matrix).all():
         raise ValueError("costs must be finite numbers.")
     return matrix
+
+
+def _in_order(costs: Any, labels: list[Any]) -> Any:
+    """A table of costs with named rows and columns, in the order of the classes."""
+    if not (hasattr(costs, "index") and hasattr(costs, "columns")):
+        return costs
+    true, predicted = list(costs.index), list(costs.columns)
+    if true == predicted == list(range(len(labels))):
+        return costs  # without names
+    if set(true) != set(labels) or set(predicted) != set(labels):
+        raise ValueError(
+            f"costs names the rows {true[:20]} and the columns {predicted[:20]}; both must be the classes "
+            f"{labels[:20]}, or have no names."
+        )
+    return costs.loc[labels, labels]
 
 
 def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) -> tuple[float, float]:

@@ -100,7 +100,6 @@ def evaluate(
         weight,
         len(labels),
         n_classes,
-        len(known),
     )
     if weight is not None:
         answers = answers.take(np.flatnonzero(weight))

@@ -40,8 +40,6 @@ class Answers:
     weight: Array | None
     n_labels: int
     n_classes: int
-    n_known: int
-    """How many classes the model knows."""
 
     def take(self, rows: NDArray[np.intp]) -> Answers:
         """Some rows, as often as they are named."""
@@ -52,7 +50,6 @@ class Answers:
             None if self.weight is None else self.weight[rows],
             self.n_labels,
             self.n_classes,
-            self.n_known,
         )
 
     def shares(self) -> Array:
@@ -71,7 +68,6 @@ class Answers:
             self.weight,
             self.n_labels,
             self.n_classes,
-            self.n_known,
         )
 
 
@@ -192,7 +188,7 @@ def _log_loss(answers: Answers) -> float:
 
 
 def _brier(answers: Answers) -> float:
-    """The mean squared distance of the posteriors from the truth, halved for models of two classes."""
+    """The mean squared distance of the posteriors from the truth, halved for two classes."""
     if answers.probability is None or answers.n_classes < 2:
         return float("nan")
     two = answers.n_classes == 2
@@ -202,7 +198,7 @@ def _brier(answers: Answers) -> float:
             answers.probability[:, 1] if two else answers.probability,
             labels=np.arange(answers.n_classes),
             sample_weight=answers.weight,
-            scale_by_half=answers.n_known <= 2,
+            scale_by_half=two,
             **({"pos_label": 1} if two else {}),
         )
     )

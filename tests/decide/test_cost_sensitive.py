@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from hypothesis import given, settings
@@ -75,6 +76,17 @@ def test_equal_costs_are_the_models_own_predict(inner):
     X, y = load_iris(return_X_y=True)
     model = inner.fit(X, y)
     assert np.array_equal(CostSensitive(model, 1 - np.eye(3)).predict(X), model.predict(X))
+
+
+def test_a_table_of_costs_is_read_by_its_labels():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = BayesClassifier().fit(X[:, :1], names)
+    costs = pd.DataFrame(np.arange(9.0).reshape(3, 3), ["c", "a", "b"], ["b", "c", "a"])
+    by_label = {(t, p): costs.loc[t, p] for t in "abc" for p in "abc"}
+    np.testing.assert_array_equal(CostSensitive(model, costs).costs_, CostSensitive(model, by_label).costs_)
+    with pytest.raises(ValueError, match=r"both must be the classes \['a', 'b', 'c'\]"):
+        _ = CostSensitive(model, costs.rename(index={"c": "d"})).costs_
 
 
 def test_a_dict_of_pairs_is_the_matrix_of_truth_and_prediction():

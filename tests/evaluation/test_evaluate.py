@@ -271,3 +271,11 @@ def test_a_bootstrap_of_true_is_refused():
 def test_one_class_is_evaluated_without_a_warning():
     model = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "a"])
     assert suffice.evaluate(model, [[0.0], [2.0]], ["a", "a"]).confusion.tolist() == [[2]]
+
+
+def test_the_brier_score_counts_labels_that_the_model_does_not_know():
+    X, y = load_iris(return_X_y=True)
+    model = BayesClassifier().fit(X[:100], y[:100])
+    padded = np.hstack([model.predict_proba(X), np.zeros((150, 1))])
+    expected = metrics.brier_score_loss(y, padded, labels=[0, 1, 2])
+    np.testing.assert_allclose(evaluate(model, X, y).brier, expected, rtol=1e-12)
