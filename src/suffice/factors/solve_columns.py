@@ -167,7 +167,7 @@ def _log_likelihood(solved: SolvedColumns, total: Array, base: Array) -> float:
     value = float(np.sum(solved.natural * total) + np.sum(solved.weight * solved.constant))
     if base.shape[1]:
         value += float(base[:, solved.active].sum())
-    if solved.family.unseen == "smooth":
+    if solved.family.unseen == "smooth" and not solved.family.takes_every_number:
         _, log_rest = unseen_log_shares(solved.weight, solved.family.alpha, 1)
         value += float(np.sum((solved.weight * log_rest)[:, solved.active]))
     return value
