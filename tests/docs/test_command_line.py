@@ -53,6 +53,7 @@ def run(line, folder):
     return [text.rstrip() for text in done.stdout.splitlines()]
 
 
+@pytest.mark.slow  # every line is a process of its own
 @pytest.mark.skipif(os.name != "posix", reason="a session in bash")
 def test_the_lines_of_the_page_print_what_it_says(root, tmp_path):
     session = sessions((root / PAGE).read_text(encoding="utf-8"))

@@ -20,7 +20,7 @@ def script(monkeypatch):
     return importlib.import_module
 
 
-@pytest.mark.parametrize("style", ["default", "dark_background"])
+@pytest.mark.parametrize("style", ["default", pytest.param("dark_background", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "learning_curves"])
 def test_every_script_draws_a_figure_in_which_nothing_is_cut_or_covered(script, name, style):
     with plt.style.context(style):

@@ -32,6 +32,7 @@ def test_killed_while_saving_leaves_the_old_file(tmp_path, small, call):
     assert suffice.load(path).classes_.tolist() == ["a", "b"]
 
 
+@pytest.mark.slow  # starts and kills many processes
 def test_killed_at_any_moment_leaves_an_old_or_a_new_file(tmp_path, small):
     path = tmp_path / "m.suffice"
     path.write_bytes(small)
