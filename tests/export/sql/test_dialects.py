@@ -13,12 +13,15 @@ sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
 TEXTS = ["it's", 'say "b"', "back\\slash", "line\nbreak", "tick`", "\\' OR 1=1 --", "ünïcödé 🐧", "end\\"]
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.fixture(params=list(DIALECTS))
 def dialect(request):
     return request.param
 
 
-@pytest.mark.parametrize("output", ["proba", "label", "scores"])
+@pytest.mark.parametrize("output", ["proba", *(pytest.param(o, marks=SLOW) for o in ("label", "scores"))])
 def test_a_query_is_one_select_that_parses(case, dialect, output):
     query = case.model.to_sql(("some schema", "rows"), dialect=dialect, output=output, key="id")
     (parsed,) = sqlglot.parse(query, dialect=dialect)

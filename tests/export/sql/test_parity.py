@@ -30,6 +30,7 @@ def test_labels_in_the_database_are_those_of_predict(case, database):
     ].tolist()
 
 
+@pytest.mark.slow  # the posteriors above, once more through the logarithm
 def test_scores_in_the_database_are_those_of_predict_log_proba(case, database):
     database.create("rows", case.rows)
     scores = as_floats(database.scores(case.model, "rows", output="scores"))
