@@ -142,7 +142,7 @@ assert len(model.vocabulary_) == 10**6
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("more", [10**6, 34 * 10**5])
+@pytest.mark.parametrize("more", [10**6, pytest.param(34 * 10**5, marks=pytest.mark.slow)])
 def test_a_million_words_of_twenty_classes_fit_and_predict_in_less_than_400_megabytes(more):
     command = [sys.executable, "-c", MILLION_WORDS, str(more)]
     run = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
