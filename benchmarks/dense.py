@@ -63,7 +63,10 @@ def naive_bayes() -> list[Comparison]:
     ours, theirs = suffice.BayesClassifier(Normal(alpha=0)), GaussianNB(var_smoothing=0)
     done = fit_and_predict("Gaussian naive Bayes 1M × 50", ours, theirs, X, y, (20, 25), (X.sum, X.sum))
     assert np.allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-10)
-    fit = lambda: ours.fit(X, y).priors_  # noqa: E731
+
+    def fit() -> object:
+        return ours.fit(X, y).priors_
+
     done.append(compare("… fit against one read, X.sum()", len(X), fit, X.sum, at_least=1 / 1.2, repeats=9))
     gaps = X.copy()
     gaps[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
