@@ -223,3 +223,47 @@ def test_many_classes_of_sparse_counts_need_no_table_of_memberships():
     tracemalloc.stop()
     # Dense memberships of rows in classes would take 800 MB.
     assert peak <= 4 * statistics.nbytes
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.25, 0.0])
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
+def test_counts_too_many_for_plain_tables_score_as_those_do(monkeypatch, alpha, as_matrix):
+    rng = np.random.default_rng(3)
+    X, y = rng.poisson(0.7, (60, 9)).astype(float), rng.integers(0, 4, 60)
+    X[y == 3] = 0.0  # a class without counts
+    X[:, 8] = 0.0  # and a column
+    plain = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
+    expected, log_likelihood = plain.predict_proba(as_matrix(X)), plain.log_likelihood_
+    monkeypatch.setattr("suffice.factors.counts.DENSE_BYTES", 0)
+    wide = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
+    np.testing.assert_allclose(wide.predict_proba(as_matrix(X)), expected, rtol=1e-12, atol=1e-15)
+    assert wide.log_likelihood_ == pytest.approx(log_likelihood, rel=1e-13)
+
+
+def test_what_a_class_does_not_hold_takes_no_memory():
+    rng = np.random.default_rng(0)
+    n, v, n_classes = 4_000, 30_000, 1_000
+    X = sparse.random_array((n, v), density=0.001, format="csr", rng=rng)
+    X.data = np.ceil(5 * X.data)
+    y = np.arange(n) % n_classes
+    tracemalloc.start()
+    model = BayesClassifier(Multinomial()).fit(X, y)
+    model.predict_proba(X[:10])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Plain tables of classes and columns would take 240 MB each.
+    assert peak <= 20e6
+
+
+def test_many_small_batches_of_counts_are_one_fit():
+    rng = np.random.default_rng(0)
+    X, y = sparse.csr_array(rng.poisson(0.3, (200, 40)).astype(float)), rng.integers(0, 3, 200)
+    whole = BayesClassifier(Multinomial()).fit(X, y)
+    parts = BayesClassifier(Multinomial())
+    for row in range(200):
+        parts.partial_fit(X[[row]], y[[row]], classes=[0, 1, 2])
+    assert parts.statistics_ == whole.statistics_
+    left = parts.forget(X[100:], y[100:]).statistics_.totals[0].arrays()
+    expected = summarize(X[:100], y[:100], families=Multinomial()).totals[0].arrays()
+    for name in ("starts", "columns", "total", "support"):
+        np.testing.assert_array_equal(left[name], expected[name], err_msg=name)

@@ -393,9 +393,14 @@ def test_operations_do_not_change_their_operands(family):
 
 
 def share_memory(result, operand):
+    """Whether one can be changed by writing to the other."""
     mine = [result.weight, result.support, *(a for t in result.totals for a in t.arrays().values())]
     theirs = [operand.weight, operand.support, *(a for t in operand.totals for a in t.arrays().values())]
-    return any(np.shares_memory(one, other) for one in mine for other in theirs)
+    return any(
+        np.shares_memory(one, other) and (one.flags.writeable or other.flags.writeable)
+        for one in mine
+        for other in theirs
+    )
 
 
 @with_family

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
 from suffice.dropin.discrete import DiscreteNB
@@ -13,7 +13,7 @@ from suffice.dropin.tables import ThresholdedTable
 from suffice.engines.table import Table
 from suffice.factors.base import Totals
 from suffice.factors.columns import ColumnTotals
-from suffice.factors.counts import CountTotals, SolvedCounts
+from suffice.factors.counts import CountTotals, SolvedCounts, Tables
 from suffice.factors.solved_columns import SolvedColumns
 from suffice.families import Bernoulli, Multinomial
 from suffice.families.elementary import Array
@@ -28,10 +28,10 @@ class CountedNB(DiscreteNB):
         """One Multinomial over all columns."""
         return Multinomial(unseen="error")
 
-    def _counts(self, totals: Totals, alpha: float) -> SolvedCounts:
+    def _count_totals(self, totals: Totals) -> CountTotals:
         if not isinstance(totals, CountTotals):
             raise TypeError("these statistics are not of one block of counts.")
-        return SolvedCounts(totals.with_family(Multinomial(alpha=alpha, unseen="error")))
+        return totals
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, **options: Any) -> None:
         try:
@@ -46,8 +46,7 @@ class CountedNB(DiscreteNB):
     @property
     def feature_count_(self) -> Array:
         """The counts of each class and column, by the weights of the rows."""
-        totals = self._learnt.accumulator.solvable(self._declared).totals[0]
-        return totals.arrays()["total"]
+        return _table(self._count_totals(self._learnt.accumulator.solvable(self._declared).totals[0]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -98,22 +97,17 @@ class MultinomialNB(CountedNB):
         self.class_prior = class_prior
 
     def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
-        alpha = self._smoothing()
+        alpha, counts = self._smoothing(), self._count_totals(totals)
         if alpha.ndim == 0:
-            return self._counts(totals, float(alpha))
-        solved = self._counts(totals, 0.0)
-        count = totals.arrays()["total"]
-        solved.probability, log_share, vanishes = _shares(count + alpha)
-        solved._log_likelihood += float(np.sum(count * (log_share - solved.log_p)))  # noqa: SLF001
-        solved.log_p, solved.zero = log_share, vanishes if vanishes.any() else None
-        return solved
+            return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
+        return SolvedCounts(counts, Tables.of(_table(counts) + alpha))
 
     @property
     def feature_log_prob_(self) -> Array:
         """Log θ of each class and column."""
-        solved = self._factor()
+        tables = self._factor().tables
         return np.asarray(
-            solved.log_p if solved.zero is None else np.where(solved.zero, -np.inf, solved.log_p)
+            tables.log_p if tables.zero is None else np.where(tables.zero, -np.inf, tables.log_p)
         )
 
 
@@ -161,27 +155,29 @@ class ComplementNB(CountedNB):
         self.norm = norm
 
     def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
-        solved = self._counts(totals, 0.0)
-        count = totals.arrays()["total"]
-        _, log_share, vanishes = _shares(count.sum(axis=0) - count + self._smoothing())
-        certain = bool(vanishes.any())
+        counts = self._count_totals(totals)
+        count = _table(counts)
+        others = Tables.of(count.sum(axis=0) - count + self._smoothing())
+        weights, vanishes = -others.log_p, others.zero
         if self.norm:
-            # As alpha → 0, the words that no other class has take all of the weight.
-            limit = vanishes / np.maximum(vanishes.sum(axis=1, keepdims=True), 1)
-            plain = log_share / log_share.sum(axis=1, keepdims=True)
-            log_share, certain = -np.where(vanishes.any(axis=1, keepdims=True), limit, plain), False
-        solved.log_p = -log_share
+            sizes = weights.sum(axis=1, keepdims=True)
+            weights = np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes != 0)
+            if vanishes is not None:
+                # As alpha → 0, the words that no other class has take all of the weight.
+                limit = vanishes / np.maximum(vanishes.sum(axis=1, keepdims=True), 1)
+                weights, vanishes = np.where(vanishes.any(axis=1, keepdims=True), limit, weights), None
         # A word that no other class has is sure evidence: it counts as the opposite of an impossible one.
-        solved.zero = -vanishes.astype(np.float64) if certain else None  # type: ignore[assignment]
+        certain = None if vanishes is None else -vanishes.astype(np.float64)
+        solved = SolvedCounts(counts, Tables(others.probability, weights, certain))
         solved.has_density, solved.ignores_priors = False, len(count) > 1
         return solved
 
     @property
     def feature_log_prob_(self) -> Array:
         """The weight of each column for each class, from the counts of all other classes."""
-        solved = self._factor()
+        tables = self._factor().tables
         return np.asarray(
-            solved.log_p if solved.zero is None else np.where(solved.zero, np.inf, solved.log_p)
+            tables.log_p if tables.zero is None else np.where(tables.zero, np.inf, tables.log_p)
         )
 
     @property
@@ -275,10 +271,6 @@ class BernoulliNB(DiscreteNB):
             return np.asarray(np.log(arrays["total"][0] + alpha) - np.log(arrays["weight"] + 2.0 * alpha))
 
 
-def _shares(count: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Shares of each class, their logs, and where they vanish: there the log is of what 1/N leaves."""
-    total = count.sum(axis=1, keepdims=True)
-    share = np.divide(count, total, out=np.full_like(count, 1.0 / count.shape[1]), where=total > 0)
-    vanishes = share <= 0
-    with np.errstate(divide="ignore"):
-        return share, np.where(vanishes, -np.log(total), np.log(share)), vanishes
+def _table(totals: CountTotals) -> Array:
+    """Σw·x of each class and column."""
+    return np.asarray(totals.entries.table(totals.entries.total))

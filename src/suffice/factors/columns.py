@@ -26,7 +26,7 @@ from suffice.factors.base import (
     refuse_infinities,
     within,
 )
-from suffice.factors.outcomes import are_outcomes, outcome_sums
+from suffice.factors.outcomes import outcome_sums
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
 from suffice.factors.sparse_columns import (
@@ -108,8 +108,6 @@ class ColumnTotals(Totals):
         if sparse.issparse(block):
             self._refuse_sparse(block, labels)
             return
-        if self.family.is_binary and are_outcomes(block):
-            return
         refuse_infinities(block, labels)
         if not self.family.takes_every_number:
             bad = ~(self.family.support(block) | np.isnan(block))
@@ -164,9 +162,8 @@ class ColumnTotals(Totals):
         )
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
-        if sparse.issparse(block) or self.family.is_binary:
-            add = self._update_sparse if sparse.issparse(block) else self._update_outcomes
-            add(block, classes, weights)
+        if sparse.issparse(block):
+            self.add(self._of_sparse(block, classes, weights), 1)
             return
         values = np.asarray(block)
         observed = ~np.isnan(values)
@@ -202,34 +199,34 @@ class ColumnTotals(Totals):
             for k, rows in kernels.class_blocks(classes, self.weight.shape[0]):
                 self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
 
-    def _update_sparse(self, block: Any, classes: Codes, weights: Array | None) -> None:
-        """Add sparse rows."""
-        self.add(self._of_sparse(block, classes, weights), 1)
-
-    def _update_outcomes(self, block: NDArray[Any], classes: Codes, weights: Array | None) -> None:
-        """Add rows of 0 and 1, about the origin 0."""
-        n_classes = len(self.weight)
-        total, weight, support = outcome_sums(block, classes, n_classes, weights)
-        self.total[0] += total
-        if weight is None or support is None:
-            counts = np.bincount(classes, minlength=n_classes)
-            by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
-            self.weight += by_class[:, np.newaxis]
-            self.support += counts[:, np.newaxis]
-        else:
-            self.expand_presence()
-            self.weight += weight
-            self.support += support
-
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
+        batch = None
         quadratic = self.family.functions == ("x", "x2") and self.family.scaled
-        if quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
+        if self.family.is_binary and not sparse.issparse(block):
+            batch = self._of_outcomes(block, classes, weights, n_classes)
+        elif quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
             batch = self._of_rows(np.asarray(block), classes, weights, n_classes)
-            if batch is not None:
-                return lambda totals: totals.add(batch, 1)
+        if batch is not None:
+            return lambda totals: totals.add(batch, 1)
         return super().prepare(block, labels, classes, weights, n_classes)
+
+    def _of_outcomes(
+        self, block: NDArray[Any], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Self | None:
+        """Sums of rows of 0 and 1, about the origin 0, with one read; None where a cell is neither."""
+        sums = outcome_sums(block, classes, n_classes, weights)
+        if sums is None:
+            return None
+        total, weight, support = sums
+        if weight is None or support is None:
+            counts = np.bincount(classes, minlength=n_classes)
+            by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+            weight, support = by_class[:, np.newaxis].astype(np.float64), counts[:, np.newaxis]
+        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
+        return batch
 
     def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
         """Sums of rows about the origins held here, with one read; None where squares leave the floats."""

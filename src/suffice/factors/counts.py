@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,54 +19,75 @@ from suffice.factors.base import (
     Solved,
     Totals,
     divergences,
-    first_offence,
     gather,
     impossible,
     refuse_errors,
     refuse_infinities,
     within,
 )
+from suffice.factors.language import DENSE_BYTES, Weights
 from suffice.factors.sparse_columns import column_of_entry, dense, membership
-from suffice.factors.sparse_counts import add_sparse_count_scores, add_sparse_counts
+from suffice.factors.sparse_counts import (
+    CountEntries,
+    add_sparse_count_scores,
+    sum_sparse_counts,
+    summed,
+)
 from suffice.families import Bernoulli, Family
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
+
+PENDING = 1 << 20
+"""Entries that may wait before they are summed, at the least."""
 
 
 class CountTotals(Totals):
     """Σ w·x per class and column, with the rows that hold each column, and the rows of each class.
 
-    A row with a gap anywhere in the block is missing as a whole.
+    A row with a gap anywhere in the block is missing as a whole. New entries wait unsummed, so that adding
+    a row costs what the row costs.
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
-        self, family: Family, total: Array, support: Counts, weight: Array, rows: Counts, base: Array
+        self, family: Family, entries: CountEntries, weight: Array, rows: Counts, base: Array
     ) -> None:
         self.family = family
-        self.total = total
-        self.support = support
         self.weight = weight
         self.rows = rows
         self.base = base
+        self._entries = [entries]
+        self._waiting = 0
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
-        none = np.zeros(0)
-        no_rows = np.zeros(0, dtype=np.int64)
         return cls(
             family,
-            np.zeros((0, n_columns)),
-            np.zeros((0, n_columns), dtype=np.int64),
-            none,
-            no_rows,
-            none.copy(),
+            CountEntries.none(0, n_columns),
+            np.zeros(0),
+            np.zeros(0, dtype=np.int64),
+            np.zeros(0),
         )
 
     @property
     def n_columns(self) -> int:
-        return int(self.total.shape[1])
+        return self._entries[0].n_columns
+
+    @property
+    def entries(self) -> CountEntries:
+        """The sums by class and column."""
+        if len(self._entries) > 1:
+            self._entries = [summed(self._entries)]
+            self._waiting = 0
+        return self._entries[0]
+
+    def _append(self, more: CountEntries) -> None:
+        """Add entries; they are summed when they are asked for, or when many wait."""
+        self._entries.append(more)
+        self._waiting += len(more)
+        if self._waiting > max(PENDING, len(self._entries[0])):
+            self._entries = [self.entries]
 
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
         refuse_infinities(block, labels)
@@ -79,8 +101,8 @@ class CountTotals(Totals):
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
         if sparse.issparse(block):
-            sums = self.total, self.support, self.weight, self.rows, self.base
-            add_sparse_counts(block, classes, weights, sums)
+            sums = self.weight, self.rows, self.base
+            self._append(sum_sparse_counts(block, classes, weights, sums))
             return
         whole = ~_rows_with_gaps(block)
         if not whole.all():
@@ -91,21 +113,24 @@ class CountTotals(Totals):
         self.rows += counts
         self.weight += counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
         members = membership(classes, weights, n_classes)
-        self.total += dense(members @ block)
-        self.support += dense(membership(classes, None, n_classes) @ (block > 0)).astype(np.int64)
+        support = dense(membership(classes, None, n_classes) @ (block > 0)).astype(np.int64)
+        self._append(CountEntries.of_tables(dense(members @ block), support))
         self.base += members @ log_base_of_rows(block)
 
     def add(self, other: Self, sign: int) -> None:
-        for mine, theirs in zip(self.arrays().values(), other.arrays().values(), strict=True):
-            np.add(mine, sign * theirs, out=mine)
+        self._append(other.entries.scaled(sign, sign))
+        self.weight += sign * other.weight
+        self.rows += sign * other.rows
+        self.base += sign * other.base
 
     def scale(self, factor: float) -> None:
-        self.total *= factor
+        self._entries = [self.entries.scaled(factor)]
         self.weight *= factor
         self.base *= factor
 
     def take_classes(self, index: Codes) -> Self:
-        return type(self)(self.family, *(gather(array, index, 0) for array in self.arrays().values()))
+        by_class = (gather(array, index, 0) for array in (self.weight, self.rows, self.base))
+        return type(self)(self.family, self.entries.of_classes(index), *by_class)
 
     def take_columns(self, index: Codes) -> Self:
         """A joint block is decided as a whole, so its columns never change."""
@@ -114,76 +139,147 @@ class CountTotals(Totals):
         return self.take_classes(np.arange(len(self.rows)))
 
     def vanishes(self) -> NDArray[np.bool_]:
-        held = self.total.any(axis=1) | self.support.any(axis=1) | (self.rows != 0) | (self.base != 0)
-        return np.asarray(~held)
+        return np.asarray((np.diff(self.entries.starts) == 0) & (self.rows == 0) & (self.base == 0))
 
     def matches(self, other: Self, rtol: float) -> bool:
-        if self.total.shape != other.total.shape:
+        if self.entries.shape != other.entries.shape:
             return False
-        size = np.abs(self.total).max(initial=0.0)
-        theirs = other.arrays()
-        return all(
-            within(mine, theirs[name], 0.0 if mine.dtype.kind == "i" else rtol, size)
-            for name, mine in self.arrays().items()
+        size = np.abs(self.entries.total).max(initial=0.0)
+        apart = summed([self.entries, other.entries.scaled(-1, -1)])
+        both = summed([self.entries, other.entries])
+        among = both.total[np.searchsorted(both.places(), apart.places())]
+        return (
+            not apart.support.any()
+            and bool(np.all(np.abs(apart.total) <= rtol * (np.abs(among) + size)))
+            and np.array_equal(self.rows, other.rows)
+            and within(self.weight, other.weight, rtol, size)
+            and within(self.base, other.base, rtol, size)
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("total", "support", "weight", "rows", "base")
-        return {name: getattr(self, name) for name in names}
+        names = ("starts", "columns", "total", "support")
+        by_class = {"weight": self.weight, "rows": self.rows, "base": self.base}
+        return {name: getattr(self.entries, name) for name in names} | by_class
 
     def presence(self) -> Array:
-        return np.repeat(self.weight[:, np.newaxis], self.n_columns, axis=1)
+        return np.broadcast_to(self.weight[:, np.newaxis], (len(self.weight), self.n_columns))
 
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        columns = fields.array("columns", np.int32, (None,))
+        entries = CountEntries(
+            n_columns,
+            fields.array("starts", np.int64, (n_classes + 1,)),
+            columns,
+            fields.array("total", np.float64, columns.shape),
+            fields.array("support", np.int64, columns.shape),
+        )
+        if (np.diff([0, *entries.starts, len(columns)]) < 0).any() or entries.starts[0] != 0:
+            raise fields.error("starts", "must lead from the first entry to the last.")
+        if ((columns < 0) | (columns >= n_columns)).any() or (np.diff(entries.places()) <= 0).any():
+            raise fields.error("columns", "must be in order, each once in a class.")
         return cls(
             family,
-            total=fields.array("total", np.float64, (n_classes, n_columns)),
-            support=fields.array("support", np.int64, (n_classes, n_columns)),
+            entries,
             weight=fields.array("weight", np.float64, (n_classes,)),
             rows=fields.array("rows", np.int64, (n_classes,)),
             base=fields.array("base", np.float64, (n_classes,)),
         )
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        bad = impossible(self.total, self.support, max(size, float(np.abs(self.total).max(initial=0.0))))
+        entries = self.entries
+        if entries.support.min(initial=1) > 0 and entries.total.min(initial=1.0) > 0.0:
+            return None
+        largest = max(size, float(np.abs(entries.total).max(initial=0.0)))
+        bad = impossible(entries.total, entries.support, largest)
         if bad.any():
-            return f"{labels[first_offence(bad)[1]]} would have a count below zero in some class"
+            return f"{labels[int(entries.columns[bad].min())]} would have a count below zero in some class"
         return None
 
     def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedCounts:
         return SolvedCounts(self)
 
 
+@dataclass(frozen=True)
+class Tables:
+    """θ of every class and column in plain tables, (classes, columns)."""
+
+    probability: Array
+    log_p: Array
+    """Log θ, or what is left of it where it vanishes."""
+    zero: NDArray[Any] | None
+    """How often alpha divides θ where it vanishes with alpha."""
+
+    @classmethod
+    def of(cls, counts: Array) -> Self:
+        """Shares of the counts of each class; what is left of one that vanishes is 1/N."""
+        total = counts.sum(axis=1, keepdims=True)
+        share = np.divide(
+            counts, total, out=np.full_like(counts, 1.0 / max(counts.shape[1], 1)), where=total > 0
+        )
+        vanishes = share <= 0
+        with np.errstate(divide="ignore"):
+            log_p = np.where(vanishes, -np.log(total), np.log(share))
+        return cls(share, log_p, vanishes if vanishes.any() else None)
+
+
 class SolvedCounts(Solved):
-    """Log θ of every class and column."""
+    """θ of every class and column: in plain tables, or of what each class holds where they would be large."""
 
     is_given_length = True
 
-    def __init__(self, totals: CountTotals) -> None:
+    def __init__(self, totals: CountTotals, tables: Tables | None = None) -> None:
         self.family = totals.family
-        total = np.where(totals.support > 0, totals.total, 0.0)
-        draws = total.sum(axis=1)
-        mean = np.divide(total.T, draws, out=np.zeros_like(total.T), where=draws > 0)
-        self.probability = self.family.smooth(mean, draws, mean).T
-        zero = self.probability <= 0
-        self.zero = zero if zero.any() else None
-        # What is left of a vanishing θ as alpha → 0⁺ is 1/N.
-        floor = np.broadcast_to(1.0 / np.where(draws > 0, draws, 1.0)[:, np.newaxis], zero.shape)
-        self.log_p = np.log(np.where(zero, floor, self.probability))
-        self.mean_length = np.divide(draws, totals.weight, out=np.zeros_like(draws), where=totals.weight > 0)
+        self.entries = totals.entries.chosen(totals.entries.support > 0)
+        self.draws = self.entries.by_class(self.entries.total)
+        self.mean_length = np.divide(
+            self.draws, totals.weight, out=np.zeros_like(self.draws), where=totals.weight > 0
+        )
         self.regularized = []
-        self.n_parameters = len(draws) * max(totals.n_columns - 1, 0)
-        self._log_likelihood = float(np.sum(total * self.log_p) + totals.base.sum())
+        self.n_parameters = len(self.draws) * max(totals.n_columns - 1, 0)
+        self.is_wide = tables is None and 8 * len(self.draws) * totals.n_columns > DENSE_BYTES
+        self._base = float(totals.base.sum())
+        if tables is not None:
+            self.tables = tables
 
-    @property
-    def log_likelihood(self) -> float:
-        return self._log_likelihood
+    @cached_property
+    def tables(self) -> Tables:
+        """The plain tables."""
+        return Tables.of(self.entries.table(self.entries.total) + self.family.alpha)
 
     @cached_property
     def by_column(self) -> Array:
         """Log θ with the classes of each column side by side."""
-        return np.ascontiguousarray(self.log_p.T)
+        return np.ascontiguousarray(self.tables.log_p.T)
+
+    @cached_property
+    def weights(self) -> tuple[Weights, Weights | None]:
+        """Log θ of what each class does not hold, and beyond it of what it does; and powers of alpha."""
+        alpha, draws, entries, n_columns = self.family.alpha, self.draws, self.entries, self.entries.n_columns
+        nothing = np.zeros(len(draws))
+        if alpha > 0:
+            default = np.log(alpha) - np.log(draws + alpha * n_columns)
+            beyond = entries.matrix(np.log1p(entries.total / alpha))
+            return Weights(beyond.T.tocsr(), default, nothing), None
+        # The limit α → 0⁺: an unseen column has order 1 and leaves 1/N; a class without counts is uniform.
+        some = draws > 0
+        default = np.where(some, -np.log(np.where(some, draws, 1.0)), -np.log(n_columns))
+        beyond = entries.matrix(np.log(entries.total))
+        orders = entries.matrix(np.full(len(entries), -IMPOSSIBLE))
+        return (
+            Weights(beyond.T.tocsr(), default, nothing),
+            Weights(orders.T.tocsr(), np.where(some, IMPOSSIBLE, 0.0), nothing),
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        entries = self.entries
+        if self.is_wide:
+            total = (self.draws + self.family.alpha * entries.n_columns)[entries.classes()]
+            log_p = np.log(entries.total + self.family.alpha) - np.log(total)
+        else:
+            log_p = self.tables.log_p[entries.classes(), entries.columns]
+        return float(entries.total @ log_p) + self._base
 
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
         """Counts with gaps as zeros, and the rows that are whole."""
@@ -210,23 +306,34 @@ class SolvedCounts(Solved):
 
     def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
         block, whole = self._prepared(block, labels)
-        if sparse.issparse(block):
+        if self.is_wide:
+            self._add_wide_scores(sparse.csr_array(block), scores)
+        elif sparse.issparse(block):
             add_sparse_count_scores(block, self.by_column, scores.finite)
         else:
-            scores.finite += block @ self.log_p.T
-        if self.zero is not None:
-            scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ self.zero.T.astype(np.float64)))
+            scores.finite += block @ self.tables.log_p.T
+        if not self.is_wide and self.tables.zero is not None:
+            zero = self.tables.zero.T.astype(np.float64)
+            scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ zero))
         if base:
             scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
 
+    def _add_wide_scores(self, block: Any, scores: Scores) -> None:
+        weights, orders = self.weights
+        lengths = np.asarray(block.sum(axis=1), dtype=np.float64)
+        scores.finite += weights.scores(block, lengths)
+        if orders is not None:
+            scores.add_orders(slice(None), orders.scores(block, lengths))
+
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         refuse_errors(self.family, labels[0])
+        tables = self.tables
         cells = tuple(Cell(column) for column in columns)
         whole, nothing = all_of([cell >= 0.0 for cell in cells]), as_expression(0.0)
-        finite = Where(whole, Linear(cells, self.log_p.T), nothing)
-        if self.zero is None:
+        finite = Where(whole, Linear(cells, tables.log_p.T), nothing)
+        if tables.zero is None:
             return Score(finite)
-        return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(self.zero.T)), nothing))
+        return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(tables.zero.T)), nothing))
 
     def contributions(self, block: Any, labels: list[str]) -> Array:
         """Each column's x·log θ, with log n! shared out in proportion to the counts."""
@@ -236,9 +343,9 @@ class SolvedCounts(Solved):
         log_factorial = special.gammaln(length + 1.0)
         share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
         base = share * log_factorial - special.gammaln(x + 1.0)
-        cells = x[:, :, np.newaxis] * self.log_p.T + base[:, :, np.newaxis]
-        if self.zero is not None:
-            cells = np.where((x > 0)[:, :, np.newaxis] & self.zero.T, -np.inf, cells)
+        cells = x[:, :, np.newaxis] * self.tables.log_p.T + base[:, :, np.newaxis]
+        if self.tables.zero is not None:
+            cells = np.where((x > 0)[:, :, np.newaxis] & self.tables.zero.T, -np.inf, cells)
         return np.asarray(cells)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -250,17 +357,17 @@ class SolvedCounts(Solved):
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Rows of Poisson length about the class's mean length."""
         lengths = rng.poisson(self.mean_length[classes])
-        return list(rng.multinomial(lengths, self.probability[classes]).T.astype(np.float64))
+        return list(rng.multinomial(lengths, self.tables.probability[classes]).T.astype(np.float64))
 
     def separation(self) -> Separation:
         """Of rows of the mean length: of the true class, or between both for the symmetric distance."""
-        length = self.mean_length
+        length, probability = self.mean_length, self.tables.probability
         between = 0.5 * (length[:, np.newaxis] + length)
         with np.errstate(divide="ignore"):
-            kl, distance = divergences(self.family, np.log(self.probability.T))
+            kl, distance = divergences(self.family, np.log(probability.T))
         with np.errstate(divide="ignore", invalid="ignore"):
             # A column alone, in so many draws, is Binomial.
-            alone = divergences(Bernoulli(), np.log(self.probability / (1.0 - self.probability))[np.newaxis])
+            alone = divergences(Bernoulli(), np.log(probability / (1.0 - probability))[np.newaxis])
         kl_alone, distance_alone = (np.nan_to_num(np.moveaxis(one, -1, 0), posinf=np.inf) for one in alone)
         return Separation(
             np.maximum(kl_alone, 0.0) * length[:, np.newaxis],
@@ -270,7 +377,7 @@ class SolvedCounts(Solved):
         )
 
     def conventional(self) -> list[dict[str, Any]]:
-        return [{"probability": column} for column in self.probability.T]
+        return [{"probability": column} for column in self.tables.probability.T]
 
 
 def log_base_of_rows(block: Any) -> Array:

@@ -14,43 +14,47 @@ from suffice.families.elementary import Array
 from suffice.kernels.choice import discrete_for, read_only, row_parts
 
 
-def are_outcomes(block: NDArray[Any]) -> bool:
-    """Whether every cell is 0, 1 or missing."""
-    kernels = discrete_for(block.size)
-    return all(threads.run(lambda rows: kernels.are_outcomes(_cells(block, rows)), row_parts(*block.shape)))
-
-
 def outcome_sums(
     block: NDArray[Any], classes: Codes, n_classes: int, weights: Array | None
-) -> tuple[Array, Array | None, Counts | None]:
-    """Σ w·x per class and column; and, where cells are missing, Σ w and the number of those that are not."""
-    total, _, _ = _summed(block, classes, n_classes, weights, gaps=False)
-    if not np.isnan(total).any():
-        return total, None, None
-    return _summed(block, classes, n_classes, weights, gaps=True)
+) -> tuple[Array, Array | None, Counts | None] | None:
+    """Σ w·x per class and column; and, where cells are missing, Σ w and the number of those that are not.
+
+    None where a cell is no outcome.
+    """
+    sums = _summed(block, classes, n_classes, weights, gaps=False)
+    if sums is None:
+        return None
+    return (
+        (sums[0], None, None)
+        if not np.isnan(sums[0]).any()
+        else _summed(block, classes, n_classes, weights, gaps=True)
+    )
 
 
 def _summed(
     block: NDArray[Any], classes: Codes, n_classes: int, weights: Array | None, *, gaps: bool
-) -> tuple[Array, Array, Counts]:
+) -> tuple[Array, Array, Counts] | None:
     kernels = discrete_for(block.size)
-    by_row = np.ones(len(block)) if weights is None else weights
+    by_row = np.empty(0) if weights is None else weights
     shape = (n_classes, block.shape[1])
     # Many classes would give every part a large table of its own.
     everyone = [slice(0, len(block))]
     parts = (row_parts(*block.shape) or everyone) if n_classes * 64 <= len(block) else everyone
 
-    def part_sums(rows: slice) -> tuple[Array, Array, Counts]:
+    def part_sums(rows: slice) -> tuple[Array, Array, Counts] | None:
         sums = (
             np.zeros(shape),
             np.zeros(shape if gaps else (0, 0)),
             np.zeros(shape if gaps else (0, 0), np.int64),
         )
         cells = (_cells(block, rows), read_only(classes[rows]), read_only(by_row[rows]))
-        kernels.add_outcomes(*cells, *sums)
-        return sums
+        return sums if kernels.add_outcomes(*cells, *sums) else None
 
-    total, weight, support = zip(*threads.run(part_sums, parts), strict=True)
+    found = threads.run(part_sums, parts)
+    sums = [part for part in found if part is not None]
+    if len(sums) < len(found):
+        return None
+    total, weight, support = zip(*sums, strict=True)
     return sum(total[1:], total[0]), sum(weight[1:], weight[0]), sum(support[1:], support[0])
 
 

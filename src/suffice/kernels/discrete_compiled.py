@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice.families.elementary import Array
-from suffice.jit import kernel, reassociating
+from suffice.jit import inlined, kernel, reassociating
 
 Cells = NDArray[Any]
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
 LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
+STRIP = 64
+"""Columns that are looked through together for those that a class holds."""
 
 
 @kernel
@@ -71,8 +73,13 @@ def add_level_scores(
 
 
 @kernel
-def are_outcomes(cells: Cells) -> bool:
-    """Whether every cell is 0, 1 or missing."""
+def add_outcomes(
+    cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
+) -> bool:
+    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too.
+
+    False where a cell is not 0, 1 or missing. No `weights` are weights of 1.
+    """
     for i in range(cells.shape[0]):
         bad = 0
         for j in range(cells.shape[1]):
@@ -80,16 +87,8 @@ def are_outcomes(cells: Cells) -> bool:
             bad |= int(x != 0) & int(x != 1) & int(not np.isnan(x))
         if bad:
             return False
-    return True
-
-
-@kernel
-def add_outcomes(
-    cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
-) -> None:
-    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too."""
-    for i in range(cells.shape[0]):
-        k, w = classes[i], weights[i]
+        k = classes[i]
+        w = weights[i] if len(weights) else 1.0
         if len(weight) == 0:
             for j in range(cells.shape[1]):
                 total[k, j] += w * cells[i, j]
@@ -100,6 +99,7 @@ def add_outcomes(
                     total[k, j] += w * x
                     weight[k, j] += w
                     support[k, j] += 1
+    return True
 
 
 @reassociating
@@ -135,45 +135,77 @@ def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array
     return len(cells)
 
 
+@inlined
+def _add_row(
+    columns: NDArray[Any], x: Cells, w: float, total: Array, support: Counts, touched: NDArray[np.bool_]
+) -> float:
+    """Add the entries of a row, unless it has a gap, and give log n!/Πx!, NaN for a gap."""
+    length, parts = 0.0, 0.0
+    for entry in range(len(x)):
+        length += x[entry]
+    if np.isnan(length):
+        return length
+    for entry in range(len(x)):
+        value, column = np.float64(x[entry]), columns[entry]
+        total[column] += w * value
+        support[column] += value > 0
+        touched[column // STRIP] = True
+        small = int(value)
+        if small == value and small < len(LOG_FACTORIALS):
+            parts += LOG_FACTORIALS[small]
+        else:
+            parts += math.lgamma(value + 1.0)
+    return math.lgamma(length + 1.0) - parts
+
+
 @kernel
-def add_counts(
-    rows: Codes,
+def sum_counts(
+    first: int,
+    last: int,
+    n_columns: int,
+    order: Codes,
+    ends: Codes,
     starts: NDArray[Any],
     columns: NDArray[Any],
     x: Cells,
-    classes: Codes,
     weights: Array,
-    total: Array,
-    support: Counts,
+    places: Counts,
+    out_columns: NDArray[np.int32],
+    out_total: Array,
+    out_support: Counts,
+    held: Counts,
     weight: Array,
     n_rows: Counts,
     base: Array,
 ) -> None:
-    """Add some rows of sparse counts to the sums of their classes; a row with a gap adds nothing.
+    """Sum the sparse rows of a run of classes, first ≤ k < last; a row with a gap adds nothing.
 
-    Σw·x and the number of rows with x > 0 by class and column; Σw, the number of rows and Σw·log n!/Πx! by
-    class.
+    The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
+    Σw·x and the number of rows with x > 0 are written from places[k] on, and how many there are to held[k];
+    Σw, the number of rows and Σw·log n!/Πx! are added to those of the class.
     """
-    for i in rows:
-        k, w = classes[i], weights[i]
-        length = 0.0
-        for entry in range(starts[i], starts[i + 1]):
-            length += x[entry]
-        if np.isnan(length):
-            continue
-        parts = 0.0
-        for entry in range(starts[i], starts[i + 1]):
-            value = np.float64(x[entry])
-            total[k, columns[entry]] += w * value
-            support[k, columns[entry]] += value > 0
-            small = int(value)
-            if small == value and small < len(LOG_FACTORIALS):
-                parts += LOG_FACTORIALS[small]
-            else:
-                parts += math.lgamma(value + 1.0)
-        weight[k] += w
-        n_rows[k] += 1
-        base[k] += w * (math.lgamma(length + 1.0) - parts)
+    total, support = np.zeros(n_columns), np.zeros(n_columns, np.int64)
+    touched, found = np.zeros(n_columns // STRIP + 1, np.bool_), np.empty(n_columns + 1, np.int32)
+    for k in range(first, last):
+        for i in order[ends[k] : ends[k + 1]]:
+            mine = slice(starts[i], starts[i + 1])
+            log_base = _add_row(columns[mine], x[mine], weights[i], total, support, touched)
+            if not np.isnan(log_base):
+                weight[k] += weights[i]
+                n_rows[k] += 1
+                base[k] += weights[i] * log_base
+        n_held = 0
+        for strip in range(len(touched)):
+            if touched[strip]:
+                touched[strip] = False
+                for column in range(STRIP * strip, min(STRIP * strip + STRIP, n_columns)):
+                    found[n_held] = column  # it stays only if it is held: a branch would cost more
+                    n_held += support[column] > 0
+        for e in range(n_held):
+            at, column = places[k] + e, found[e]
+            out_columns[at], out_total[at], out_support[at] = column, total[column], support[column]
+            total[column], support[column] = 0.0, 0
+        held[k] = n_held
 
 
 @kernel

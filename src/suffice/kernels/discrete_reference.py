@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,20 +64,27 @@ def _places(column: Cells, low: int) -> tuple[NDArray[np.bool_], Counts]:
     return seen, np.where(whole == column, whole - low, -1)
 
 
-def are_outcomes(cells: Cells) -> bool:
-    """Whether every cell is 0, 1 or missing."""
-    return bool(((cells == 0) | (cells == 1) | np.isnan(cells)).all())
-
-
 def add_outcomes(
     cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
-) -> None:
-    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too."""
-    np.add.at(total, classes, weights[:, np.newaxis] * (np.nan_to_num(cells) if len(weight) else cells))
+) -> bool:
+    """Add Σw·x to the `total` of each class and column; with a `weight`, Σw and rows observed too.
+
+    False where a cell is not 0, 1 or missing. No `weights` are weights of 1.
+    """
+    if not _are_outcomes(cells):
+        return False
+    by_row = (weights if len(weights) else np.ones(len(cells)))[:, np.newaxis]
+    np.add.at(total, classes, by_row * (np.nan_to_num(cells) if len(weight) else cells))
     if len(weight):
         seen = ~np.isnan(cells)
-        np.add.at(weight, classes, weights[:, np.newaxis] * seen)
+        np.add.at(weight, classes, by_row * seen)
         np.add.at(support, classes, seen)
+    return True
+
+
+def _are_outcomes(cells: Cells) -> bool:
+    """Whether every cell is 0, 1 or missing."""
+    return bool(((cells == 0) | (cells == 1) | np.isnan(cells)).all())
 
 
 def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
@@ -84,47 +92,60 @@ def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array
 
     Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
     """
-    if not are_outcomes(cells):
+    if not _are_outcomes(cells):
         return 0
     seen = ~np.isnan(cells)
     out += np.where(seen, cells, 0) @ natural.T + seen @ constant.T
     return len(cells)
 
 
-def add_counts(
-    rows: Codes,
+def sum_counts(
+    first: int,
+    last: int,
+    n_columns: int,
+    order: Codes,
+    ends: Codes,
     starts: NDArray[Any],
     columns: NDArray[Any],
     x: Cells,
-    classes: Codes,
     weights: Array,
-    total: Array,
-    support: Counts,
+    places: Counts,
+    out_columns: NDArray[np.int32],
+    out_total: Array,
+    out_support: Counts,
+    held: Counts,
     weight: Array,
     n_rows: Counts,
     base: Array,
 ) -> None:
-    """Add some rows of sparse counts to the sums of their classes; a row with a gap adds nothing.
+    """Sum the sparse rows of a run of classes, first ≤ k < last; a row with a gap adds nothing.
 
-    Σw·x and the number of rows with x > 0 by class and column; Σw, the number of rows and Σw·log n!/Πx! by
-    class.
+    The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
+    Σw·x and the number of rows with x > 0 are written from places[k] on, and how many there are to held[k];
+    Σw, the number of rows and Σw·log n!/Πx! are added to those of the class.
     """
-    counts = csr_array((x.astype(np.float64), columns, starts), shape=(len(classes), total.shape[1]))[rows]
+    rows = order[ends[first] : ends[last]]
+    own = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
+    counts = csr_array((x.astype(np.float64), columns, starts), shape=(len(weights), n_columns))[rows]
     whole = ~np.isnan(counts.sum(axis=1))
-    counts, rows = counts[whole], rows[whole]
-    # Only the sums of these classes are touched: others may be added to at the same time.
-    own, places = np.unique(classes[rows], return_inverse=True)
-    at = places, np.arange(len(rows))
-    members = csr_array((weights[rows], at), shape=(len(own), len(rows)))
+    counts, rows, own = counts[whole], rows[whole], own[whole]
+    at = own, np.arange(len(rows))
+    members = csr_array((weights[rows], at), shape=(last - first, len(rows)))
     rows_of = csr_array((np.ones(len(rows), np.int64), at), shape=members.shape)
     present = csr_array(((counts.data > 0).astype(np.int64), counts.indices, counts.indptr), counts.shape)
-    for sums, more in ((total, members @ counts), (support, rows_of @ present)):
-        added = more.tocoo()
-        sums[own[added.row], added.col] += added.data
+    support, total = (rows_of @ present).tocsr(), (members @ counts).tocsr()
+    support.eliminate_zeros()
+    support.sort_indices()
+    for k, (begin, end) in enumerate(pairwise(support.indptr.tolist())):
+        mine = support.indices[begin:end]
+        to = slice(places[first + k], places[first + k] + end - begin)
+        out_columns[to], out_support[to] = mine, support.data[begin:end]
+        out_total[to] = total[[k]].toarray()[0, mine]
+        held[first + k] = end - begin
     terms = csr_array((gammaln(counts.data + 1.0), counts.indices, counts.indptr), counts.shape)
-    weight[own] += members.sum(axis=1)
-    n_rows[own] += rows_of.sum(axis=1)
-    base[own] += members @ (gammaln(counts.sum(axis=1) + 1.0) - terms.sum(axis=1))
+    weight[first:last] += members.sum(axis=1)
+    n_rows[first:last] += rows_of.sum(axis=1)
+    base[first:last] += members @ (gammaln(counts.sum(axis=1) + 1.0) - terms.sum(axis=1))
 
 
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:

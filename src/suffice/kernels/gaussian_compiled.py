@@ -18,6 +18,8 @@ Matrix = NDArray[np.floating[Any]]
 Codes = NDArray[np.intp]
 
 TILE = 64
+STRIP = 64
+"""Columns of a tile that are read together, so that it stays close to the processor."""
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
@@ -217,6 +219,14 @@ def quadratic_scores(
 
 
 @inlined
+def _centre(tile: Array, base: Array) -> None:
+    """Take a number from each column."""
+    for j in range(tile.shape[0]):
+        for i in range(TILE):
+            tile[j, i] -= base[j]
+
+
+@inlined
 def _products(tile: Array, slopes: Array, scores: Array) -> None:
     """Add slopes·x to the scores of one class, by four columns at a time."""
     d = tile.shape[0]
@@ -237,21 +247,24 @@ def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, o
     Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
     """
     n_classes, d = slopes.shape
-    tile, scores = np.empty((d, TILE)), np.empty(TILE)
+    tile, scores, sums = np.empty((min(d, STRIP), TILE)), np.empty((n_classes, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
         block, part = values[start : start + TILE], out[start : start + TILE]
-        _tile(block, tile)
-        if _is_spoilt(tile, scores):
-            return start
-        for j in range(d):
-            for i in range(TILE):
-                tile[j, i] -= base[j]
         for k in range(n_classes):
             for i in range(TILE):
-                scores[i] = constant[k]
-            _products(tile, slopes[k], scores)
+                scores[k, i] = constant[k]
+        for first in range(0, d, STRIP):
+            last = min(first + STRIP, d)
+            strip = tile[: last - first]
+            _tile(block[:, first:last], strip)
+            if _is_spoilt(strip, sums):
+                return start
+            _centre(strip, base[first:last])
+            for k in range(n_classes):
+                _products(strip, slopes[k, first:last], scores[k])
+        for k in range(n_classes):
             for i in range(part.shape[0]):
-                part[i, k] += scores[i]
+                part[i, k] += scores[k, i]
     return len(values)
 
 
