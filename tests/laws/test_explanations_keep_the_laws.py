@@ -36,7 +36,7 @@ RNG = np.random.default_rng(4)
 Y = RNG.choice(["a", "b", "c"], N, p=[0.5, 0.3, 0.2])
 SHIFT = np.searchsorted(["a", "b", "c"], Y)[:, np.newaxis]
 ROWS = {
-    "numbers": RNG.normal(SHIFT, 1.0 + SHIFT, (N, 3)) + [0.0, 50.0, 1e6],
+    "numbers": RNG.normal(SHIFT, 1.0 + SHIFT, (N, 3)) + np.array([0.0, 50.0, 1e6]),
     "positive": RNG.gamma(2.0 + SHIFT, 3.0, (N, 3)),
     "shares": RNG.beta(2.0 + SHIFT, 2.0, (N, 3)),
     "angles": RNG.vonmises(SHIFT, 1.0, (N, 3)),

@@ -203,7 +203,7 @@ class TextTable(Table):
         self._container = container
 
     @property
-    def container(self) -> Container:  # type: ignore[override]
+    def container(self) -> Container:
         """What the documents came in."""
         return self._container
 

@@ -216,9 +216,8 @@ class Solved(ABC):
         if found is None:
             return None
         degrees, peak = found
-        return np.asarray(
-            (powers[:, np.newaxis] - 1.0) * peak - 0.5 * degrees * np.log(powers)[:, np.newaxis]
-        )
+        a = powers[:, np.newaxis]
+        return np.asarray((a - 1.0) * peak - 0.5 * degrees * np.log(a))
 
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:

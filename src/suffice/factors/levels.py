@@ -249,6 +249,11 @@ class LevelTable:
         self.order = order_rows if order_rows.any() else None
 
     @property
+    def limits(self) -> Array:
+        """Log p, −inf where alpha = 0 rules a level out."""
+        return self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
+
+    @property
     def log_likelihood(self) -> float:
         """Log p of the counted cells; a level without rows in a class adds nothing."""
         log_p = self.log_p[: len(self.levels)].T
@@ -376,8 +381,7 @@ class SolvedLevels(Solved):
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         cells = []
         for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
-            log_p = table.log_p if table.order is None else np.where(table.order > 0, -np.inf, table.log_p)
-            cells.append(log_p[rows])
+            cells.append(table.limits[rows])
         return np.stack(cells, axis=1)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -391,11 +395,8 @@ class SolvedLevels(Solved):
         result = np.zeros((len(powers), self.log_p.shape[1]))
         for table, counts in zip(self.tables, seen, strict=True):
             if counts and table.levels:
-                log_p = (
-                    table.log_p if table.order is None else np.where(table.order > 0, -np.inf, table.log_p)
-                )
                 # What was never seen is an outcome too, where it has a probability.
-                outcomes = log_p[: len(table.levels) + (self.family.unseen == "smooth")]
+                outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
                 result += special.logsumexp(powers[:, np.newaxis, np.newaxis] * outcomes, axis=1)
         return result
 
