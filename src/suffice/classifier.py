@@ -261,7 +261,7 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
-        return self.solve().explain(self._read(X, reset=False))
+        return self.solve().explain(self._read(X, reset=False), base=True)
 
     def evidence(self) -> ColumnEvidence:
         """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""

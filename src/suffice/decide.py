@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Self
@@ -10,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
-from suffice.engines.labels import read_labels
+from suffice.engines.labels import class_index, read_labels
 from suffice.families.elementary import Array
 from suffice.rows import checked_weights
 from suffice.wrapping import Wrapper
 
 Costs = ArrayLike | Mapping[Any, float] | None
+ROUNDING = 1e-12
+"""What rounding may move a threshold by."""
 
 
 class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
@@ -127,8 +130,7 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         classes = self.classes_
         if self.reject_cost is None:
             return classes
-        if not (isinstance(self.reject_cost, Real) and np.isfinite(self.reject_cost)):
-            raise ValueError(f"reject_cost must be None or a finite number, got {self.reject_cost!r}.")
+        _check_reject_cost(self.reject_cost)
         label = self.reject_label
         if isinstance(label, str) != isinstance(classes.tolist()[0], str):
             raise ValueError(
@@ -148,12 +150,13 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
     if isinstance(costs, Mapping):
         matrix = np.where(np.eye(len(labels), dtype=np.bool_), 0.0, np.nan)
         for pair, cost in costs.items():
-            if not (isinstance(pair, tuple) and len(pair) == 2 and all(one in labels for one in pair)):
-                raise ValueError(
-                    f"costs must be named by pairs (true, predicted) of classes, got {pair!r}; the classes "
-                    f"are {labels[:20]}."
-                )
-            matrix[labels.index(pair[0]), labels.index(pair[1])] = cost
+            needs = f"costs must be named by pairs (true, predicted) of classes, got {pair!r}"
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ValueError(f"{needs}; the classes are {labels[:20]}.")
+            try:
+                matrix[class_index(pair[0], labels), class_index(pair[1], labels)] = cost
+            except ValueError as error:
+                raise ValueError(f"{needs}: {error}") from error
         missing = np.argwhere(np.isnan(matrix))
         if len(missing):
             k, j = missing[0]
@@ -193,7 +196,8 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
     Parameters
     ----------
     costs : array-like of shape (2, 2)
-        `costs[true, predicted]`.
+        `costs[true, predicted]`; negative ones are gains. Each error must cost more than being right: else
+        one decision is always the cheaper, or the decisions are turned round, and it is refused.
     reject_cost : float, optional
         What refusing costs. Without it, or where it is too dear ever to be chosen, both thresholds are equal.
 
@@ -208,18 +212,46 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
     >>> round(low, 4), round(high, 4)
     (0.1667, 0.1667)
     """
+    if isinstance(costs, Mapping):
+        raise TypeError("costs must be a 2 × 2 matrix here, since a dictionary does not order the classes.")
     matrix = cost_matrix(costs, np.arange(2))
     (right_0, wrong_0), (wrong_1, right_1) = matrix.tolist()
-    if wrong_0 <= right_0 or wrong_1 <= right_1:
-        raise ValueError(f"an error must cost more than being right, got costs {matrix.tolist()}.")
+    for k, right, wrong in ((0, right_0, wrong_0), (1, right_1, wrong_1)):
+        if wrong <= right:
+            raise ValueError(
+                f"costs[{k}, {1 - k}] is {wrong:g} and costs[{k}, {k}] is {right:g}: an error must cost more "
+                "than being right, or no threshold parts the decisions. Rows are the truth, columns the "
+                "decision."
+            )
     even = (wrong_0 - right_0) / ((wrong_0 - right_0) + (wrong_1 - right_1))
     if reject_cost is None:
         return even, even
-    low = (
-        (reject_cost - right_0) / (wrong_1 - right_0) if wrong_1 > right_0 else float(reject_cost >= right_0)
-    )
-    high = (
-        (wrong_0 - reject_cost) / (wrong_0 - right_1) if wrong_0 > right_1 else float(reject_cost < right_1)
-    )
-    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-    return (low, high) if low < high else (even, even)
+    _check_reject_cost(reject_cost)
+    low, high = _refused(matrix, reject_cost)
+    if low >= high:
+        return even, even
+    if not low - ROUNDING <= even <= high + ROUNDING:
+        raise ValueError(
+            f"by costs {matrix.tolist()} and reject_cost={reject_cost:g}, refusing is cheapest for "
+            f"posteriors from {low:.4g} to {high:.4g}, and the decision changes at {even:.4g}, so two "
+            "thresholds do not say it; CostSensitive decides it."
+        )
+    return low, high
+
+
+def _refused(costs: Array, reject_cost: float) -> tuple[float, float]:
+    """Between which posteriors p of the second class both a·(1 − p) + b·p are dearer than refusing."""
+    low, high = 0.0, 1.0
+    for a, b in costs.T.tolist():
+        if b > a:
+            low = max(low, (reject_cost - a) / (b - a))
+        elif b < a:
+            high = min(high, (a - reject_cost) / (a - b))
+        elif a <= reject_cost:
+            high = low
+    return low, high
+
+
+def _check_reject_cost(reject_cost: Any) -> None:
+    if not (isinstance(reject_cost, Real) and math.isfinite(reject_cost)):
+        raise ValueError(f"reject_cost must be None or a finite number, got {reject_cost!r}.")

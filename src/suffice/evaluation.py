@@ -13,8 +13,9 @@ from suffice.engines.container import PLAIN, Container
 from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
-from suffice.figures import Answers, Figures, confusion
+from suffice.figures import Answers, Figures, Key, confusion
 from suffice.plots import EvaluationDisplay
+from suffice.resampling import resampled_figures
 from suffice.rows import checked_weights, split_target
 
 NAMES = {
@@ -127,7 +128,8 @@ class Evaluation(Figures):
     precision, recall, f1, roc_auc_by_class : ndarray
         One number for each class, in the order of `labels`.
     macro, micro, weighted : Average
-        With `.precision`, `.recall` and `.f1`; undefined where that of a class is.
+        With `.precision`, `.recall` and `.f1`; undefined where that of a class is. A class in neither y nor
+        the predictions takes no part, and in `weighted` none without rows.
     confusion : ndarray
         Rows by truth (down) and prediction (across).
     false_positives, false_negatives, support : ndarray
@@ -143,7 +145,7 @@ class Evaluation(Figures):
     baseline: Figures
     labels: tuple[Any, ...]
     known: tuple[Any, ...]
-    intervals: dict[tuple[str, str | int | None], Interval]
+    intervals: dict[Key, Interval]
     level: float
     container: Container
 
@@ -271,7 +273,7 @@ class Evaluation(Figures):
             tables.append(("Confusion: truth in rows, prediction in columns", matrix))
         return tables
 
-    def _figure(self, key: tuple[str, str | int | None], value: float) -> str:
+    def _figure(self, key: Key, value: float) -> str:
         if key not in self.intervals or np.isnan(value):
             return _shown(value)
         low, high = self.intervals[key]
@@ -326,17 +328,12 @@ def _padded(probability: Array | None, n_classes: int) -> Array | None:
     return padded
 
 
-def _intervals(
-    answers: Answers, times: int, level: float, random_state: int
-) -> dict[tuple[str, str | int | None], Interval]:
+def _intervals(answers: Answers, times: int, level: float, random_state: int) -> dict[Key, Interval]:
     """Percentiles of every figure over rows drawn anew; draws in which it is undefined do not count."""
-    rng = np.random.default_rng(random_state)
-    n = len(answers.truth)
-    drawn = [Figures.of(answers.take(rng.integers(n, size=n))).flat() for _ in range(times)]
     intervals = {}
-    for key in drawn[0]:
-        values = np.array([one[key] for one in drawn])
-        values = values[~np.isnan(values)]
+    drawn = resampled_figures(answers, times, np.random.default_rng(random_state))
+    for key, found in drawn.items():
+        values = found[~np.isnan(found)]
         ends = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]) if len(values) else [np.nan, np.nan]
         intervals[key] = (float(ends[0]), float(ends[1]))
     return intervals

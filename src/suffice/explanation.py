@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.engines.container import Container
+from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
 from suffice.plots import ExplanationDisplay
 from suffice.scores import log_softmax, log_sum
@@ -53,11 +54,11 @@ class Explanation:
         log p(cell | class)/p(cell) = log p(class | cell)/p(class): how the cell alone moves the belief in
         the class. `overlap` is what is left of the posterior.
         """
-        a = self._class_index(label)
+        a = class_index(label, self.classes)
         if against is None:
             other = self._log_p_of_cells()
         else:
-            other = self.contributions[:, :, self._class_index(against)]
+            other = self.contributions[:, :, class_index(against, self.classes)]
         with np.errstate(invalid="ignore"):
             gap = self.contributions[:, :, a] - other
         # Two cells that are both impossible, or both certain, say nothing about the two classes.
@@ -120,10 +121,10 @@ class Explanation:
 
     def _ends(self, label: Any, against: Any) -> dict[str, Any]:
         """What completes the evidence of the cells."""
-        a = self._class_index(label)
+        a = class_index(label, self.classes)
         if against is None:
             return {self.start: self._log_prior()[a], "(overlap)": self.overlap()}
-        return {self.start: self.prior[a] - self.prior[self._class_index(against)]}
+        return {self.start: self.prior[a] - self.prior[class_index(against, self.classes)]}
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
@@ -143,8 +144,8 @@ class Explanation:
         lines = [f"row {row}: {names[order[0]]}  (posterior: {shares})"]
         if len(order) == 1:
             return lines[0]
-        a = order[0] if label is None else self._class_index(label)
-        b = next(k for k in order if k != a) if against is None else self._class_index(against)
+        a = order[0] if label is None else class_index(label, self.classes)
+        b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
         gains = self.evidence(names[a], names[b])[row]
         entries = [
             (str(c), _shown(v[row]), g) for c, v, g in zip(self.columns, self.values, gains, strict=True)
@@ -171,12 +172,6 @@ class Explanation:
         n, d, k = self.contributions.shape
         head = f"Explanation of {n} rows × {d} columns × {k} classes"
         return head if n == 0 else f"{head}\n{self.describe(0)}"
-
-    def _class_index(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes == label)
-        if len(found) == 0:
-            raise ValueError(f"there is no class {label!r}; the classes are {self.classes.tolist()}.")
-        return int(found[0])
 
 
 def _shown(value: Any) -> str:

@@ -17,6 +17,8 @@ from sklearn.metrics import (
 
 from suffice.families.elementary import Array
 
+Key = tuple[str, str | int | None]
+"""A figure and what it is of: a class by its number, an average, or all rows."""
 CONFIDENCE_BINS = 15
 """Bins of equal width in which confidence is compared with accuracy (Guo et al. 2017)."""
 
@@ -96,7 +98,8 @@ class Figures:
     ece: float
     """Expected calibration error: how far confidence is from accuracy."""
     roc_auc: float
-    """The area under the ROC curve, the mean of each class against the rest."""
+    """The area under the ROC curve, the mean of each class against the rest; a class without rows has none,
+    and leaves the mean undefined."""
     roc_auc_by_class: Array
 
     @classmethod
@@ -111,7 +114,7 @@ class Figures:
             truth, predicted, labels=classes, average="micro", zero_division=np.nan, sample_weight=weight
         )[:3]
         shares = answers.shares()
-        # A class in neither the truth nor the predictions takes no part in the averages.
+        # As in scikit-learn, a class in neither the truth nor the predictions takes no part in the averages.
         occurs = (shares > 0) | (np.bincount(predicted, minlength=answers.n_labels)[: len(shares)] > 0)
         by_class = np.stack([precision, recall, f1])[:, occurs]
         curves = _roc_auc_by_class(answers)
@@ -126,8 +129,7 @@ class Figures:
             log_loss=_log_loss(answers),
             brier=_brier(answers),
             ece=_calibration_error(answers),
-            # A class without rows has no curve and takes no part; with one class only there is none at all.
-            roc_auc=float(np.mean(curves[shares > 0])),
+            roc_auc=float(np.mean(curves)),
             roc_auc_by_class=curves,
         )
 
@@ -150,9 +152,9 @@ class Figures:
         """Averages over the classes, by kind."""
         return {"macro": self.macro, "micro": self.micro, "weighted": self.weighted}
 
-    def flat(self) -> dict[tuple[str, str | int | None], float]:
-        """Every figure by its name and what it is of: a class by its number, an average, or all rows."""
-        named: dict[tuple[str, str | int | None], float] = {}
+    def flat(self) -> dict[Key, float]:
+        """Every figure by its name and what it is of."""
+        named: dict[Key, float] = {}
         named.update({(name, None): value for name, value in self.scalars().items()})
         for name, values in self.by_class().items():
             named.update({(name, k): float(value) for k, value in enumerate(values)})
@@ -208,12 +210,16 @@ def _calibration_error(answers: Answers) -> float:
     """Expected calibration error: mean distance of confidence from accuracy, in bins of confidence."""
     if answers.probability is None:
         return float("nan")
-    confidence = answers.probability.max(axis=1)
-    right = answers.probability.argmax(axis=1) == answers.truth
-    weight = np.ones(len(right)) if answers.weight is None else answers.weight
+    at, gap = gaps_of_rows(answers.probability, answers.truth)
+    weight = np.ones(len(gap)) if answers.weight is None else answers.weight
+    return float(np.abs(np.bincount(at, weight * gap, CONFIDENCE_BINS)).sum() / weight.sum())
+
+
+def gaps_of_rows(probability: Array, truth: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+    """The bin of each row's confidence, and whether the row is right less that confidence."""
+    confidence = probability.max(axis=1)
     at = np.clip(np.ceil(confidence * CONFIDENCE_BINS).astype(np.intp) - 1, 0, CONFIDENCE_BINS - 1)
-    gap = np.bincount(at, weight * (right - confidence), CONFIDENCE_BINS)
-    return float(np.abs(gap).sum() / weight.sum())
+    return at, np.asarray((probability.argmax(axis=1) == truth) - confidence)
 
 
 def _roc_auc_by_class(answers: Answers) -> Array:

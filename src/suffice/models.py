@@ -12,6 +12,7 @@ from sklearn.base import TransformerMixin
 
 from suffice.boundary import Boundary
 from suffice.classifier import BayesClassifier
+from suffice.engines.labels import class_index
 from suffice.factors.em import regression
 from suffice.factors.solved_scatter import SolvedScatter
 from suffice.families import MultivariateNormal
@@ -138,10 +139,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
         gaussian = self._gaussian()
         known = self.classes_.tolist()
-        for one in (label, against):
-            if one not in known:
-                raise ValueError(f"there is no class {one!r}; the classes are {known}.")
-        i, j = known.index(label), known.index(against)
+        i, j = class_index(label, known), class_index(against, known)
         if i == j:
             raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
         centre = gaussian.mean[i]

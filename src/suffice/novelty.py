@@ -2,8 +2,10 @@
 
 P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. Where one Gaussian
 decides it is a χ² probability. Else rows are drawn from the model; beyond those, the tail of several
-Gaussians falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and that of other models
-exponentially in −log p. A row with a value that the model never gives has probability 0.
+Gaussians falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and that of other densities
+exponentially in −log p. Rare outcomes of discrete columns are steps in that tail that no draw may show, so
+there Chernoff's bound holds instead, which is never too small. A row with a value that the model never
+gives has probability 0.
 """
 
 from __future__ import annotations
@@ -29,7 +31,11 @@ from suffice.text import Documents
 
 DRAWN_ROWS = 1 << 15
 TAIL = 0.01
-"""The share of the drawn rows from which on the tail is extrapolated."""
+"""The share of the drawn rows from which on the tail of a density is extrapolated."""
+RESOLVED = 100
+"""Drawn rows that are enough to know a share by, to about a tenth of it."""
+POWERS = np.linspace(0.01, 0.99, 50)
+"""Powers of p over which Chernoff's bound is the least."""
 ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
@@ -61,7 +67,12 @@ def _probabilities(
         return tail(log_p)
     drawn = np.sort(_log_p_of_drawn(solution, seen, drawn_blocks()))
     room = ROUNDING * (1.0 + np.abs(np.nan_to_num(log_p)))
-    share = (1.0 + np.searchsorted(drawn, log_p + room, side="right")) / (1.0 + len(drawn))
+    below = np.searchsorted(drawn, log_p + room, side="right")
+    share = (1.0 + below) / (1.0 + len(drawn))
+    bound = _chernoff_bound(solution, seen)
+    if bound is not None:
+        edge = (1.0 + RESOLVED) / (1.0 + len(drawn))
+        return np.where(below >= RESOLVED, share, np.minimum(bound(log_p), edge))
     at = int(TAIL * len(drawn))
     start = drawn[at]
     beyond = log_p < start
@@ -106,6 +117,40 @@ def _gaussian_tail(solution: Solution, seen: NDArray[np.bool_]) -> GaussianTail 
     if degrees == 0:
         return None
     return GaussianTail(degrees, solution.priors[possible], peak[possible])
+
+
+@dataclass(frozen=True)
+class ChernoffBound:
+    """Σ_k π_k·min_s (p/π_k)^s·E[p(X′ | C_k)^−s] ≥ Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p) ≥ P(p(X′) ≤ p)."""
+
+    share: Array
+    log_moments: Array
+    """Log E[p(X′ | C_k)^−s] for s = 1 − `POWERS`, (powers, classes)."""
+
+    def __call__(self, log_p: Array) -> Array:
+        """What the probability of a density no greater is at most."""
+        s = (1.0 - POWERS)[:, np.newaxis]
+        with np.errstate(invalid="ignore"):
+            by_class = [
+                np.min(s * (log_p - np.log(share)) + log_moments[:, np.newaxis], axis=0)
+                for share, log_moments in zip(self.share, self.log_moments.T, strict=True)
+            ]
+        return np.asarray(self.share @ np.exp(np.minimum(by_class, 0.0)))
+
+
+def _chernoff_bound(solution: Solution, seen: NDArray[np.bool_]) -> ChernoffBound | None:
+    """The bound where a discrete column is observed, and the moments of all columns are known."""
+    log_moments = np.zeros((len(POWERS), len(solution.priors)))
+    discrete = False
+    for at, factor in zip(solution.schema.factors, solution.factors, strict=True):
+        here = seen[at.columns]
+        if here.any():
+            found = factor.log_power_sums(here, POWERS)
+            if found is None:
+                return None
+            log_moments, discrete = log_moments + found, discrete or at.family.discrete
+    possible = solution.priors > 0
+    return ChernoffBound(solution.priors[possible], log_moments[:, possible]) if discrete else None
 
 
 def _log_p_of_drawn(solution: Solution, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from suffice.engines.labels import read_labels
+from suffice.engines.labels import class_index, read_labels
 from suffice.factors.base import Codes
 from suffice.solution import Solution
 
@@ -34,18 +34,14 @@ def draw_rows(
 
 def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
     """The numbers of labels that were asked for."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
     if isinstance(labels, str) or np.ndim(labels) == 0:
-        one = labels.item() if isinstance(labels, np.generic) else labels
-        wanted = [one] * (1 if n_samples is None else int(float(n_samples)))
+        wanted = [labels] * (1 if n_samples is None else int(float(n_samples)))
     else:
         wanted = read_labels(labels).tolist()
         if n_samples not in (None, len(wanted)):
             raise ValueError(f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out.")
-    unknown = [label for label in wanted if label not in known]
-    if unknown:
-        raise ValueError(f"there is no class {unknown[0]!r}; the classes are {list(known)[:20]}.")
-    return np.array([known[label] for label in wanted], dtype=np.intp)
+    place = {label: class_index(label, classes) for label in dict.fromkeys(wanted)}
+    return np.array([place[label] for label in wanted], dtype=np.intp)
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

@@ -176,14 +176,14 @@ class Solution:
         kinds = (None,) * len(self.schema) if container is None else container.kinds()
         return Scoring(names, named, kinds, self.classes, self.expression(gaps))
 
-    def contributions(self, table: Table) -> Array:
+    def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
         result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
         blocks = read_blocks(table, self.schema)
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
-            result[:, at.columns] = factor.contributions(block, labels)
+            result[:, at.columns] = factor.contributions(block, labels, base=base)
         # Beside an impossible cell, a cell of infinite density counts for nothing.
         ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
         return np.where(ruled_out & np.isposinf(result), 0.0, result)
@@ -199,11 +199,11 @@ class Solution:
             seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
         return seen, ignored
 
-    def explain(self, table: Table) -> Explanation:
-        """Contributions of every cell to every class's joint score."""
-        scores = self.scores(table, base=True)
+    def explain(self, table: Table, *, base: bool) -> Explanation:
+        """Contributions of every cell to every class's joint score, with log h(x) or without."""
+        scores = self.scores(table, base=base)
         return Explanation(
-            contributions=self.contributions(table),
+            contributions=self.contributions(table, base=base),
             prior=self.offset,
             total=scores.joint(),
             posterior=softmax(scores.comparable()),

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.classifier import BayesClassifier
+from suffice.engines.container import LIST, Container
+from suffice.engines.labels import class_index
 from suffice.engines.table import Table, TextTable
 from suffice.factors.language import Language
 from suffice.factors.solved_words import SolvedWords
@@ -18,7 +20,7 @@ from suffice.families.elementary import Array
 from suffice.families.words import Event
 from suffice.infer import Families
 from suffice.priors import Priors
-from suffice.sampling import generator_of
+from suffice.sampling import draw_rows, generator_of
 from suffice.scores import softmax
 from suffice.statistics import Statistics
 from suffice.text import read_documents
@@ -148,7 +150,7 @@ class TextClassifier(BayesClassifier):
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        table = TextTable(read_documents(X))
+        table = TextTable(read_documents(X), Container.of_documents(X))
         if reset and table.n_rows == 0:
             raise ValueError("there are no documents to learn from.")
         return table
@@ -177,7 +179,7 @@ class TextClassifier(BayesClassifier):
         self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
     ) -> list[tuple[str, float]]:
         """The words most probable in a class, or those that speak most for it against the others."""
-        language, k = self._language(), self._index(label)
+        language, k = self._language(), class_index(label, self.classes_)
         if by not in ("probability", "evidence"):
             raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
         _check_number("n", n)
@@ -193,13 +195,15 @@ class TextClassifier(BayesClassifier):
         self.solve().require_density("generate")
         _check_number("n_words", n_words)
         gap = " " if self.analyzer == "word" else ""
-        return gap.join(self._language().generate(self._index(label), n_words, generator_of(random_state)))
+        return gap.join(
+            self._language().generate(class_index(label, self.classes_), n_words, generator_of(random_state))
+        )
 
     def log_prob(self, documents: Any, label: Any) -> Any:
         """Log p(document | class): a number for one document, an array for several."""
         self.solve().require_density("log_prob")
         many = read_documents([documents] if isinstance(documents, str) else documents)
-        log_p = self._language().log_prob(many)[:, self._index(label)]
+        log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
         return float(log_p[0]) if isinstance(documents, str) else log_p
 
     def perplexity(self, documents: Any) -> Array:
@@ -229,6 +233,7 @@ class TextClassifier(BayesClassifier):
             total=scores.joint(),
             posterior=softmax(scores.comparable()),
             classes=solution.classes,
+            container=Container.of_documents(X),
         )
 
     def sample(
@@ -238,16 +243,11 @@ class TextClassifier(BayesClassifier):
         *,
         labels: Any = None,
         missing: bool = False,
-    ) -> tuple[list[str | None], NDArray[Any]]:
-        """Draw documents and their labels from the model, as BayesClassifier draws rows."""
-        rows, drawn = super().sample(n_samples, random_state, labels=labels, missing=missing)
-        return rows[:, 0].tolist(), drawn
-
-    def _index(self, label: Any) -> int:
-        known = self.classes_.tolist()
-        if label not in known:
-            raise ValueError(f"there is no class {label!r}; the classes are {known[:20]}.")
-        return int(known.index(label))
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw documents and their labels as BayesClassifier draws rows: a list, array or Series of them."""
+        solution = self.solve()
+        codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
+        return (self._learnt.container or LIST).documents(columns), solution.classes[codes]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

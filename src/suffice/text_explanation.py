@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.engines.container import PLAIN
+from suffice.engines.container import Container
+from suffice.engines.labels import class_index
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
 from suffice.plots import ExplanationDisplay
 from suffice.plots.palette import AGAINST, FOR, rgb
+from suffice.scores import log_softmax, log_sum
 from suffice.text import Documents, place_terms
 
 MOST_WORDS = 20
@@ -40,6 +42,7 @@ class TextExplanation:
     total: Array
     posterior: Array
     classes: NDArray[Any]
+    container: Container
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -79,19 +82,51 @@ class TextExplanation:
         pairs = zip(terms, odds.tolist(), strict=True)
         return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
 
-    def to_frame(self) -> Any:
-        """One line per document and word, and for prior and rest, with one field per class: they add up."""
-        lines: list[tuple[int, str, Array]] = []
-        for document in range(len(self)):
-            lines += [(document, word, gains) for word, gains in zip(*self.words(document), strict=True)]
-            lines += [(document, "(prior)", self.prior), (document, "(rest)", self.rest(document))]
+    def to_frame(self, label: Any = None, against: Any = None) -> Any:
+        """One line per document and word, and for prior and rest, in the library of the documents.
+
+        Without a label there is one field per class, and the lines of a document add up to the joint scores.
+        With a label there is what each line says for it, `nats`, against another class or against its prior,
+        and the lines add up to the log odds or the log posterior.
+        """
+        if label is None and against is not None:
+            raise ValueError("against= needs a label to compare with it.")
+        said = [
+            self._lines(document) if label is None else self._lines_for(document, label, against)
+            for document in range(len(self))
+        ]
+        names = self.classes.tolist() if label is None else ["nats"]
         fields: dict[str, Any] = {
-            "document": np.array([document for document, _, _ in lines], dtype=np.intp),
-            "word": [word for _, word, _ in lines],
+            "document": np.repeat(np.arange(len(said)), [len(words) for words, _ in said]),
+            "word": [word for words, _ in said for word in words],
         }
-        for k, label in enumerate(self.classes.tolist()):
-            fields[str(label)] = np.array([gains[k] for _, _, gains in lines], dtype=np.float64)
-        return PLAIN.frame(fields)
+        columns = np.concatenate([gains for _, gains in said]) if said else np.empty((0, len(names)))
+        fields |= {str(name): columns[:, k] for k, name in enumerate(names)}
+        return self.container.frame(fields)
+
+    def _lines(self, document: int) -> tuple[list[str], Array]:
+        """The words of a document, its prior and the rest, and what each adds to the scores, (lines, k)."""
+        words, gains = self.words(document)
+        return [*words, "(prior)", "(rest)"], np.vstack([gains, self.prior, self.rest(document)])
+
+    def _lines_for(self, document: int, label: Any, against: Any) -> tuple[list[str], Array]:
+        """The same lines for one class, (lines, 1); against the prior, words that say the same overlap."""
+        words, gains = self._lines(document)
+        a, prior = class_index(label, self.classes), len(words) - 2
+        log_prior = log_softmax(self.prior[np.newaxis])[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if against is not None:
+                odds = gains[:, a] - gains[:, class_index(against, self.classes)]
+            else:
+                odds = gains[:, a] - log_sum(gains + log_prior)
+                odds[prior] = log_prior[a]
+            # What is ruled out in both says nothing about the two.
+            odds = np.where(np.isnan(odds), 0.0, odds)
+            if against is None:
+                words = [*words, "(overlap)"]
+                overlap = np.log(self.posterior[document, a]) - odds.sum()
+                odds = np.append(odds, 0.0 if np.isnan(overlap) else overlap)
+        return words, odds[:, np.newaxis]
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
@@ -180,14 +215,10 @@ class TextExplanation:
     def _pair(self, document: int, label: Any, against: Any) -> tuple[int, int]:
         """The classes asked for, or the most probable and the next."""
         self._check(document)
-        known = self.classes.tolist()
-        for one in (label, against):
-            if one is not None and one not in known:
-                raise ValueError(f"there is no class {one!r}; the classes are {known[:20]}.")
         order = [int(k) for k in np.argsort(-self.posterior[document], kind="stable")]
-        a = order[0] if label is None else known.index(label)
+        a = order[0] if label is None else class_index(label, self.classes)
         others = [k for k in order if k != a] or [a]
-        return a, others[0] if against is None else known.index(against)
+        return a, others[0] if against is None else class_index(against, self.classes)
 
 
 def printable(word: str) -> str:

@@ -27,20 +27,18 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **params).model.fit
-        self.model_ = clone(self.model).fit(X, y, **params)
+        self.model_ = clone(self.model, safe=False).fit(X, y, **params)
         return self
 
     def fitted_model(self) -> Any:
         """The model that `fit` made, or the one that came fitted."""
         if hasattr(self, "model_"):
             return self.model_
-        try:
-            check_is_fitted(self.model)
-        except NotFittedError:
+        if not _is_fitted(self.model):
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet, nor is its model. Call 'fit' with "
                 "appropriate arguments before using this estimator."
-            ) from None
+            )
         return self.model
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -82,5 +80,17 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self.model).input_tags
+        if hasattr(self.model, "__sklearn_tags__"):
+            tags.input_tags = get_tags(self.model).input_tags
         return tags
+
+
+def _is_fitted(model: Any) -> bool:
+    """Whether a model can answer; one that is no estimator of scikit-learn can if it knows its classes."""
+    if not isinstance(model, BaseEstimator):
+        return not isinstance(model, type) and hasattr(model, "classes_")
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True

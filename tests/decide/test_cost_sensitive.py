@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -142,7 +142,7 @@ def test_a_long_label_of_refusal_is_not_cut():
         ({"costs": np.eye(3)}, "2 × 2"),
         ({"costs": [[0, np.inf], [1, 0]]}, "finite"),
         ({"costs": {("a", "b"): 1}}, r"no \('b', 'a'\)"),
-        ({"costs": {("a", "c"): 1, ("b", "a"): 1}}, r"got \('a', 'c'\)"),
+        ({"costs": {("a", "c"): 1, ("b", "a"): 1}}, r"got \('a', 'c'\): there is no class 'c'"),
         ({"costs": {"a": 1}}, "pairs"),
         ({"reject_cost": np.nan}, "reject_cost"),
         ({"reject_cost": "much"}, "reject_cost"),
@@ -155,10 +155,86 @@ def test_settings_that_make_no_sense_are_refused(settings_, message):
         CostSensitive(Posteriors(["a", "b"]), **settings_).predict([[0.5, 0.5]])
 
 
-@pytest.mark.parametrize("costs", [[[0, 0], [1, 0]], [[0, 1], [1, 2]]])
-def test_thresholds_need_errors_that_cost(costs):
-    with pytest.raises(ValueError, match="must cost more"):
+@pytest.mark.parametrize(
+    "costs, cell",
+    [
+        ([[0, 0], [1, 0]], r"costs\[0, 1\] is 0 and costs\[0, 0\] is 0"),
+        ([[0, 1], [1, 2]], r"costs\[1, 0\] is 1 and costs\[1, 1\] is 2"),
+        ([[0, -1], [1, 0]], r"costs\[0, 1\] is -1"),
+        ([[0, 0], [0, 0]], "must cost more"),
+    ],
+)
+def test_thresholds_need_errors_that_cost(costs, cell):
+    with pytest.raises(ValueError, match=cell) as refusal:
         thresholds_from_costs(costs)
+    assert "must cost more" in str(refusal.value)
+
+
+def test_thresholds_refuse_what_does_not_order_the_classes_or_is_no_cost():
+    with pytest.raises(TypeError, match="2 × 2 matrix"):
+        thresholds_from_costs(GERMAN)
+    with pytest.raises(ValueError, match="2 × 2"):
+        thresholds_from_costs(np.eye(3))
+    for reject_cost in (np.nan, np.inf, "much"):
+        with pytest.raises(ValueError, match="reject_cost must be"):
+            thresholds_from_costs([[0, 1], [5, 0]], reject_cost)
+
+
+@settings(max_examples=300, deadline=None)
+@given(arrays(np.float64, 4, elements=st.integers(-6, 12).map(float)), st.integers(-6, 12))
+def test_thresholds_decide_as_the_expected_costs_do(found, refusal):
+    costs = found.reshape(2, 2)
+    assume(costs[0, 1] > costs[0, 0] and costs[1, 0] > costs[1, 1])
+    assume(not any(a == b == refusal for a, b in costs.T))  # ties everywhere are decided by rounding
+    p = np.linspace(0.0, 1.0, 401)[:-1] + 1e-5  # beside the other ties
+    model = CostSensitive(Posteriors([0, 1]), costs, reject_cost=float(refusal), reject_label=-1)
+    decided = model.predict(np.column_stack([1 - p, p]))
+    changes = decided[np.flatnonzero(np.diff(decided, prepend=2))].tolist()
+    if changes in ([-1, 0, 1], [0, 1, -1], [-1, 0], [1, -1]):
+        with pytest.raises(ValueError, match="two thresholds do not say it"):
+            thresholds_from_costs(costs, refusal)
+    else:
+        low, high = thresholds_from_costs(costs, refusal)
+        assert np.array_equal(decided, np.where(p <= low, 0, np.where(p < high, -1, 1)))
+
+
+class Plain:
+    """A classifier that knows nothing of scikit-learn."""
+
+    classes_ = ("bad", "good")
+
+    def predict_proba(self, X):
+        return np.column_stack([np.asarray(X)[:, 0], 1.0 - np.asarray(X)[:, 0]])
+
+
+class PlainToFit:
+    """The same, which learns its classes."""
+
+    predict_proba = Plain.predict_proba
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+
+def test_any_object_with_posteriors_and_classes_will_do():
+    model = CostSensitive(Plain(), GERMAN)
+    assert model.predict([[0.16], [0.17]]).tolist() == ["good", "bad"]
+    assert sklearn.base.is_classifier(model)
+    assert "CostSensitive" in repr(model)
+    assert model.mean_cost([[0.16]], ["bad"]) == 5.0
+    assert clone(model).predict([[0.17]]).tolist() == ["bad"]
+    under = suffice.WithPriors(Plain(), {"bad": 0.9, "good": 0.1}, training_priors=[0.5, 0.5])
+    assert under.predict([[0.3]]).tolist() == ["bad"]
+
+
+def test_an_object_that_can_be_fitted_is_fitted_in_a_copy():
+    inner = PlainToFit()
+    with pytest.raises(NotFittedError, match="nor is its model"):
+        CostSensitive(inner, GERMAN).predict([[0.5]])
+    fitted = CostSensitive(inner, GERMAN).fit([[0.1], [0.9]], ["good", "bad"])
+    assert fitted.predict([[0.17]]).tolist() == ["bad"]
+    assert not vars(inner)
 
 
 def test_a_model_without_posteriors_is_refused_with_the_cure():

@@ -164,13 +164,14 @@ def test_a_column_of_objects_all_missing_takes_whatever_comes():
     "make, back",
     [
         (sparse.csr_array, sparse.csr_array),
-        (sparse.csc_array, sparse.csr_array),
+        (sparse.csc_array, sparse.csc_array),
+        (sparse.csc_matrix, sparse.csc_matrix),
         (sparse.csr_matrix, sparse.csr_matrix),
         (sparse.coo_matrix, sparse.csr_matrix),
     ],
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
-def test_sparse_rows_come_back_as_csr_in_their_dtype(make, back, dtype):
+def test_sparse_rows_come_back_as_they_came_in_their_dtype(make, back, dtype):
     X = make(np.array([[0, 2, 0], [3, 0, 0]], dtype=dtype))
     rows = round_trip(X)
     assert type(rows) is back

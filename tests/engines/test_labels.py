@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
+from suffice.engines.labels import class_index
 from suffice.engines.table import read_labels
 
 
@@ -147,3 +148,23 @@ def test_a_column_vector_is_read_with_the_warning_of_scikit_learn():
 
 def test_no_labels_are_an_empty_array():
     assert read_labels([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "label, classes, words",
+    [
+        ("Gento", ["Adelie", "Gentoo"], r"no class 'Gento'; did you mean 'Gentoo'\? The classes are \['Ad"),
+        ("YES", ["no", "yes"], "did you mean 'yes'"),
+        ("1", [0, 1], r"did you mean 1\?"),
+        ("rose", ["setosa", "virginica"], r"no class 'rose'; the classes are \['setosa', 'virginica'\]\."),
+        (-1, np.arange(25), "18, 19] and 5 more"),
+    ],
+)
+def test_a_label_that_is_no_class_is_refused_with_the_nearest(label, classes, words):
+    with pytest.raises(ValueError, match=words):
+        class_index(label, classes)
+
+
+def test_a_label_is_found_among_the_classes_whatever_its_type():
+    assert class_index(np.str_("b"), np.array(["a", "b"])) == 1
+    assert class_index(np.int64(7), [5, 7]) == 1

@@ -6,10 +6,13 @@ import polars as pl
 import pytest
 from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.svm import LinearSVC
 
 import suffice
 from suffice import BayesClassifier, TextClassifier, evaluate
+from suffice.figures import Answers, Figures
+from suffice.resampling import resampled_figures
 
 
 class Fixed:
@@ -152,6 +155,57 @@ def test_a_class_without_rows_and_without_predictions_takes_no_part_in_averages(
     report = answers(["a", "b", "b"], ["a", "b", "a"], ["a", "b", "c"])
     assert report.macro.recall == pytest.approx(np.mean([1.0, 0.5]))
     assert np.isnan(report.recall[2])
+
+
+def test_an_average_with_an_undefined_part_is_undefined():
+    # A class that is predicted and has no rows: its recall is 0/0, its precision and F1 are 0.
+    report = answers(["a", "b", "b"], ["a", "c", "b"], ["a", "b", "c"])
+    assert np.isnan(report.macro.recall)
+    assert report.macro.precision == pytest.approx(2 / 3)
+    assert report.weighted.recall == pytest.approx((1.0 + 2 * 0.5) / 3)
+    # A class of the model that y does not hold has no ROC curve, as in scikit-learn.
+    p = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.7, 0.2, 0.1]])
+    report = evaluate(FixedProbabilities(["a", "b", "c"]), p, ["a", "b", "b"])
+    assert report.roc_auc_by_class[:2].tolist() == [0.5, 0.5]
+    assert np.isnan(report.roc_auc)
+    with pytest.warns(UndefinedMetricWarning):
+        theirs = metrics.roc_auc_score(["a", "b", "b"], p, multi_class="ovr", labels=["a", "b", "c"])
+    assert np.isnan(theirs)
+
+
+def hard_answers(name):
+    """Answers with ties, rare and unknown classes, refusals, weights or no posteriors."""
+    rng = np.random.default_rng(5)
+    n, k = 40, 2 if name == "two classes" else 1 if name == "one class" else 4
+    truth, predicted = (
+        rng.choice(k, n, p=rng.dirichlet(np.ones(k))),
+        rng.integers(k + (name == "refusals"), size=n),
+    )
+    p = rng.dirichlet(np.ones(k), n).round(1)
+    p = p / p.sum(axis=1, keepdims=True)
+    return Answers(
+        truth,
+        predicted,
+        None if name == "no posteriors" else p,
+        rng.integers(1, 4, n).astype(float) if name == "weights" else None,
+        k + (name == "refusals"),
+        k,
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["plain", "two classes", "one class", "refusals", "weights", "no posteriors"]
+)
+def test_the_figures_of_rows_drawn_anew_are_those_of_scikit_learn_on_them(name):
+    some = hard_answers(name)
+    found = resampled_figures(some, 30, np.random.default_rng(2))
+    rows = np.random.default_rng(2).integers(40, size=(30, 40))
+    expected = [Figures.of(some.take(one)).flat() for one in rows]
+    assert set(found) == set(expected[0])
+    for key, values in found.items():
+        np.testing.assert_allclose(
+            values, [one[key] for one in expected], rtol=1e-11, atol=1e-13, err_msg=key
+        )
 
 
 @pytest.mark.parametrize(

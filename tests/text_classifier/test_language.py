@@ -1,6 +1,7 @@
 """What a person expects of a language model: its words, its texts, its probabilities, its reasons."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from suffice import TextClassifier
@@ -288,3 +289,27 @@ def test_the_log_likelihood_is_that_of_the_fitted_documents(corpus):
         own = joint[np.arange(60), np.searchsorted(model.classes_, corpus.labels)]
         np.testing.assert_allclose(model.log_likelihood_, own.sum())
         np.testing.assert_allclose(np.exp(model.score_samples(corpus.texts)), np.exp(joint).sum(axis=1))
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_frames_of_a_label_add_up_document_by_document(event):
+    model = TextClassifier(event).fit(pd.Series(TEXTS), LABELS)
+    asked = pd.Series(["good film", "", "an unknown bad bad word"])
+    explained = model.explain(asked)
+    log_p = model.predict_log_proba(asked)
+    odds = explained.to_frame("+", "-")
+    assert list(odds.columns) == ["document", "word", "nats"]
+    np.testing.assert_allclose(odds.groupby("document")["nats"].sum(), log_p[:, 0] - log_p[:, 1], atol=1e-10)
+    against_prior = explained.to_frame("-")
+    np.testing.assert_allclose(against_prior.groupby("document")["nats"].sum(), log_p[:, 1], atol=1e-10)
+    alone = model.explain(["good"]).to_frame("+").to_pydict()
+    moved = dict(zip(alone["word"], alone["nats"], strict=True))
+    if event == "multinomial":
+        assert moved["good"] == pytest.approx(
+            model.predict_log_proba(["good"])[0, 0] - np.log(model.priors_[0])
+        )
+        assert moved["(overlap)"] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ValueError, match="needs a label"):
+        explained.to_frame(against="+")
+    with pytest.raises(ValueError, match="no class 'z'"):
+        explained.to_frame("z")

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import suffice
 from suffice import BayesClassifier, TextClassifier
 from suffice.families import Categorical, Normal, Words
 
@@ -148,6 +149,30 @@ def test_documents_in_any_container_give_the_same_model(name, corpus):
     model = TextClassifier(ngram_range=(1, 2)).fit(build(corpus.texts), corpus.labels)
     assert model.statistics_ == expected.statistics_
     assert np.array_equal(model.predict_proba(build(corpus.asked)), expected.predict_proba(corpus.asked))
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_documents_are_drawn_in_the_container_of_training(name, corpus, tmp_path):
+    texts = CONTAINERS[name](corpus.texts)
+    model = TextClassifier().fit(texts, corpus.labels)
+    drawn, labels = model.sample(5, random_state=0)
+    expected, _ = TextClassifier().fit(corpus.texts, corpus.labels).sample(5, random_state=0)
+    kind = list if isinstance(texts, tuple) else type(texts)
+    assert isinstance(drawn, pa.ChunkedArray if isinstance(texts, pa.Array) else kind)
+    assert np.asarray(drawn, dtype=object).tolist() == expected
+    assert len(labels) == 5
+    if isinstance(texts, pd.Series):
+        assert drawn.name is None
+        assert drawn.dtype == (texts.dtype if name != "pandas categories" else texts.cat.categories.dtype)
+    model.save(tmp_path / "model.suffice")
+    again = suffice.load(tmp_path / "model.suffice").sample(5, random_state=0)[0]
+    assert type(again) is type(drawn)
+    assert np.asarray(again, dtype=object).tolist() == expected
+
+
+def test_a_name_of_documents_stays_theirs(corpus):
+    for texts in (pd.Series(corpus.texts, name="review"), pl.Series("review", corpus.texts)):
+        assert TextClassifier().fit(texts, corpus.labels).sample(2, random_state=0)[0].name == "review"
 
 
 @pytest.mark.parametrize("name", [name for name in CONTAINERS if name != "numpy strings"])

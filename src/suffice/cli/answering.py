@@ -85,14 +85,15 @@ def _cost_sensitive(model: Any, path: str) -> Any:
     from pathlib import Path
 
     import suffice
+    from suffice.engines.labels import class_index
 
     known = {str(label): label for label in model.classes_.tolist()}
 
     def label(name: Any) -> Any:
-        if str(name) not in known:
-            raise click.UsageError(
-                f"{path}: there is no class {name!r}; the classes are {', '.join(map(repr, known))}."
-            )
+        try:
+            class_index(str(name), list(known))
+        except ValueError as error:
+            raise click.UsageError(f"{path}: {error}") from error
         return known[str(name)]
 
     if path.endswith(".json"):
@@ -278,8 +279,8 @@ def _drawn(model: Any, X: Any, y: Any, target: str) -> Any:
 
     if is_frame(X):
         table = _as_arrow(X)
-    elif isinstance(X, list):
-        table = pa.table({"text": pa.array(X, pa.string())})
+    elif len(np.shape(X)) == 1:  # documents
+        table = pa.table({"text": pa.array(np.asarray(X, dtype=object).tolist(), pa.string())})
     else:
         cells = X.toarray() if sparse.issparse(X) else np.asarray(X)
         names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(cells.shape[1])])

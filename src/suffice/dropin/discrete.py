@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.dropin.base import DropIn
+from suffice.explanation import Explanation
 from suffice.families.elementary import Array
 from suffice.scores import Scores
 from suffice.statistics import Statistics
@@ -72,6 +73,10 @@ class DiscreteNB(DropIn):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x), up to what is equal for all classes."""
         return self._read_off(X, Scores.joint, base=False)
+
+    def explain(self, X: Any) -> Explanation:
+        """Contributions of every cell to every class's joint score."""
+        return self.solve().explain(self._read(X, reset=False), base=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -48,6 +48,38 @@ class Container:
             template = X.clear() if library == "polars" else X.schema.empty_table()
         return cls(library, partial(itself, template), cell_types)
 
+    @classmethod
+    def of_documents(cls, column: Any) -> Container:
+        """Remember the container of one column of documents, as a table of that column.
+
+        Categories are strings here: those of documents would be the documents themselves.
+        """
+        library = type(column).__module__.partition(".")[0]
+        if library == "pandas" and hasattr(column, "iloc"):
+            empty = column.iloc[:0]
+            plain_strings = empty.astype(empty.cat.categories.dtype) if hasattr(empty, "cat") else empty
+            return cls.of("pandas", plain_strings.to_frame(column.name), (None,))
+        if library == "polars":
+            return cls.of("polars", column.clear().cast(str).to_frame(), (None,))
+        if library == "pyarrow":
+            import pyarrow as pa
+
+            return cls.of("pyarrow", pa.table([column.slice(0, 0)], names=["text"]), (None,))
+        if isinstance(column, np.ndarray) and column.dtype.kind in "OUT":
+            return cls.of("numpy", column[:0, np.newaxis], (None,))
+        return LIST
+
+    def documents(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Give one column of documents as they came: a list, an array or a Series."""
+        table = self.build(columns)
+        if self.library == "pandas":
+            return table.iloc[:, 0]
+        if self.library == "polars":
+            return table.to_series(0)
+        if self.library == "pyarrow":
+            return table.column(0)
+        return table[:, 0].tolist() if self.cell_types == LIST.cell_types else table[:, 0]
+
     def build(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Give rows, one array per column (floats, or objects with None for missing), in this container."""
         builders = {
@@ -110,7 +142,7 @@ class Container:
         return numbers.astype(dtype, copy=False)
 
     def _sparse(self, columns: Sequence[NDArray[Any]]) -> Any:
-        """Build a csr array, or a csr matrix if the rows came in a sparse matrix."""
+        """Build a sparse array or matrix of the template's class."""
         dense = list(map(as_numbers, columns))
         rows = [np.flatnonzero(column) for column in dense]
         values = np.concatenate([column[row] for column, row in zip(dense, rows, strict=True)])
@@ -120,8 +152,7 @@ class Container:
             values = whole_numbers(values, self.template.dtype.name)
         starts = np.cumsum([0, *map(len, rows)])
         matrix = sparse.csc_array((values, np.concatenate(rows), starts), shape=(len(dense[0]), len(dense)))
-        as_csr = sparse.csr_array if isinstance(self.template, sparse.sparray) else sparse.csr_matrix
-        return as_csr(matrix, dtype=dtype)
+        return type(self.template)(matrix, dtype=dtype)
 
     def _pandas(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Build a DataFrame, with the nullable dtype where a plain one cannot miss a cell."""
@@ -302,3 +333,5 @@ def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
 
 PLAIN = Container.of("numpy", np.empty((0, 0)), ())
 """Where rows came in no frame: frames of results are then pyarrow's."""
+LIST = Container.of("numpy", np.empty((0, 1), dtype=object), (str,))
+"""A list of documents, which unlike an array of them has cells of Python's own type."""

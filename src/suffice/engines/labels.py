@@ -1,8 +1,10 @@
-"""Reading the labels y: one per row, none missing."""
+"""Reading the labels y: one per row, none missing; and finding a label among the classes."""
 
 from __future__ import annotations
 
+import difflib
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,9 @@ from suffice.engines.columns import as_array, complex_refusal, is_missing, kind_
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+MOST_NAMED = 20
+"""Classes that a message names."""
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -42,6 +47,20 @@ def read_labels(y: Any) -> NDArray[Any]:
             raise ValueError(complex_refusal("y"))
         case _:
             raise ValueError(f"y has the dtype {labels.dtype}; convert the labels to strings.")
+
+
+def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
+    """The place of a label among the classes; for one that is none of them the error names the nearest."""
+    known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    one = label.item() if isinstance(label, np.generic) else label
+    if one in known:
+        return known.index(one)
+    folded = {str(name).casefold(): name for name in known}
+    near = difflib.get_close_matches(str(one).casefold(), folded, n=1)
+    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    those = f"classes are {known[:MOST_NAMED]}{more}."
+    hint = f"did you mean {folded[near[0]]!r}? The {those}" if near else f"the {those}"
+    raise ValueError(f"there is no class {one!r}; {hint}")
 
 
 def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from suffice.engines.columns import (
     complex_refusal,
     frame_column,
 )
-from suffice.engines.container import Container, Library, as_typed
+from suffice.engines.container import LIST, Container, Library, as_typed
 from suffice.engines.labels import read_labels
 from suffice.kernels.choice import first_infinity, infinity_refusal
 from suffice.text import Documents
@@ -197,14 +197,15 @@ class Table:
 class TextTable(Table):
     """Documents as a table of one column without a name."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, container: Container = LIST) -> None:
         super().__init__("numpy", np.empty((len(documents), 1), dtype=object), _no_column)
         self._documents = documents
+        self._container = container
 
-    @cached_property
+    @property
     def container(self) -> Container:
-        """An array of strings."""
-        return Container.of(self._library, self._source, (str,))
+        """What the documents came in."""
+        return self._container
 
     def kind(self, column: int) -> Kind:
         """Text is a level."""
@@ -216,11 +217,11 @@ class TextTable(Table):
 
     def part(self, rows: slice) -> Table:
         """Adjacent documents."""
-        return TextTable(self._documents.part(rows.start, rows.stop))
+        return TextTable(self._documents.part(rows.start, rows.stop), self._container)
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the documents."""
-        return TextTable(self._documents.take(np.arange(self.n_rows)[rows]))
+        return TextTable(self._documents.take(np.arange(self.n_rows)[rows]), self._container)
 
 
 def _no_column(column: int) -> Column:

@@ -199,8 +199,8 @@ class Solved(ABC):
         )
 
     @abstractmethod
-    def contributions(self, block: Block, labels: list[str]) -> Array:
-        """Log p of each cell: (n, d, k), 0 where missing."""
+    def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
+        """Log p of each cell: (n, d, k), 0 where missing; `base=False` leaves out log h(x)."""
 
     @abstractmethod
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -209,6 +209,15 @@ class Solved(ABC):
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         """If some columns are Gaussian: how many vary, and the log density of each class at its mean."""
         return None
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """log ∫ p(x | C_k)^a dx over some columns (a sum where they are discrete), (powers, k), if known."""
+        found = self.gaussian_peak(seen)
+        if found is None:
+            return None
+        degrees, peak = found
+        a = powers[:, np.newaxis]
+        return np.asarray((a - 1.0) * peak - 0.5 * degrees * np.log(a))
 
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:

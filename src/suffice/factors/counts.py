@@ -335,17 +335,19 @@ class SolvedCounts(Solved):
             return Score(finite)
         return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(tables.zero.T)), nothing))
 
-    def contributions(self, block: Any, labels: list[str]) -> Array:
+    def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         """Each column's x·log θ, with log n! shared out in proportion to the counts."""
         block, _ = self._prepared(block, labels)
         x = block.toarray() if sparse.issparse(block) else np.asarray(block, dtype=np.float64)
-        length = x.sum(axis=1, keepdims=True)
-        log_factorial = special.gammaln(length + 1.0)
-        share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
-        base = share * log_factorial - special.gammaln(x + 1.0)
-        cells = x[:, :, np.newaxis] * self.tables.log_p.T + base[:, :, np.newaxis]
+        cells = x[:, :, np.newaxis] * self.tables.log_p.T
+        if base:
+            length = x.sum(axis=1, keepdims=True)
+            share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
+            log_base = share * special.gammaln(length + 1.0) - special.gammaln(x + 1.0)
+            cells += log_base[:, :, np.newaxis]
         if self.tables.zero is not None:
-            cells = np.where((x > 0)[:, :, np.newaxis] & self.tables.zero.T, -np.inf, cells)
+            order = (x > 0)[:, :, np.newaxis] * self.tables.zero.T.astype(np.float64)
+            cells = np.where(order == 0, cells, np.where(order > 0, -np.inf, np.inf))
         return np.asarray(cells)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

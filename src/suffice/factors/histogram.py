@@ -256,6 +256,16 @@ class SolvedHistogram(SolvedLevels):
         found = Where((x >= low) & (x < high), place, outside)
         return Where(Missing(column), missing, found)
 
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """A density is constant over the width of a bin."""
+        sums = super().log_power_sums(seen, powers)
+        widths = [
+            exponent * LOG_TWO
+            for table, exponent, here in zip(self.tables, self.exponents, seen, strict=True)
+            if here and len(table.levels) > 1
+        ]
+        return None if sums is None else sums + sum(widths)
+
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Uniform within a bin."""
         columns: list[NDArray[Any]] = []

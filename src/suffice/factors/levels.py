@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from suffice.archive import Fields, Scalars
 from suffice.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
@@ -248,6 +249,11 @@ class LevelTable:
         self.order = order_rows if order_rows.any() else None
 
     @property
+    def limits(self) -> Array:
+        """Log p, −inf where alpha = 0 rules a level out."""
+        return self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
+
+    @property
     def log_likelihood(self) -> float:
         """Log p of the counted cells; a level without rows in a class adds nothing."""
         log_p = self.log_p[: len(self.levels)].T
@@ -372,11 +378,10 @@ class SolvedLevels(Solved):
         refuse_errors(self.family, label)
         return LevelNumber(column, tuple(self.tables[j].levels))
 
-    def contributions(self, block: Any, labels: list[str]) -> Array:
+    def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         cells = []
         for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
-            log_p = table.log_p if table.order is None else np.where(table.order > 0, -np.inf, table.log_p)
-            cells.append(log_p[rows])
+            cells.append(table.limits[rows])
         return np.stack(cells, axis=1)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -385,6 +390,15 @@ class SolvedLevels(Solved):
         unseen = (rows == n_levels) & (n_levels > 0)
         counts = self.family.unseen == "smooth"
         return (rows < n_levels) | (unseen & counts), unseen & (not counts)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        result = np.zeros((len(powers), self.log_p.shape[1]))
+        for table, counts in zip(self.tables, seen, strict=True):
+            if counts and table.levels:
+                # What was never seen is an outcome too, where it has a probability.
+                outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
+                result += special.logsumexp(powers[:, np.newaxis, np.newaxis] * outcomes, axis=1)
+        return result
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         columns = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import sparse, special
 
 from suffice.expressions import Gaps, Score
 from suffice.factors.base import (
@@ -40,6 +40,10 @@ REGULARIZATION = 1e-3
 
 
 CELLS_AT_ONCE = 1 << 15
+MOST_OUTCOMES = 1 << 21
+"""Probabilities of counts that are summed over at most."""
+LEAST_LOG_P = -40.0
+"""The log probability of a count beyond which the rest is a geometric series."""
 Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
 """Values, cells outside the support, and log h(x), where they are needed."""
 
@@ -140,10 +144,10 @@ class SolvedColumns(Solved):
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return column_scores(self, columns, labels, *self._float_range())
 
-    def contributions(self, block: Block, labels: list[str]) -> Array:
+    def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block
         refuse_infinities(dense, labels)
-        values, outside, log_base = self._prepared(dense, labels, base=True)
+        values, outside, log_base = self._prepared(dense, labels, base=base)
         result = np.zeros((*dense.shape, self.constant.shape[0]))
         for k in range(result.shape[2]):
             cells, order = self._cells(values, outside, k)
@@ -168,6 +172,40 @@ class SolvedColumns(Solved):
         on = self.active & seen
         slope, curve = self.natural[:, :, on]
         return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """∫ exp(a·λᵀu) is a member of the family again where h = 1; counts with another h are summed up."""
+        if self.family.has_base_measure:
+            return self._log_power_sums_of_counts(seen, powers) if self.family.discrete else None
+        on = seen & self.active
+        natural, origin = self._members(self.point | ~self.active), self._origin_in_units()
+        whole = self.family.log_normalizer(natural, origin)
+        sums = [
+            self.family.log_normalizer(a * natural, origin) - whole + (a - 1.0) * self.constant
+            for a in powers
+        ]
+        # A single value has probability 1, whatever the power.
+        return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
+
+    def _log_power_sums_of_counts(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """Σ p^a over 0, 1, 2, … until what is left falls geometrically; None where that takes too many."""
+        labels, d = [""] * self.constant.shape[1], self.constant.shape[1]
+        n = 64
+        while n * self.constant.size <= MOST_OUTCOMES:
+            values = np.repeat(np.arange(float(n))[:, np.newaxis], d, axis=1)
+            inside = self.family.support(values[:, 0])
+            cells = self.contributions(values[inside], labels, base=True)[:, seen & self.active]
+            if not inside.all() or (cells[-1] < LEAST_LOG_P).all():
+                scaled = powers[:, np.newaxis, np.newaxis, np.newaxis] * cells
+                sums = special.logsumexp(scaled, axis=1)
+                if inside.all():
+                    with np.errstate(invalid="ignore", divide="ignore"):
+                        ratio = np.nan_to_num(scaled[:, -1] - scaled[:, -2], nan=-np.inf)
+                        rest = scaled[:, -1] + ratio - np.log1p(-np.exp(np.minimum(ratio, 0.0)))
+                    sums = np.logaddexp(sums, np.where(np.isneginf(scaled[:, -1]), -np.inf, rest))
+                return np.asarray(sums.sum(axis=1))
+            n *= 2
+        return None
 
     def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""

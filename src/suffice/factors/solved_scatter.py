@@ -240,7 +240,7 @@ class SolvedScatter(Solved):
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return scatter_scores(self, columns, labels, gaps)
 
-    def contributions(self, block: Block, labels: list[str]) -> Array:
+    def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         refuse_infinities(block, labels)
         result = np.zeros((*block.shape, len(self.group)))
         for rows, columns, whitenings in self._patterns(block):

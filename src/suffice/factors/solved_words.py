@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +198,7 @@ class SolvedWords(Solved):
             if order is not None:
                 scores.add_orders(rows, order)
 
-    def contributions(self, block: list[TextBlock], labels: list[str]) -> Array:
+    def contributions(self, block: list[TextBlock], labels: list[str], *, base: bool) -> Array:
         result = np.zeros((len(block[0].documents), len(block), len(self.languages[0].weight)))
         for rows, j, finite, order in self._scored(block, labels):
             result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
@@ -211,6 +212,15 @@ class SolvedWords(Solved):
             if text.documents.missing is not None:
                 seen[:, j] = ~text.documents.missing
         return seen, np.zeros_like(seen)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """Of the presence of each word; counts of words are given their number."""
+        result = np.zeros((len(powers), len(self.languages[0].weight)))
+        for language in itertools.compress(self.languages, seen):
+            for k in range(result.shape[1]):
+                p = language.probabilities(k)
+                result[:, k] += [np.sum(np.log(p**a + (1.0 - p) ** a)) for a in powers]
+        return result
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         return [

@@ -71,6 +71,7 @@ class Words(Multinomial):
         "max_vocabulary",
     }
     has_base_measure: ClassVar[bool] = False
+    discrete: ClassVar[bool] = True
     joint: ClassVar[bool] = False
     factor: ClassVar[str] = "words"
     support_name: ClassVar[str] = "text"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
 from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
 from suffice.plots.palette import AGAINST, FOR
@@ -104,8 +105,8 @@ class ExplanationDisplay(Display):
         """The classes asked for, or the most probable one and the next."""
         known = self.explanation.classes.tolist()
         for one in (label, against):
-            if one is not None and one not in known:
-                raise ValueError(f"there is no class {one!r}; the classes are {known[:20]}.")
+            if one is not None:
+                class_index(one, known)
         if not 0 <= row < len(self.explanation.total):
             raise ValueError(f"there is no row {row}: {len(self.explanation.total)} were explained.")
         order = [known[k] for k in np.argsort(-self.explanation.posterior[row], kind="stable")]

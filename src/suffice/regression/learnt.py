@@ -12,6 +12,7 @@ from suffice.archive import Fields, Setting
 from suffice.archive.labels import labels_from_fields, state_of_labels
 from suffice.engines.column_types import container_from_fields, state_of_container
 from suffice.engines.container import Container
+from suffice.engines.labels import class_index
 from suffice.expressions import Cell, Expression, Linear
 from suffice.families.elementary import Array
 from suffice.reading import Names
@@ -130,14 +131,12 @@ class Learnt:
     def lines(self, reference: Any) -> list[tuple[str, Solved, int, int | None]]:
         """What a table compares: title, problem, row of it, and the row it is compared with."""
         labels = self.classes.tolist()
-        if reference is not None and reference not in labels:
-            raise ValueError(f"there is no class {reference!r}; the classes are {labels}.")
+        base = 0 if reference is None else class_index(reference, labels)
         if len(self.solved) > 1:
             pairs = zip(labels, self.solved, strict=True)
             return [(f"{label} against the rest", one, 0, None) for label, one in pairs]
         if len(labels) == 2:
             return [(f"{labels[1]} against {labels[0]}", self.solved[0], 0, None)]
-        base = 0 if reference is None else labels.index(reference)
         return [
             (f"{label} against {labels[base]}", self.solved[0], k, base)
             for k, label in enumerate(labels)
