@@ -1,5 +1,6 @@
 """What goes wrong: the exit code tells which kind, and the message what to type instead."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -113,15 +114,34 @@ def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'])
+def test_costs_that_are_none_are_answered_with_an_example(run, model, content):
+    Path("costs.json").write_bytes(content)
+    told = run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
+    assert "costs.json" in told
+    assert '{"bad": {"good": 5}' in told
+
+
+@pytest.mark.parametrize("place", [2, 12, 40, -3])
+def test_damaged_gzip_is_told_with_the_name_of_the_file(run, place):
+    packed = bytearray(gzip.compress(Path("penguins.csv").read_bytes()))
+    packed[place] ^= 255
+    Path("d.csv.gz").write_bytes(packed)
+    assert "d.csv.gz" in run("fit", "d.csv.gz", "-y", "species", "-o", "m.suffice", code=1).stderr
+
+
 @pytest.mark.parametrize("path", ["nothing.csv", "."])
 def test_files_that_are_not_there_or_are_folders(run, path):
     assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
 
 
-def test_a_file_without_an_extension_asks_for_its_format(run):
+def test_a_file_without_an_extension_asks_for_its_format(run, model):
     Path("data").write_bytes(Path("penguins.csv").read_bytes())
-    assert "format" in run("fit", "data", "-y", "species", "-o", "m.suffice", code=1).stderr
-    run("fit", "data", "-y", "species", "-o", "m.suffice", "--format", "csv")
+    assert "with --format" in run("fit", "data", "-y", "species", "-o", "n.suffice", code=2).stderr
+    told = run("predict", model, "penguins.csv", "-o", "answers", code=2).stderr
+    assert "with --output-format" in told
+    assert ".parquet" in told
+    run("fit", "data", "-y", "species", "-o", "n.suffice", "--format", "csv")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli import options
+from suffice.cli.failures import DataFailure
 from suffice.cli.writing import refuse_to_replace, write_tables, write_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     help="Decide for the least expected cost: a JSON file {TRUE: {PREDICTED: cost}}, or a csv file with the "
     "columns true, predicted and cost.",
 )
-@click.option("--keep", multiple=True, metavar="COLUMN", help="A column of DATA to repeat in the result.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=options.columns_of_data,
+    help="A column of DATA to repeat in the result.",
+)
 @options.output(required=False, text="Where the predictions go; stdout by default.")
 @options.output_format
 @options.form
@@ -82,8 +89,6 @@ def _predictions(
 
 def _cost_sensitive(model: Any, path: str) -> Any:
     """The model with decisions of least expected cost."""
-    from pathlib import Path
-
     import suffice
 
     known = {str(label): label for label in model.classes_.tolist()}
@@ -96,8 +101,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         return known[str(name)]
 
     if path.endswith(".json"):
-        nested = json.loads(Path(path).read_text(encoding="utf-8"))
-        entries = [(t, p, cost) for t, row in nested.items() for p, cost in row.items()]
+        entries = _nested_costs(path)
     else:
         from suffice.engines.files import open_source, require_column
 
@@ -109,6 +113,20 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         entries = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     costs = {(label(t), label(p)): float(cost) for t, p, cost in entries}
     return suffice.CostSensitive(model, costs)
+
+
+def _nested_costs(path: str) -> list[tuple[Any, ...]]:
+    """Each true class, predicted class and cost in a JSON file."""
+    from pathlib import Path
+
+    try:
+        nested = json.loads(Path(path).read_text(encoding="utf-8"))
+        return [(t, p, float(cost)) for t, row in nested.items() for p, cost in row.items()]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataFailure(
+            f'{path}: costs are JSON such as {{"bad": {{"good": 5}}, "good": {{"bad": 1}}}}, the true class '
+            f"outside and the predicted one within ({error})."
+        ) from error
 
 
 @options.command(

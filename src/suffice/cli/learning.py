@@ -141,6 +141,7 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
 @options.output(required=True, text="Where the statistics go; - is stdout.")
 @click.option(
     "--like",
+    type=click.Path(),
     metavar="FILE",
     help="Sum for the families of a model or statistics, so that the results can be merged.",
 )
@@ -203,7 +204,13 @@ def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tup
 @options.data()
 @options.known_target
 @options.weight
-@click.option("-o", "--output", metavar="FILE", help="Where the model goes; MODEL itself by default.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Where the model goes; MODEL itself by default.",
+)
 @options.form
 @options.force
 def update(
@@ -235,7 +242,7 @@ def update(
         )
     with opened(data, form, "updating") as source:
         column = target_of(learner, source, target)
-        reading = reader(learner, source)
+        reading = reader(learner, source, learning=True)
         others = [name for name in (column, weight) if name is not None]
         wanted = {**reading.wanted, column: kind_of_classes(learner)}
         files = LabelledFiles.of(source.only([*reading.names, *others], wanted), column, weight)

@@ -33,7 +33,7 @@ def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str)
 
 def data(*, required: bool = True) -> Decorator:
     """The files with rows."""
-    return click.argument("data", nargs=-1, required=required, metavar="DATA...")
+    return click.argument("data", nargs=-1, required=required, type=click.Path(), metavar="DATA...")
 
 
 def model_file(name: str = "model") -> Decorator:
@@ -85,7 +85,13 @@ force = click.option("--force", is_flag=True, help="Replace the file if it exist
 def output(*, required: bool, text: str) -> Decorator:
     """Where the result goes."""
     return click.option(
-        "-o", "--output", required=required, default=None if required else "-", metavar="FILE", help=text
+        "-o",
+        "--output",
+        required=required,
+        default=None if required else "-",
+        type=click.Path(),
+        metavar="FILE",
+        help=text,
     )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import naive_bayes
 
+from suffice.archive import Fields
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
 from suffice.engines.table import Table
@@ -97,7 +98,9 @@ class MultinomialNB(CountedNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedCounts:
         alpha = self._smoothing()
         if alpha.ndim == 0:
             return self._counts(totals, float(alpha))
@@ -160,7 +163,9 @@ class ComplementNB(CountedNB):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedCounts:
         solved = self._counts(totals, 0.0)
         count = totals.arrays()["total"]
         _, log_share, vanishes = _shares(count.sum(axis=0) - count + self._smoothing())
@@ -243,7 +248,9 @@ class BernoulliNB(DiscreteNB):
         table = super()._read(X, reset=reset)
         return table if self.binarize is None else ThresholdedTable(table, self.binarize)
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedColumns:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedColumns:
         if not isinstance(totals, ColumnTotals):
             raise TypeError("these statistics are not of Bernoulli columns.")
         solved = totals.solve(labels, statistics.classes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,14 @@ class FileDataError(ValueError):
     """A data file that cannot be read; says which one, where and why."""
 
 
+class UnknownFormatError(FileDataError):
+    """A file whose name does not tell its format."""
+
+    def __init__(self, path: Path) -> None:
+        extensions = ", ".join(f".{extension}" for extension, *_ in FORMATS.values())
+        super().__init__(f"{path}: the name does not tell the format; it must end in {extensions}.")
+
+
 def format_of(path: Path) -> str:
     """The format that a file's extension names."""
     suffixes = [suffix.lower().lstrip(".") for suffix in path.suffixes]
@@ -38,9 +47,7 @@ def format_of(path: Path) -> str:
     for name, extensions in FORMATS.items():
         if suffixes and suffixes[-1] in extensions:
             return name
-    raise FileDataError(
-        f"{path}: the name does not tell the format; say which of {', '.join(FORMATS)} it is with format=."
-    )
+    raise UnknownFormatError(path)
 
 
 def column_names(path: Path, form: str) -> tuple[str, ...]:
@@ -102,7 +109,7 @@ def refusals(path: Path) -> Iterator[None]:
         if "straddling" in message:
             message = f"a row is longer than {BLOCK_BYTES >> 20} MB, or a quote is never closed"
         raise FileDataError(f"{path}: {message}.") from error
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileDataError(f"{path}: the gzip data is damaged or cut off ({error}).") from error
 
 
