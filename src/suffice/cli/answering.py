@@ -103,11 +103,14 @@ def _cost_sensitive(model: Any, path: str) -> Any:
     if path.endswith(".json"):
         entries = _nested_costs(path)
     else:
-        from suffice.engines.files import open_source, require_column
+        from suffice.engines.files import open_source
 
         source = open_source(path)
-        for name in ("true", "predicted", "cost"):
-            require_column(name, source.names)
+        if not {"true", "predicted", "cost"} <= set(source.names):
+            raise DataFailure(
+                f"{path}: costs have the columns true, predicted and cost, and here there are "
+                f"{', '.join(map(repr, source.names[:20]))}."
+            )
         kinds: Any = {"true": "level", "predicted": "level", "cost": "number"}
         tables = source.only(kinds, kinds).batches()
         entries = [tuple(row.values()) for table in tables for row in table.to_pylist()]
@@ -166,7 +169,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     from suffice.engines.files import LabelledFiles
     from suffice.engines.table import read_labels
 
-    column = target_of(model, source, target)
+    column = target_of(model, source, target, weight)
     reading = reader(model, source)
     others = [name for name in (column, weight) if name is not None]
     wanted = {**reading.wanted, column: kind_of_classes(model)}

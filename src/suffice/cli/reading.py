@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.failures import SchemaFailure
+from suffice.cli.failures import DataFailure, SchemaFailure
 
 if TYPE_CHECKING:
     from suffice.engines.files import FileSource, Types
@@ -46,7 +46,10 @@ def load(path: str) -> Any:
     """A model or statistics from a file or stdin."""
     import suffice
 
-    return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
+    try:
+        return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
+    except suffice.SufficeFileError as error:
+        raise DataFailure(f"{path}: {error} Files with models come from suffice fit.") from error
 
 
 def as_model(held: Any) -> Any:
@@ -221,14 +224,28 @@ def kind_of_classes(model: Any) -> Any:
     return "boolean" if kind == "b" else "number" if kind in "iuf" else "level"
 
 
-def target_of(model: Any, source: FileSource, target: str | None) -> str:
+def named_target(source: FileSource, target: str | None) -> str:
+    """The column with the classes, which must have been named."""
+    if target is None:
+        raise click.UsageError(
+            f"which column holds the classes? Name it with -y; the columns are {_list(source.names)}."
+        )
+    return target
+
+
+def target_of(model: Any, source: FileSource, target: str | None, weight: str | None = None) -> str:
     """The column with the classes: the named one, the only other one, or the only one of known classes."""
     from suffice.engines.files import FileDataError, require_column
 
-    if target is not None:
-        require_column(target, source.names)
-        return target
     own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
+    for name, option in ((target, "-y"), (weight, "--weight")):
+        if name is not None:
+            require_column(name, source.names)
+        if name in own:
+            raise click.UsageError(f"the model learns from {name!r}, so {option} must name another column.")
+    if target is not None:
+        return target
+    own.add(weight)
     known = set(model.classes_.tolist())
     found = []
     others = [name for name in source.names if name not in own]

@@ -196,6 +196,8 @@ def plot(
     with opened(data, form, "drawing") as source:
         reading = reader(held, source)
         X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
+    if what == "explanation" and row >= len(X):
+        raise click.UsageError(f"there is no row {row}; the data have {len(X)}, and the first is row 0.")
     display = _display(held, what, X, y, list(columns) or None, row)
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)

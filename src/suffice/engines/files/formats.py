@@ -25,6 +25,8 @@ BLOCK_BYTES = 1 << 22
 BATCH_ROWS = 1 << 15
 """The most rows of a batch of a parquet file."""
 HEADER_BYTES = 1 << 20
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file of two-byte characters begins."""
 
 
 class FileDataError(ValueError):
@@ -100,7 +102,7 @@ def refusals(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise FileDataError(
             f"{path}: the file is not UTF-8 ({error.reason} at byte {error.start}); convert it with "
-            "iconv -f latin1 -t utf-8."
+            f"iconv -f {'utf-16' if error.object[:2] in UTF_16 else 'latin1'} -t utf-8."
         ) from error
     except (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         message = str(error).rstrip(".")
@@ -131,6 +133,8 @@ def _header(path: Path, form: str) -> list[str]:
         start = file.read(HEADER_BYTES)
     # A character that the cut has parted is not of the header.
     text = start.decode("utf-8-sig", errors="strict" if len(start) < HEADER_BYTES else "ignore")
+    if "\0" in text:
+        raise FileDataError(f"{path}: the file holds zero bytes, so it is no text.")
     lines = csv.reader(io.StringIO(text), delimiter=_delimiter(form))
     names = next((line for line in lines if line), None)
     if names is None:
