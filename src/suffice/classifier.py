@@ -449,6 +449,7 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
         """All that the model is, as a file holds it: settings, statistics, and what searches found."""
         solution, container = self.solve(), self._learnt.container
         self._check_priors(solution.classes)
+        shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift.state()}
         return {
             "settings": state_of_settings(self.get_params(deep=False)),
             "n_features_in": hasattr(self, "n_features_in_"),
@@ -456,6 +457,7 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
             "container": [] if container is None else [state_of_container(container)],
             "statistics": self.statistics_.state(),
             "found": [factor.found() for factor in solution.factors],
+            **shift,
         }
 
     @classmethod
@@ -477,6 +479,8 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
         try:
             with np.errstate(all="ignore"):  # sums of a damaged file may overflow
                 model._check_loaded(fields)
+                if "shift" in fields:
+                    model._learnt.shift = PriorShift.from_fields(fields.branch("shift"), model.classes_)
         except SufficeFileError:
             raise
         except (TypeError, ValueError, ArithmeticError) as error:

@@ -6,6 +6,7 @@ sufficient statistics, and the lowest BIC decides.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -114,8 +115,10 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
                     return family()
                 except TypeError:
                     raise ValueError(f"{name} needs a number: write {name}(…) instead of {spec!r}.") from None
+    near = difflib.get_close_matches(str(spec).lower(), map(str.lower, FAMILIES), n=1)
+    hint = f" did you mean {near[0]!r}? Else" if near else ""
     raise ValueError(
-        f"{spec!r} is no family; choose one of {', '.join(FAMILIES)}, or None to leave a column out."
+        f"{spec!r} is no family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."
     )
 
 

@@ -8,12 +8,13 @@ density up to a factor of the row, so any classifier with posteriors will do.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from suffice.archive import Fields
 from suffice.families.elementary import Array
 
 TOLERANCE = 1e-8
@@ -47,8 +48,35 @@ class PriorShift:
     n_rows: int
     n_iterations: int
     statistic: float
-    degrees_of_freedom: int
-    p_value: float
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Classes that are possible, less one."""
+        return int(np.sum(self.before > 0)) - 1
+
+    @property
+    def p_value(self) -> float:
+        """The tail of χ² beyond the statistic."""
+        freedom = self.degrees_of_freedom
+        return float(stats.chi2.sf(self.statistic, freedom)) if freedom else 1.0
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it; the classes are those of the model."""
+        names = ("before", "priors", "n_rows", "n_iterations", "statistic")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
+        """The same from its state."""
+        before, priors = (fields.array(name, np.float64, classes.shape) for name in ("before", "priors"))
+        for name, given in (("before", before), ("priors", priors)):
+            if (given < 0).any() or not np.isclose(given.sum(), 1.0):
+                raise fields.error(name, "must be priors: not below 0, and 1 together.")
+        n_rows, n_iterations = (fields.integer(name, 0, 1 << 53) for name in ("n_rows", "n_iterations"))
+        statistic = fields.number("statistic")
+        if not 0.0 <= statistic < np.inf:
+            raise fields.error("statistic", "must not be below 0.")
+        return cls(classes, before, priors, n_rows, n_iterations, statistic)
 
     def __repr__(self) -> str:
         names = [str(label) for label in self.classes.tolist()]
@@ -76,17 +104,13 @@ def estimate_shift(log_posterior: Array, before: Array, classes: NDArray[Any]) -
     priors = np.zeros_like(before)
     priors[possible] = found
     gain = _log_likelihood(ratio, found) - _log_likelihood(ratio, before[possible])
-    statistic = max(0.0, 2.0 * gain)
-    freedom = int(possible.sum()) - 1
     return PriorShift(
         classes=classes,
         before=before,
         priors=priors,
         n_rows=len(log_posterior),
         n_iterations=n_iterations,
-        statistic=statistic,
-        degrees_of_freedom=freedom,
-        p_value=float(stats.chi2.sf(statistic, freedom)) if freedom else 1.0,
+        statistic=max(0.0, 2.0 * gain),
     )
 
 

@@ -37,7 +37,7 @@ def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
     """The parameters that took a search, from what it found when the model was saved."""
     labels = statistics.schema.factor_labels
     return [
-        totals.solve_again(names, statistics.classes, part) if len(part) else None
+        totals.solve_again(names, statistics.classes, part)
         for totals, names, part in zip(statistics.totals, labels, found, strict=True)
     ]
 

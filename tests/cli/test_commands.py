@@ -251,13 +251,73 @@ def test_export_writes_readable_parameters(run, model):
     assert content["parameters"]["bill_length_mm"]["mean"] == mean.tolist()
 
 
-@pytest.mark.skipif(not hasattr(suffice.BayesClassifier, "to_sql"), reason="this version writes no SQL")
 def test_export_writes_the_sql_of_the_library(run, model):
     text = run("export", model, "--to", "sql", "--table", "birds", "--dialect", "sqlite").stdout
     assert text.rstrip() == suffice.load(model).to_sql("birds", dialect="sqlite").rstrip()
+    run("export", model, "--to", "sql", "--result", "label", "--key", "id", "--key", "day", "-o", "q.sql")
+    with open("q.sql", encoding="utf-8") as file:  # noqa: PTH123
+        wanted = suffice.load(model).to_sql("data", output="label", key=["id", "day"])
+        assert file.read().rstrip() == wanted.rstrip()
+    assert "mysql" in run("export", model, "--to", "sql", "--dialect", "mysql", code=2).stderr
 
 
-@pytest.mark.skipif("CostSensitive" not in suffice.__all__, reason="this version has no costs")
+def test_export_writes_a_graph_that_predicts_as_the_library_does(run):
+    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+    rng = np.random.default_rng(2)
+    X = pa.table({"a": rng.normal(size=40), "b": rng.normal(size=40), "c": rng.choice(["x", "z"], 40)})
+    y = rng.choice(["p", "q"], 40)
+    csv.write_csv(X.append_column("y", pa.array(y)), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "nb")
+    run("export", "m.suffice", "--to", "onnx", "-o", "m.onnx")
+    with open("m.onnx", "rb") as file:  # noqa: PTH123
+        graph = file.read()
+    assert run("export", "m.suffice", "--to", "onnx").stdout_bytes == graph
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
+    columns = {name: X[name].to_numpy(zero_copy_only=False)[:, np.newaxis] for name in X.column_names}
+    labels, posterior = session.run(["label", "probabilities"], columns)
+    twin = suffice.load("m.suffice")
+    np.testing.assert_allclose(posterior, twin.predict_proba(X), atol=1e-9)
+    assert labels.tolist() == twin.predict(X).tolist()
+
+
+@pytest.mark.parametrize("kind", ["gda", "logistic"])
+def test_what_a_model_has_learnt_is_exported_as_json(run, kind):
+    csv.write_csv(
+        pa.table({"a": [0.0, 1.0, 2.5, 3.0], "b": [1.0, 0.0, 2.0, 5.0], "y": [0, 0, 1, 1]}), "d.csv"
+    )
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", kind)
+    content = json.loads(run("export", "m.suffice", "--to", "json").stdout)
+    assert content["classes"] == [0, 1]
+    assert [one["name"] if kind == "gda" else one for one in content["columns"]] == ["a", "b"]
+
+
+def test_update_decides_columns_that_had_no_values_so_far(run):
+    early = pa.table({"x": [1.0, 2.0, 8.0, 9.0], "late": pa.nulls(4), "y": ["a", "a", "b", "b"]})
+    late = ["u", "u", "v", "v"]
+    flags = pa.array([True, True, False, None])
+    csv.write_csv(early.append_column("flag", pa.nulls(4)), "early.csv")
+    csv.write_csv(early.set_column(1, "late", [late]).append_column("flag", flags), "late.csv")
+    whole = suffice.BayesClassifier().fit_from(["late.csv"], target="y")
+    for command in ("fit", "summarize"):
+        run(command, "early.csv", "-y", "y", "-o", "m.suffice", "--force")
+        run("update", "m.suffice", "late.csv", "-y", "y")
+        held = suffice.load("m.suffice")
+        schema = held.schema_ if command == "fit" else held.schema
+        assert [column.family.name for column in schema] == [c.family.name for c in whole.schema_]
+        told = run("predict", "m.suffice", "late.csv", "--proba").stdout
+        assert "p(a)" in told
+        assert "class" in run("sample", "m.suffice", "-n", 3, "--seed", 0).stdout
+
+
+def test_statistics_of_flags_and_dates_serve_as_a_model(run):
+    days = [f"2024-0{month}-01" for month in (1, 2, 6, 7, 8, 9)]
+    flags = [True, True, True, False, False, False]
+    csv.write_csv(pa.table({"day": days, "flag": flags, "y": list("aaabbb")}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "nb")
+    run("summarize", "d.csv", "-y", "y", "-o", "s.suffice")
+    assert run("predict", "s.suffice", "d.csv").stdout == run("predict", "m.suffice", "d.csv").stdout
+
+
 def test_costs_decide(run):
     rows = pa.table({"x": [0.0, 1.0, 1.2, 2.0]})
     y = ["good", "good", "bad", "bad"]
@@ -276,7 +336,6 @@ def test_costs_decide(run):
         assert answers["prediction"].to_pylist() == wanted
 
 
-@pytest.mark.skipif("plots" not in suffice.__dir__(), reason="this version draws nothing")
 @pytest.mark.parametrize(
     "what", ["densities", "posterior", "evaluation", "confusion", "reliability", "explanation"]
 )

@@ -1,5 +1,6 @@
 """What goes wrong: the exit code tells which kind, and the message what to type instead."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,11 @@ def test_a_misspelt_command_is_answered_with_the_nearest(run):
 
 @pytest.mark.parametrize(
     "families, words",
-    [("year=poison", "Poisson"), ("year", "COLUMN=FAMILY"), ("yaer=poisson", "did you mean 'year'")],
+    [
+        ("year=poison", "did you mean 'poisson'?"),
+        ("year", "COLUMN=FAMILY"),
+        ("yaer=poisson", "did you mean 'year'"),
+    ],
 )
 def test_families_that_are_none_are_refused(run, families, words):
     told = run("fit", "penguins.csv", "-y", "species", "-o", "m", "--families", families, code=2).stderr
@@ -113,21 +118,42 @@ def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'])
+def test_costs_that_are_none_are_answered_with_an_example(run, model, content):
+    Path("costs.json").write_bytes(content)
+    told = run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
+    assert "costs.json" in told
+    assert '{"bad": {"good": 5}' in told
+
+
+@pytest.mark.parametrize("place", [2, 12, 40, -3])
+def test_damaged_gzip_is_told_with_the_name_of_the_file(run, place):
+    packed = bytearray(gzip.compress(Path("penguins.csv").read_bytes()))
+    packed[place] ^= 255
+    Path("d.csv.gz").write_bytes(packed)
+    assert "d.csv.gz" in run("fit", "d.csv.gz", "-y", "species", "-o", "m.suffice", code=1).stderr
+
+
 @pytest.mark.parametrize("path", ["nothing.csv", "."])
 def test_files_that_are_not_there_or_are_folders(run, path):
     assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
 
 
-def test_a_file_without_an_extension_asks_for_its_format(run):
+def test_a_file_without_an_extension_asks_for_its_format(run, model):
     Path("data").write_bytes(Path("penguins.csv").read_bytes())
-    assert "format" in run("fit", "data", "-y", "species", "-o", "m.suffice", code=1).stderr
-    run("fit", "data", "-y", "species", "-o", "m.suffice", "--format", "csv")
+    assert "with --format" in run("fit", "data", "-y", "species", "-o", "n.suffice", code=2).stderr
+    told = run("predict", model, "penguins.csv", "-o", "answers", code=2).stderr
+    assert "with --output-format" in told
+    assert ".parquet" in told
+    run("fit", "data", "-y", "species", "-o", "n.suffice", "--format", "csv")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
 def test_a_file_that_is_no_model_is_refused(run, command):
     arguments = ("penguins.csv",) if command != "info" else ()
-    assert "suffice" in run(command, "penguins.csv", *arguments, code=1).stderr
+    assert (
+        "penguins.csv: this is no file of suffice" in run(command, "penguins.csv", *arguments, code=1).stderr
+    )
     assert run(command, "nothing.suffice", *arguments, code=1).stderr
 
 
@@ -165,3 +191,63 @@ def test_nothing_but_data_goes_to_stdout(run, model):
     result = run("predict", model, "penguins.csv")
     assert len(result.stdout.splitlines()) == 345
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("command", ["fit", "summarize"])
+def test_a_target_that_is_not_named_is_asked_for_with_the_columns(run, command):
+    told = run(command, "penguins.csv", "-o", "m.suffice", code=2).stderr
+    assert "Name it with -y; the columns are 'island', 'bill_length_mm'" in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("fit", "penguins.csv", "-y", "species"), ("merge", "a"), ("subtract", "a", "b"), ("plot", "a", "b")],
+)
+def test_an_output_that_is_needed_is_asked_for(run, arguments):
+    assert "'-o'" in run(*arguments, code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["evaluate", "update"])
+@pytest.mark.parametrize("option", ["-y", "--weight"])
+def test_a_column_that_the_model_learns_from_holds_neither_classes_nor_weights(run, model, command, option):
+    told = run(command, model, "penguins.csv", option, "year", code=2).stderr
+    assert f"learns from 'year', so {option} must name another column" in told
+
+
+@pytest.mark.parametrize("options", [("--weight", "species"), ("--drop", "species")])
+def test_the_classes_are_neither_weights_nor_left_out(run, options):
+    told = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", *options, code=1).stderr
+    assert "must be different columns" in told
+
+
+def test_measurements_are_no_classes(run):
+    told = run("fit", "penguins.csv", "-y", "bill_length_mm", "-o", "m.suffice", code=1).stderr
+    assert "no label at row 3" in told
+    Path("d.csv").write_text("x,y\n1,2.5\n2,3.0\n")
+    told = run("fit", "d.csv", "-y", "y", "-o", "m.suffice", code=1).stderr
+    assert "'y' holds measurements such as 2.5" in told
+
+
+@pytest.mark.parametrize("kind", ["gda", "qda", "logistic"])
+def test_a_model_of_numbers_says_which_columns_to_leave_out(run, kind):
+    told = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", kind, code=2).stderr
+    assert "--drop island --drop sex, or take --model nb" in told
+
+
+@pytest.mark.parametrize(
+    "content, words",
+    [(b"\0" * 3000, "no text"), ("a,b\n1,2\n".encode("utf-16"), "iconv -f utf-16"), (b"\xe4,b\n", "latin1")],
+)
+def test_files_that_are_no_utf8_are_told_apart(run, content, words):
+    Path("d.csv").write_bytes(content)
+    assert words in run("fit", "d.csv", "-y", "b", "-o", "m.suffice", code=1).stderr
+
+
+def test_costs_in_a_table_of_other_columns_are_refused(run, model):
+    told = run("predict", model, "penguins.csv", "--costs", "part1.csv", code=1).stderr
+    assert "part1.csv: costs have the columns true, predicted and cost" in told
+
+
+def test_a_row_that_is_not_there_is_not_drawn(run, model):
+    arguments = ("plot", model, "penguins.csv", "--what", "explanation", "--row", "400", "-o", "p.png")
+    assert "the data have 344" in run(*arguments, code=2).stderr

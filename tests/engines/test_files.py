@@ -146,7 +146,7 @@ def test_the_headers_of_files_put_one_behind_the_other_are_no_rows(tmp_path):
         ("t.jsonl", '{"a": [1, 2]}\n', "lists or objects"),
         ("t.parquet", "a,b\n1,2\n", "Parquet"),
         ("t.arrow", "a,b\n1,2\n", "t.arrow"),
-        ("t.txt", "a,b\n1,2\n", "format="),
+        ("t.txt", "a,b\n1,2\n", "must end in .csv"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_file_and_the_reason(tmp_path, name, text, words):

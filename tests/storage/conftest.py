@@ -130,6 +130,19 @@ def _regression(kind, n_classes):
     )
 
 
+def _drop_in(name, gaps=False, **settings):
+    counted = name in ("BernoulliNB", "CategoricalNB", "ComplementNB", "MultinomialNB")
+    X, y = gaussians(gaps)
+    if counted:
+        X = np.abs(np.round(X))
+    return getattr(suffice.dropin, name)(**settings).fit(X, y), X
+
+
+def _adapted():
+    X, y = gaussians()
+    return BayesClassifier().fit(X, y.astype(np.float64)).adapt_priors(X[y > 0]), X
+
+
 MODELS = {
     "mixed table": _table,
     "inferred": _inferred,
@@ -147,6 +160,17 @@ MODELS = {
     "softmax": lambda: _regression(LogisticRegression, 3),
     "probit": lambda: _regression(ProbitRegression, 2),
     "probit against the rest": lambda: _regression(ProbitRegression, 3),
+    "adapted priors, labels that are floats": _adapted,
+    "drop-in GaussianNB": lambda: _drop_in("GaussianNB", gaps=True),
+    "drop-in BernoulliNB": lambda: _drop_in("BernoulliNB"),
+    "drop-in MultinomialNB": lambda: _drop_in("MultinomialNB"),
+    "drop-in ComplementNB": lambda: _drop_in("ComplementNB", norm=True),
+    "drop-in CategoricalNB": lambda: _drop_in("CategoricalNB", min_categories=9),
+    "drop-in LDA": lambda: _drop_in("LinearDiscriminantAnalysis", gaps=True),
+    "drop-in LDA, shrunk": lambda: _drop_in("LinearDiscriminantAnalysis", solver="lsqr", shrinkage="auto"),
+    "drop-in LDA, eigen": lambda: _drop_in("LinearDiscriminantAnalysis", gaps=True, solver="eigen"),
+    "drop-in QDA": lambda: _drop_in("QuadraticDiscriminantAnalysis", gaps=True, reg_param=0.1),
+    "drop-in regression": lambda: _drop_in("LogisticRegression", C=0.5),
 }
 
 

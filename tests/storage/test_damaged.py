@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -204,14 +205,34 @@ def test_every_class_on_the_list_is_one_that_can_be_loaded():
 # --- no code --------------------------------------------------------------------------------------
 
 
+ANYWHERE = re.compile(r"pickle|marshal|shelve|joblib|__import__|\b(eval|exec)\(")
+BY_NAME = re.compile(r"import_module|globals\(|(?<!re\.)\bcompile\(")
+
+
+@pytest.mark.parametrize(
+    "line, pattern",
+    [
+        ("import pickle", ANYWHERE),
+        ("return cloudpickle.loads(held)", ANYWHERE),
+        ("np.load(file, allow_pickle=True)", ANYWHERE),
+        ("return eval(text)", ANYWHERE),
+        ("exec(code, {})", ANYWHERE),
+        ("__import__(name)", ANYWHERE),
+        ("importlib.import_module(name)", BY_NAME),
+        ("globals()[name]", BY_NAME),
+        ("compile(text, '', 'eval')", BY_NAME),
+    ],
+)
+def test_lines_that_could_run_code_would_be_found(line, pattern):
+    assert pattern.search(line)
+
+
 def test_nothing_that_reads_files_can_run_code():
-    anywhere = re.compile(r"pickle|marshal|__import__|\b(eval|exec)\(")
-    by_name = re.compile(r"import_module|globals\(|(?<!re\.)\bcompile\(")
     readers = {*SOURCE.glob("archive/*.py"), SOURCE / "storage.py", SOURCE / "engines" / "column_types.py"}
     assert len(readers) >= 7
     for path in SOURCE.rglob("*.py"):
-        assert anywhere.search(path.read_text()) is None, path
-        assert path not in readers or by_name.search(path.read_text()) is None, path
+        assert ANYWHERE.search(path.read_text(encoding="utf-8")) is None, path
+        assert path not in readers or BY_NAME.search(path.read_text(encoding="utf-8")) is None, path
 
 
 def test_a_pickle_is_not_opened(tmp_path):
@@ -219,12 +240,62 @@ def test_a_pickle_is_not_opened(tmp_path):
         def __reduce__(self):
             return (Path.touch, (tmp_path / "ran",))
 
-    refused(pickle.dumps(Evil()))
+    packed = pickle.dumps(Evil())
+    refused(packed)
     path = tmp_path / "evil.suffice"
-    path.write_bytes(OPENING + pickle.dumps(Evil()))
+    path.write_bytes(OPENING + packed)
     with pytest.raises(suffice.SufficeFileError):
         suffice.load(path)
     assert not (tmp_path / "ran").exists()
+    pickle.loads(packed)  # noqa: S301  the trap works
+    assert (tmp_path / "ran").exists()
+
+
+class Watch:
+    """Writes down what the interpreter is made to run while it is on; such a hook can never be taken off."""
+
+    EVENTS = (
+        "exec",
+        "compile",
+        "import",
+        "pickle.find_class",
+        "marshal.loads",
+        "os.system",
+        "subprocess.Popen",
+    )
+
+    def __init__(self):
+        self.on, self.seen = False, []
+        sys.addaudithook(self.hear)
+
+    def hear(self, event, arguments):
+        if self.on and event in self.EVENTS:
+            self.seen.append((event, arguments))
+
+    def __enter__(self):
+        self.on, self.seen = True, []
+        return self
+
+    def __exit__(self, *_):
+        self.on = False
+
+
+@pytest.fixture(scope="module")
+def watch():
+    return Watch()
+
+
+def test_loading_executes_compiles_and_imports_nothing(watch, fitted):
+    packed = saved(fitted[0])
+    hostile = changed(packed, lambda content: content.update({"class": "os.system"}))
+    loaded(packed)
+    with watch:
+        loaded(packed)
+        refused(hostile)
+    assert watch.seen == []
+    with watch:
+        compile("1", "", "eval")
+    assert [event for event, _ in watch.seen] == ["compile"]
 
 
 # --- every format there was -----------------------------------------------------------------------

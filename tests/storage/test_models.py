@@ -14,6 +14,7 @@ from suffice.factors import em
 from suffice.families import Family, Normal, Poisson
 
 from .conftest import MODELS, loaded, mixed, saved
+from .parts import changed, with_tensor
 
 
 def test_a_loaded_model_predicts_the_same_bits(fitted):
@@ -54,7 +55,7 @@ def test_what_was_learnt_is_the_same(fitted):
     assert twin.n_parameters_ == model.n_parameters_
 
 
-REGRESSIONS = {"logistic", "softmax", "probit", "probit against the rest"}
+REGRESSIONS = {"logistic", "softmax", "probit", "probit against the rest", "drop-in regression"}
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name not in REGRESSIONS])
@@ -72,8 +73,11 @@ def test_a_loaded_model_learns_merges_and_forgets_like_the_one_saved(name):
     assert twin.statistics_ == model.statistics_
 
 
-def test_loading_never_runs_em(monkeypatch):
-    model, X = MODELS["full covariance with gaps"]()
+@pytest.mark.parametrize(
+    "name", ["full covariance with gaps", "shared covariance with gaps", "drop-in LDA", "drop-in QDA"]
+)
+def test_loading_never_runs_em(monkeypatch, name):
+    model, X = MODELS[name]()
     packed = saved(model)
 
     def refuse(*_):
@@ -83,6 +87,34 @@ def test_loading_never_runs_em(monkeypatch):
     twin = loaded(packed)
     assert twin.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     assert twin.log_likelihood_ == model.log_likelihood_
+
+
+@pytest.mark.parametrize("name", ["full covariance with gaps", "drop-in QDA"])
+def test_a_file_that_leaves_out_what_em_found_is_refused(name):
+    packed = changed(saved(MODELS[name]()[0]), lambda content: content.update(found=[{}]))
+    with pytest.raises(suffice.SufficeFileError, match=r"found\.0\.em is missing"):
+        loaded(packed)
+
+
+def test_a_file_says_how_the_priors_were_adapted():
+    model = MODELS["adapted priors, labels that are floats"]()[0]
+    mine, theirs = model.prior_shift_, loaded(saved(model)).prior_shift_
+    assert repr(theirs) == repr(mine)
+    assert theirs.p_value == mine.p_value
+    assert theirs.classes.tolist() == model.classes_.tolist()
+    assert not hasattr(loaded(saved(model.with_priors("uniform"))), "prior_shift_")
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("n_rows", -1), ("n_iterations", 1.5), ("statistic", -1.0), ("statistic", {"$float": "nan"})],
+)
+def test_a_shift_of_priors_that_cannot_be_is_refused(name, value):
+    packed = saved(MODELS["adapted priors, labels that are floats"]()[0])
+    with pytest.raises(suffice.SufficeFileError, match=f"shift.{name}"):
+        loaded(changed(packed, lambda content: content["shift"].update({name: value})))
+    with pytest.raises(suffice.SufficeFileError, match=r"shift\.before must be priors"):
+        loaded(with_tensor(packed, "shift.before", np.array([0.5, 0.6, -0.1])))
 
 
 @pytest.mark.parametrize(

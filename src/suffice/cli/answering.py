@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli import options
+from suffice.cli.failures import DataFailure
 from suffice.cli.writing import refuse_to_replace, write_tables, write_text
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     help="Decide for the least expected cost: a JSON file {TRUE: {PREDICTED: cost}}, or a csv file with the "
     "columns true, predicted and cost.",
 )
-@click.option("--keep", multiple=True, metavar="COLUMN", help="A column of DATA to repeat in the result.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=options.columns_of_data,
+    help="A column of DATA to repeat in the result.",
+)
 @options.output(required=False, text="Where the predictions go; stdout by default.")
 @options.output_format
 @options.form
@@ -82,8 +89,6 @@ def _predictions(
 
 def _cost_sensitive(model: Any, path: str) -> Any:
     """The model with decisions of least expected cost."""
-    from pathlib import Path
-
     import suffice
     from suffice.engines.labels import class_index
 
@@ -97,19 +102,35 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         return known[str(name)]
 
     if path.endswith(".json"):
-        nested = json.loads(Path(path).read_text(encoding="utf-8"))
-        entries = [(t, p, cost) for t, row in nested.items() for p, cost in row.items()]
+        entries = _nested_costs(path)
     else:
-        from suffice.engines.files import open_source, require_column
+        from suffice.engines.files import open_source
 
         source = open_source(path)
-        for name in ("true", "predicted", "cost"):
-            require_column(name, source.names)
+        if not {"true", "predicted", "cost"} <= set(source.names):
+            raise DataFailure(
+                f"{path}: costs have the columns true, predicted and cost, and here there are "
+                f"{', '.join(map(repr, source.names[:20]))}."
+            )
         kinds: Any = {"true": "level", "predicted": "level", "cost": "number"}
         tables = source.only(kinds, kinds).batches()
         entries = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     costs = {(label(t), label(p)): float(cost) for t, p, cost in entries}
     return suffice.CostSensitive(model, costs)
+
+
+def _nested_costs(path: str) -> list[tuple[Any, ...]]:
+    """Each true class, predicted class and cost in a JSON file."""
+    from pathlib import Path
+
+    try:
+        nested = json.loads(Path(path).read_text(encoding="utf-8"))
+        return [(t, p, float(cost)) for t, row in nested.items() for p, cost in row.items()]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataFailure(
+            f'{path}: costs are JSON such as {{"bad": {{"good": 5}}, "good": {{"bad": 1}}}}, the true class '
+            f"outside and the predicted one within ({error})."
+        ) from error
 
 
 @options.command(
@@ -149,7 +170,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     from suffice.engines.files import LabelledFiles
     from suffice.engines.table import read_labels
 
-    column = target_of(model, source, target)
+    column = target_of(model, source, target, weight)
     reading = reader(model, source)
     others = [name for name in (column, weight) if name is not None]
     wanted = {**reading.wanted, column: kind_of_classes(model)}

@@ -12,7 +12,7 @@ from suffice.cli.writing import refuse_a_terminal, refuse_to_replace, save
 
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
-@click.argument("files", nargs=-1, required=True, metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILES...")
 @options.output(required=True, text="Where the sum goes; - is stdout.")
 @options.force
 def merge(files: tuple[str, ...], output: str, force: bool) -> None:

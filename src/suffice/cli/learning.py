@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from suffice.cli import options
 from suffice.cli.writing import refuse_a_terminal, refuse_to_replace, save
 
 if TYPE_CHECKING:
-    from suffice.engines.files import FileSource
+    from suffice.engines.files import FileSource, LabelledFiles
 
 MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
 
@@ -41,7 +42,7 @@ MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
 @options.force
 def fit(
     data: tuple[str, ...],
-    target: str,
+    target: str | None,
     output: str,
     kind: str,
     families: tuple[str, ...],
@@ -57,15 +58,15 @@ def fit(
     log loss in 5-fold cross-validation on up to 50,000 rows, beside those of always answering the commonest
     class.
     """
-    from suffice.cli.reading import opened
+    from suffice.cli.reading import named_target, opened
 
     refuse_to_replace(output, force=force)
     refuse_a_terminal(output)
     chosen = options.chosen_families(families)
     if chosen and kind not in ("auto", "nb"):
         raise click.UsageError(f"--families goes with --model nb, not with --model {kind}.")
-    columns = {"target": target, "weight": weight, "drop": drop}
     with opened(data, form, "fitting") as source:
+        columns = {"target": named_target(source, target), "weight": weight, "drop": drop}
         model, evaluation, n_rows = _fitted(source, kind, chosen, columns)
         save(model, output)
     if hasattr(model, "schema_"):
@@ -92,6 +93,9 @@ def _fitted(
 
     for name in families:
         require_column(name, source.names)
+    files = LabelledFiles.of(source, **columns)
+    if kind in ("gda", "qda", "logistic"):
+        _refuse_text(files, kind)
     if kind == "text":
         families = {_text_column(source, columns): suffice.families.Words()}
     makers: dict[str, Callable[[], Any]] = {
@@ -101,7 +105,7 @@ def _fitted(
     }
     model = makers.get(kind, lambda: suffice.BayesClassifier(families or "infer"))()
     model.fit_from(source, **columns)
-    sample = LabelledFiles.of(source, **columns).through(Sample)
+    sample = files.through(Sample)
     best = cross_validated(model, sample)
     if kind == "auto" and not families and best is not None and _are_measurements(model, sample):
         for other in ("gda", "qda"):
@@ -110,6 +114,18 @@ def _fitted(
             if found is not None and found.log_loss < best.log_loss:
                 model, best = rival, found
     return model, best, sample.n_rows
+
+
+def _refuse_text(files: LabelledFiles, kind: str) -> None:
+    """Refuse text for a model of numbers, and say how to leave it out."""
+    first = files.through(next).X
+    text = [field.name for field in first.schema if str(field.type) == "string"]
+    if text:
+        options_to_drop = " ".join(f"--drop {shlex.quote(name)}" for name in text[:10])
+        raise click.UsageError(
+            f"--model {kind} takes numbers, and {', '.join(map(repr, text[:10]))} hold text; leave them out "
+            f"with {options_to_drop}, or take --model nb."
+        )
 
 
 def _are_measurements(model: Any, sample: Any) -> bool:
@@ -141,6 +157,7 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
 @options.output(required=True, text="Where the statistics go; - is stdout.")
 @click.option(
     "--like",
+    type=click.Path(),
     metavar="FILE",
     help="Sum for the families of a model or statistics, so that the results can be merged.",
 )
@@ -151,7 +168,7 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
 @options.force
 def summarize(
     data: tuple[str, ...],
-    target: str,
+    target: str | None,
     output: str,
     like: str | None,
     families: tuple[str, ...],
@@ -166,7 +183,7 @@ def summarize(
     Parts must be summed for the same families: give the first to the others by --like.
     """
     import suffice
-    from suffice.cli.reading import load, opened
+    from suffice.cli.reading import load, named_target, opened
 
     refuse_to_replace(output, force=force)
     refuse_a_terminal(output)
@@ -174,11 +191,11 @@ def summarize(
     if like is not None and families:
         raise click.UsageError("--like and --families both say what the families are; give one of them.")
     with opened(data, form, "summarizing") as source:
-        rows = source
+        rows, column = source, named_target(source, target)
         if like is not None:
-            rows, chosen = _like(load(like), source, target, weight)
+            rows, chosen = _like(load(like), source, column, weight)
         statistics = suffice.summarize(
-            rows, target=target, families=chosen, sample_weight=weight, drop=() if like else drop
+            rows, target=column, families=chosen, sample_weight=weight, drop=() if like else drop
         )
         save(statistics, output)
     click.echo(f"{statistics!r}", err=True)
@@ -203,7 +220,13 @@ def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tup
 @options.data()
 @options.known_target
 @options.weight
-@click.option("-o", "--output", metavar="FILE", help="Where the model goes; MODEL itself by default.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Where the model goes; MODEL itself by default.",
+)
 @options.form
 @options.force
 def update(
@@ -234,8 +257,8 @@ def update(
             f"a {type(learner).__name__} cannot learn more rows; fit it again to all of them."
         )
     with opened(data, form, "updating") as source:
-        column = target_of(learner, source, target)
-        reading = reader(learner, source)
+        reading = reader(learner, source, learning=True)
+        column = target_of(learner, source, target, weight)
         others = [name for name in (column, weight) if name is not None]
         wanted = {**reading.wanted, column: kind_of_classes(learner)}
         files = LabelledFiles.of(source.only([*reading.names, *others], wanted), column, weight)

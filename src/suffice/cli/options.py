@@ -33,7 +33,7 @@ def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str)
 
 def data(*, required: bool = True) -> Decorator:
     """The files with rows."""
-    return click.argument("data", nargs=-1, required=required, metavar="DATA...")
+    return click.argument("data", nargs=-1, required=required, type=click.Path(), metavar="DATA...")
 
 
 def model_file(name: str = "model") -> Decorator:
@@ -50,10 +50,9 @@ form = click.option(
 target = click.option(
     "-y",
     "--target",
-    required=True,
     metavar="COLUMN",
     shell_complete=columns_of_data,
-    help="The column that holds the classes.",
+    help="The column that holds the classes.  [required]",
 )
 known_target = click.option(
     "-y",
@@ -83,10 +82,10 @@ force = click.option("--force", is_flag=True, help="Replace the file if it exist
 
 
 def output(*, required: bool, text: str) -> Decorator:
-    """Where the result goes."""
-    return click.option(
-        "-o", "--output", required=required, default=None if required else "-", metavar="FILE", help=text
-    )
+    """Where the result goes; stdout, if it need not be said."""
+    # A default of None would count as an answer.
+    said: dict[str, Any] = {"required": True} if required else {"default": "-"}
+    return click.option("-o", "--output", type=click.Path(), metavar="FILE", help=text, **said)
 
 
 output_format = click.option(

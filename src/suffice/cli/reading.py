@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from suffice.cli.failures import SchemaFailure
+from suffice.cli.failures import DataFailure, SchemaFailure
 
 if TYPE_CHECKING:
     from suffice.engines.files import FileSource, Types
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @contextmanager
 def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileSource]:
     """The rows of files; those of stdin are put into a temporary file first, for they may be read twice."""
-    from suffice.engines.files import open_source
+    from suffice.engines.files import UnknownFormatError, open_source
     from suffice.progress import Progress
 
     with tempfile.NamedTemporaryFile(prefix="suffice-") as spool, Progress(work) as progress:
@@ -35,6 +35,10 @@ def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileS
             source = open_source(spool.name, form or "csv")
         else:
             source = open_source(list(data), form)
+        try:
+            _ = source.names
+        except UnknownFormatError as error:
+            raise click.UsageError(f"{str(error).rstrip('.')}, or say what it is with --format.") from error
         yield replace(source, said=lambda rows: progress.say(f"{rows:,} rows"))
 
 
@@ -42,7 +46,10 @@ def load(path: str) -> Any:
     """A model or statistics from a file or stdin."""
     import suffice
 
-    return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
+    try:
+        return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
+    except suffice.SufficeFileError as error:
+        raise DataFailure(f"{path}: {error} Files with models come from suffice fit.") from error
 
 
 def as_model(held: Any) -> Any:
@@ -73,16 +80,20 @@ class Reader:
         return source.only((*self.names, *others), {**self.wanted, **(wanted or {})}).batches()
 
 
-def reader(model: Any, source: FileSource) -> Reader:
-    """How a model reads a source, if it has the model's columns."""
+def reader(model: Any, source: FileSource, *, learning: bool = False) -> Reader:
+    """How a model reads a source, if it has the model's columns.
+
+    Columns without a family are not read, and need not be there. A model that is `learning` reads those that
+    had no values so far: it can decide on them now.
+    """
     from suffice import TextClassifier
 
     present = source.names
     if isinstance(model, TextClassifier):
         return _documents(present)
     if hasattr(model, "feature_names_in_"):
-        return _named(model, present)
-    return _by_position(model, present)
+        return _named(model, present, learning=learning)
+    return _by_position(model, present, learning=learning)
 
 
 def _documents(present: tuple[str, ...]) -> Reader:
@@ -95,42 +106,56 @@ def _documents(present: tuple[str, ...]) -> Reader:
     return Reader((name,), {name: "level"}, lambda table: table.column(name))
 
 
-def _named(model: Any, present: tuple[str, ...]) -> Reader:
+def _named(model: Any, present: tuple[str, ...], *, learning: bool) -> Reader:
     wanted = _kinds(model)
     missing = [name for name in wanted if name not in present]
     if missing:
         raise SchemaFailure(_missing(missing, present, list(model.feature_names_in_)))
+    waiting = [name for name in _undecided(model) if learning and name in present]
+    read = (*wanted, *waiting)
     everything = list(model.feature_names_in_)
 
     def arranged(table: Any) -> Any:
         import pyarrow as pa
 
-        # A column that the model leaves out need not be there, and is not read.
-        columns = [table.column(n) if n in wanted else pa.nulls(table.num_rows) for n in everything]
+        columns = [table.column(name) if name in read else pa.nulls(table.num_rows) for name in everything]
         return pa.table(columns, names=everything)
 
-    return Reader(tuple(wanted), wanted, arranged)
+    return Reader(read, wanted, arranged)
 
 
-def _by_position(model: Any, present: tuple[str, ...]) -> Reader:
+def _by_position(model: Any, present: tuple[str, ...], *, learning: bool) -> Reader:
     n_columns = model.n_features_in_
     if len(present) < n_columns:
         raise SchemaFailure(
             f"the model was fitted on {n_columns} columns without names, but there are {len(present)}: "
             f"{_list(present)}."
         )
-    names = present[:n_columns]
     kinds = _kinds(model)
-    wanted = {name: kinds[j] for j, name in enumerate(names) if j in kinds}
+    wanted = {present[j]: kind for j, kind in kinds.items()}
+    waiting = [present[j] for j in _undecided(model) if learning]
+    read = (*wanted, *waiting)
 
     def arranged(table: Any) -> Any:
         import numpy as np
 
-        columns = [table.column(name).to_numpy(zero_copy_only=False) for name in names]
-        numeric = all(kind in ("number", "boolean") for kind in kinds.values())
-        return np.column_stack([c.astype(np.float64) if numeric else c.astype(object) for c in columns])
+        gap = np.full(table.num_rows, np.nan)
+        columns = [
+            table.column(name).to_numpy(zero_copy_only=False) if name in read else gap
+            for name in present[:n_columns]
+        ]
+        dtype = np.float64 if all(_is_numeric(table.column(name).type) for name in read) else object
+        return np.column_stack([column.astype(dtype) for column in columns])
 
-    return Reader(names, wanted, arranged)
+    return Reader(read, wanted, arranged)
+
+
+def _is_numeric(of: Any) -> bool:
+    """Whether cells of an Arrow type fit into an array of floats."""
+    import pyarrow as pa
+
+    kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_null)
+    return any(kind(of) for kind in kinds)
 
 
 def _missing(missing: list[str], present: tuple[str, ...], known: list[str]) -> str:
@@ -155,7 +180,7 @@ def _kinds(model: Any) -> dict[Any, Any]:
         return dict.fromkeys(list(names), "number")
     statistics, container = model.statistics_, model.container_
     schema = statistics.schema
-    seen = container.kinds() if container is not None else ("number",) * len(schema)
+    seen = _seen(container, len(schema))
     kinds: dict[int, Any] = {}
     for factor, totals in zip(schema.factors, statistics.totals, strict=True):
         for place, column in enumerate(factor.columns.tolist()):
@@ -164,10 +189,26 @@ def _kinds(model: Any) -> dict[Any, Any]:
             elif isinstance(totals, LevelTotals):
                 kinds[column] = _kind_of_levels(totals.columns[place].levels)
             elif factor.reads == "numbers":
-                kinds[column] = "boolean" if seen[column] == "boolean" else "number"
+                kinds[column] = seen[column] if seen[column] in ("boolean", "measure") else "number"
             else:
                 kinds[column] = "level"
     return {schema.names[column]: kinds[column] for column in sorted(kinds)}
+
+
+def _seen(container: Any, n_columns: int) -> list[str]:
+    """What the cells of each column were; "measure" where the model does not know."""
+    if container is None:
+        return ["measure"] * n_columns
+    kinds = list(container.kinds())
+    if container.library == "pyarrow":
+        for j, of in enumerate(container.template.schema.types):
+            kinds[j] = "measure" if of == "null" else kinds[j]
+    return kinds
+
+
+def _undecided(model: Any) -> list[Any]:
+    """The columns that had no values so far."""
+    return [column.name for column in getattr(model, "schema_", ()) if column.undecided]
 
 
 def _kind_of_levels(levels: list[Any]) -> str:
@@ -183,14 +224,28 @@ def kind_of_classes(model: Any) -> Any:
     return "boolean" if kind == "b" else "number" if kind in "iuf" else "level"
 
 
-def target_of(model: Any, source: FileSource, target: str | None) -> str:
+def named_target(source: FileSource, target: str | None) -> str:
+    """The column with the classes, which must have been named."""
+    if target is None:
+        raise click.UsageError(
+            f"which column holds the classes? Name it with -y; the columns are {_list(source.names)}."
+        )
+    return target
+
+
+def target_of(model: Any, source: FileSource, target: str | None, weight: str | None = None) -> str:
     """The column with the classes: the named one, the only other one, or the only one of known classes."""
     from suffice.engines.files import FileDataError, require_column
 
-    if target is not None:
-        require_column(target, source.names)
-        return target
     own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
+    for name, option in ((target, "-y"), (weight, "--weight")):
+        if name is not None:
+            require_column(name, source.names)
+        if name in own:
+            raise click.UsageError(f"the model learns from {name!r}, so {option} must name another column.")
+    if target is not None:
+        return target
+    own.add(weight)
     known = set(model.classes_.tolist())
     found = []
     others = [name for name in source.names if name not in own]

@@ -43,7 +43,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 @options.command(
-    "suffice export penguins.suffice --to sql --table birds --dialect postgres",
+    "suffice export penguins.suffice --to sql --table birds --dialect postgres --key id",
     "suffice export penguins.suffice --to onnx -o penguins.onnx",
     "suffice export penguins.suffice --to json",
 )
@@ -52,10 +52,35 @@ def _settings(model: Any) -> dict[str, Any]:
     "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="What to write."
 )
 @click.option("--table", default="data", show_default=True, help="sql: the table that holds the rows.")
-@click.option("--dialect", default="duckdb", show_default=True, help="sql: the database that will run it.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]),
+    default="duckdb",
+    show_default=True,
+    help="sql: the database that will run it.",
+)
+@click.option(
+    "--result",
+    type=click.Choice(["proba", "label", "scores"]),
+    default="proba",
+    show_default=True,
+    help="sql: posteriors, the most probable class, or log posteriors.",
+)
+@click.option(
+    "--key", multiple=True, metavar="COLUMN", help="sql: a column of the table to repeat beside the result."
+)
 @options.output(required=False, text="Where it goes; stdout by default.")
 @options.force
-def export(model: str, form: str, table: str, dialect: str, output: str, force: bool) -> None:
+def export(
+    model: str,
+    form: str,
+    table: str,
+    dialect: str,
+    result: Any,
+    key: tuple[str, ...],
+    output: str,
+    force: bool,
+) -> None:
     """Write MODEL for use elsewhere.
 
     sql is one SELECT that scores rows inside a database; onnx is a graph for any ONNX runtime; json is the
@@ -71,7 +96,7 @@ def export(model: str, form: str, table: str, dialect: str, output: str, force: 
     if not hasattr(held, f"to_{form}"):
         raise DataFailure(f"a {type(held).__name__} cannot be written as {form}; use --to json.")
     if form == "sql":
-        write_text(held.to_sql(table, dialect=dialect), output)
+        write_text(held.to_sql(table, dialect=dialect, output=result, key=key), output)
         return
     refuse_a_terminal(output)
     graph = held.to_onnx()
@@ -126,7 +151,13 @@ PICTURES = ("densities", "posterior", "evaluation", "confusion", "reliability", 
     help="densities of the columns by class; posterior over two columns; the evaluation, confusion or "
     "reliability on labelled rows; the explanation of one row.",
 )
-@click.option("--columns", multiple=True, metavar="COLUMN", help="The columns to draw; two for posterior.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=options.columns_of_data,
+    help="The columns to draw; two for posterior.",
+)
 @click.option(
     "--row", type=click.IntRange(min=0), default=0, show_default=True, help="explanation: which row."
 )
@@ -165,6 +196,8 @@ def plot(
     with opened(data, form, "drawing") as source:
         reading = reader(held, source)
         X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
+    if what == "explanation" and row >= len(X):
+        raise click.UsageError(f"there is no row {row}; the data have {len(X)}, and the first is row 0.")
     display = _display(held, what, X, y, list(columns) or None, row)
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
@@ -194,7 +227,7 @@ def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, r
     if what == "evaluation":
         return suffice.evaluate(model, X, y).plot()
     if what == "explanation":
-        return model.explain(X.slice(row, 1)).plot()
+        return model.explain(X[row : row + 1]).plot()
     kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
     return kinds[what].from_estimator(model, X, y).plot()
 

@@ -66,10 +66,15 @@ def write_text(text: str, path: str) -> None:
 
 def write_tables(tables: Iterable[Any], path: str, form: str | None) -> None:
     """Write pyarrow Tables one behind the other, each as soon as it is there."""
-    from suffice.engines.files.formats import format_of
+    from suffice.engines.files.formats import UnknownFormatError, format_of
 
     if form is None:
-        form = "csv" if path == "-" else format_of(Path(path))
+        try:
+            form = "csv" if path == "-" else format_of(Path(path))
+        except UnknownFormatError as error:
+            raise click.UsageError(
+                f"{str(error).rstrip('.')}, or say what it is to be with --output-format."
+            ) from error
     if form in ("parquet", "arrow"):
         refuse_a_terminal(path)
     packed = path.endswith(".gz")

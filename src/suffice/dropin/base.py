@@ -131,21 +131,23 @@ class DropIn(BayesClassifier):
         self._closed = fields.flag("closed")
         for labels in fields.branches("declared"):
             self._declared = labels_from_fields(labels)
-        self.solve()
+        self._learnt.solution = self._solution(self._learnt, fields.branches("found", 1)[0])
 
     # --- solving ---------------------------------------------------------------------------------
 
-    def _solution(self, learnt: Learnt) -> Solution:
+    def _solution(self, learnt: Learnt, again: Fields | None = None) -> Solution:
         statistics = learnt.accumulator.solvable(self._declared)
-        labels = statistics.schema.factor_labels[0]
-        factor = self._solved(statistics.totals[0], labels, statistics)
+        totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
+        factor = self._solved(totals, labels, statistics, again)
         priors = self._class_priors(statistics)
         estimated = getattr(self, self.prior_setting) is None
         return Solution(statistics, [factor], priors, estimated=estimated)
 
     @abstractmethod
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> Solved:
-        """The parameters of the only factor."""
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> Solved:
+        """The parameters of the only factor; with `again`, a search need not run: a file holds its end."""
 
     @abstractmethod
     def _class_priors(self, statistics: Statistics) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import naive_bayes
 
+from suffice.archive import Fields
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
 from suffice.engines.table import Table
@@ -86,7 +87,9 @@ class CategoricalNB(DiscreteNB):
             )
         return np.broadcast_to(fewest, self.n_features_in_)
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedLevels:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedLevels:
         if not isinstance(totals, LevelTotals):
             raise TypeError("these statistics are not of Categorical columns.")
         family = Categorical(alpha=float(self._smoothing()), unseen="error")

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
+from suffice.archive import Fields
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
 from suffice.engines.table import Table
@@ -96,7 +97,9 @@ class MultinomialNB(CountedNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedCounts:
         alpha, counts = self._smoothing(), self._count_totals(totals)
         if alpha.ndim == 0:
             return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
@@ -154,7 +157,9 @@ class ComplementNB(CountedNB):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedCounts:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedCounts:
         counts = self._count_totals(totals)
         count = _table(counts)
         others = Tables.of(count.sum(axis=0) - count + self._smoothing())
@@ -239,7 +244,9 @@ class BernoulliNB(DiscreteNB):
         table = super()._read(X, reset=reset)
         return table if self.binarize is None else ThresholdedTable(table, self.binarize)
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedColumns:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedColumns:
         if not isinstance(totals, ColumnTotals):
             raise TypeError("these statistics are not of Bernoulli columns.")
         solved = totals.solve(labels, statistics.classes)

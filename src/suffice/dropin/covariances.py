@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.archive import Fields
 from suffice.factors.base import Totals
 from suffice.factors.scatter import ScatterTotals
 from suffice.factors.solve_scatter import ClassMoments, class_moments
@@ -31,14 +32,23 @@ class Covariances:
 
     @classmethod
     def of(
-        cls, totals: Totals, classes: NDArray[Any], shrinkage: Any, *, shared: bool = False
+        cls,
+        totals: Totals,
+        classes: NDArray[Any],
+        shrinkage: Any,
+        *,
+        shared: bool = False,
+        again: Fields | None = None,
     ) -> Covariances:
-        """Solve scatter sums without a ridge; with gaps this is EM, for one Σ or one of each class."""
+        """Solve scatter sums without a ridge, for one Σ or one of each class.
+
+        With gaps this is EM, or (`again`) what it found when the model was saved.
+        """
         if not isinstance(totals, ScatterTotals):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         if shared:
             totals = totals.with_family(replace(totals.family, covariance="shared"))
-        return cls(class_moments(totals, classes), shrinkage)
+        return cls(class_moments(totals, classes, again), shrinkage)
 
     @property
     def weight(self) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
+from suffice.archive import Fields
 from suffice.dropin.base import DropIn
 from suffice.factors.base import Counts, Totals
 from suffice.factors.solved_columns import SolvedColumns
@@ -57,7 +58,9 @@ class GaussianNB(DropIn):
         """Normal columns."""
         return Normal(alpha=0.0)
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> FlooredColumns:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> FlooredColumns:
         solved = totals.solve(labels, statistics.classes)
         if not isinstance(solved, SolvedColumns):
             raise TypeError("these statistics are not of Normal columns.")

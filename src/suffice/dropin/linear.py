@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn import discriminant_analysis
 
+from suffice.archive import Fields
 from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.quadratic import check_solver
@@ -121,10 +122,12 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
             raise ValueError("priors must be non-negative")
         return priors / priors.sum() if abs(priors.sum() - 1.0) > 1e-5 else priors
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> LinearScatter:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> LinearScatter:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
-        moments = Covariances.of(totals, statistics.classes, self.shrinkage, shared=svd)
+        moments = Covariances.of(totals, statistics.classes, self.shrinkage, shared=svd, again=again)
         found = moments.found
         tying = Tying("shared", statistics.classes, found.data.scale, 0.0)
         evidence = found.moments.evidence

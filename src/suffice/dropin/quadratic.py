@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn import discriminant_analysis
 
+from suffice.archive import Fields
 from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.factors.base import Codes, Totals
@@ -90,14 +91,16 @@ class QuadraticDiscriminantAnalysis(DropIn):
     def _check_fit(self) -> None:
         self.solve()
 
-    def _solved(self, totals: Totals, labels: list[str], statistics: Statistics) -> SolvedScatter:
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+    ) -> SolvedScatter:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
         if (n_rows < 2).any():
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
-        moments = Covariances.of(totals, statistics.classes, self.shrinkage)
+        moments = Covariances.of(totals, statistics.classes, self.shrinkage, again=again)
         found = moments.found
         solved = RotatedScatter(family_of(None), labels, np.arange(d), d)
         solved.group = found.tying.group
@@ -115,6 +118,7 @@ class QuadraticDiscriminantAnalysis(DropIn):
         solved.standard = matrices / np.outer(solved.scale, solved.scale)
         solved.n_parameters = len(classes) * (d + d * (d + 1) // 2)
         solved.evidence = found.moments.evidence if len(found.active) == d else None
+        solved.em = found.moments.found
         return solved
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:

@@ -1,13 +1,16 @@
-"""A model as an ONNX graph: every node of the scores is an (n, 1) or (n, classes) tensor of float64."""
+"""A model as an ONNX graph, in float64: a value is an (n, 1) or (n, classes) tensor, and values that differ
+only in their columns are one (n, columns, 1) or (n, columns, classes) tensor.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.export.alike import alike
 from suffice.export.exportable import Precision
 from suffice.export.scoring import InputColumn, Scoring, is_utf8
 from suffice.expressions import (
@@ -24,6 +27,7 @@ from suffice.expressions import (
     SquaredNorm,
     Where,
     balanced,
+    nodes,
 )
 
 OPSET = 18
@@ -48,6 +52,8 @@ OPERATORS = {
     "logical_not": "Not",
 }
 MANY = ("add", "logical_and", "logical_or")
+WIDEST = 256
+"""The most columns × classes that a tensor has for each row, where a sum can be cut into parts."""
 
 
 def model_proto(scoring: Scoring, dtype: Precision) -> Any:
@@ -82,10 +88,14 @@ class _Graph:
         self.label, self.probabilities = (
             _free(name, lambda free: free not in names) for name in ("label", "probabilities")
         )
-        self._cells: dict[int, str] = {}
-        self._stacks: dict[tuple[int, ...], str] = {}
+        self.as_array = not scoring.named and not any(
+            column.kind == "level" or column.wide for column in self.columns.values()
+        )
+        self._numbers: dict[tuple[int, ...], str] = {}
+        self._stacks: dict[tuple[int, ...], tuple[str, list[int]]] = {}
         self._known: dict[tuple[Any, ...], str] = {}
-        self._read_inputs()
+        self._written: dict[int, str] = {}
+        self._declare_inputs()
 
     # --- building blocks --------------------------------------------------------------------------
 
@@ -116,25 +126,35 @@ class _Graph:
 
     # --- inputs -----------------------------------------------------------------------------------
 
-    def _read_inputs(self) -> None:
-        as_array = not self.scoring.named and not any(
-            column.kind == "level" or column.wide for column in self.columns.values()
-        )
-        if as_array:
-            X = self._input("X", self.dtype, len(self.scoring.names))
-            for position in self.columns:
-                cell = self.add("Gather", X, self.constant(np.array([position])), axis=1)
-                self._cells[position] = self._finite(self._cast(cell, np.float64))
+    def _declare_inputs(self) -> None:
+        if self.as_array:
+            self._input("X", self.dtype, len(self.scoring.names))
             return
         for column in self.columns.values():
-            self._cells[column.position] = self._read_column(column)
+            dtype = object if column.kind == "level" else np.int64 if column.wide else self.dtype
+            self._input(column.name, dtype, 1)
 
-    def _read_column(self, column: InputColumn) -> str:
-        if column.kind == "level":
-            return self._input(column.name, object, 1)
-        if column.wide:
-            return self._input(column.name, np.int64, 1)
-        return self._finite(self._cast(self._input(column.name, self.dtype, 1), np.float64))
+    def numbers(self, columns: tuple[int, ...]) -> str:
+        """Columns of numbers side by side, (n, columns), NaN where one is missing or infinite."""
+        if columns not in self._numbers:
+            self._numbers[columns] = self._read_numbers(columns)
+        return self._numbers[columns]
+
+    def _read_numbers(self, columns: tuple[int, ...]) -> str:
+        if self.as_array:
+            everything = tuple(range(len(self.scoring.names)))
+            if columns != everything:
+                return self.add("Gather", self.numbers(everything), self.constant(np.array(columns)), axis=1)
+            return self._finite(self._cast("X", np.float64))
+        names = [self.columns[position].name for position in columns]
+        joined = names[0] if len(names) == 1 else self.add("Concat", *names, axis=1)
+        return self._finite(self._cast(joined, np.float64))
+
+    def _cell(self, position: int) -> str:
+        column: InputColumn = self.columns[position]
+        if column.kind == "level" or column.wide:
+            return column.name
+        return self.numbers((position,))
 
     def _input(self, name: str, dtype: Any, width: int) -> str:
         if not name:
@@ -150,27 +170,90 @@ class _Graph:
 
     # --- scores -----------------------------------------------------------------------------------
 
-    def write(self, roots: list[Expression]) -> list[str]:
-        """Add the nodes of expressions, each once."""
-        written: dict[int, str] = {}
-        for node in self.scoring.nodes:
-            written[id(node)] = self._write(node, [written[id(part)] for part in node.parts])
-        return [written[id(root)] for root in roots]
+    def write(self, node: Expression) -> str:
+        """Add the nodes of an expression, each once."""
+        if id(node) not in self._written:
+            self._written[id(node)] = self._write(node)
+        return self._written[id(node)]
 
-    def _write(self, node: Expression, parts: list[str]) -> str:
+    def _write(self, node: Expression) -> str:
+        if isinstance(node, Linear):
+            return self._linear(node)
+        if isinstance(node, SquaredNorm):
+            return self._squared_norm(node)
+        if isinstance(node, Apply) and node.function == "logical_and" and len(node.arguments) > 2:
+            return self._all_of(node.arguments)
         writers: dict[type[Expression], Callable[[Any, list[str]], str]] = {
             Number: lambda node, _: self.constant(node.value.reshape(1, -1)),
-            Cell: lambda node, _: self._cells[node.column],
-            Missing: lambda node, _: self.add("IsNaN", self._cells[node.column]),
+            Cell: lambda node, _: self._cell(node.column),
+            Missing: lambda node, _: self.add("IsNaN", self._cell(node.column)),
             LevelNumber: self._level_number,
             Apply: self._apply,
             Clip: self._clip,
             Where: lambda _, parts: self.add("Where", *parts),
             Lookup: self._lookup,
-            Linear: self._linear,
-            SquaredNorm: self._squared_norm,
         }
-        return writers[type(node)](node, parts)
+        return writers[type(node)](node, [self.write(part) for part in node.parts])
+
+    def add_up(self, root: Expression) -> str:
+        """The sum of all terms of a score, those of many columns together."""
+        terms = _terms(root)
+        added = []
+        for group in alike(terms):
+            width = max(WIDEST // self.n_classes, 1)
+            for start in range(0, len(group), width):
+                some = [terms[place] for place in group[start : start + width]]
+                added.append(self.write(some[0]) if len(some) == 1 else self._sum(self._block(some)))
+        return balanced(added, lambda a, b: self.add("Add", a, b))
+
+    def _all_of(self, conditions: Sequence[Expression]) -> str:
+        """Whether many conditions are true."""
+        found = []
+        for group in alike(conditions):
+            some = [conditions[place] for place in group]
+            if len(some) == 1:
+                found.append(self.write(some[0]))
+                continue
+            truth = self._cast(self._block(some), np.int64)
+            least = self.add("ReduceMin", truth, self.constant(np.array([1])), keepdims=0)
+            found.append(self._cast(least, np.bool))
+        return balanced(found, lambda a, b: self.add("And", a, b))
+
+    def _block(self, terms: Sequence[Expression]) -> str:
+        """Terms of one form as one tensor, (n, terms, 1) or (n, terms, classes)."""
+        written: dict[int, str] = {}
+        for twins in zip(*map(nodes, terms), strict=True):
+            parts = [written[id(part)] for part in twins[0].parts]
+            written[id(twins[0])] = self._write_twins(twins, parts)
+        return written[id(terms[0])]
+
+    def _write_twins(self, twins: tuple[Any, ...], parts: list[str]) -> str:
+        """The same node of many terms."""
+
+        def each(values: list[Any]) -> str:
+            return self.constant(np.stack([np.reshape(value, -1) for value in values])[np.newaxis])
+
+        node = twins[0]
+        if isinstance(node, Number):
+            return each([twin.value for twin in twins])
+        if isinstance(node, (Cell, Missing)):
+            cells = self.numbers(tuple(twin.column for twin in twins))
+            deep = self.add("Unsqueeze", cells, self.constant(np.array([2])))
+            return deep if isinstance(node, Cell) else self.add("IsNaN", deep)
+        if isinstance(node, Clip):
+            low, high = each([twin.low for twin in twins]), each([twin.high for twin in twins])
+            raised = self.add("Where", self.add("Less", parts[0], low), low, parts[0])
+            return self.add("Where", self.add("Less", high, raised), high, raised)
+        if isinstance(node, Linear):
+            weighted = [
+                self.add("Mul", part, each([twin.weights[place] for twin in twins]))
+                for place, part in enumerate(parts)
+            ]
+            return balanced(weighted, lambda a, b: self.add("Add", a, b))
+        return self.add("Where", *parts) if isinstance(node, Where) else self._apply(node, parts)
+
+    def _sum(self, block: str) -> str:
+        return self.add("ReduceSum", block, self.constant(np.array([1])), keepdims=0)
 
     def _apply(self, node: Apply, parts: list[str]) -> str:
         if node.function == "square":
@@ -190,7 +273,7 @@ class _Graph:
         return self.add("Gather", self.constant(node.table), row, axis=0)
 
     def _level_number(self, node: LevelNumber, _: list[str]) -> str:
-        column, cell, n = self.columns[node.column], self._cells[node.column], len(node.levels)
+        column, cell, n = self.columns[node.column], self._cell(node.column), len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":
             known = {"": n + 1} | {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
@@ -215,36 +298,53 @@ class _Graph:
     def _encode(self, cell: str, **attributes: Any) -> str:
         return self.add("LabelEncoder", cell, domain="ai.onnx.ml", **attributes)
 
-    def _stack(self, parts: list[str], terms: tuple[Expression, ...]) -> str:
-        """Terms side by side: (n, terms) of numbers, (n, terms, classes) where some are vectors."""
+    def _stack(self, terms: tuple[Expression, ...]) -> tuple[str, list[int]]:
+        """Terms side by side, and their order there.
+
+        It is (n, terms) of numbers, and (n, terms, classes) where some are vectors.
+        """
         place = tuple(id(term) for term in terms)
         if place not in self._stacks:
-            if any(term.is_vector for term in terms):
-                axis = self.constant(np.array([1]))
-                deep = [self.add("Unsqueeze", self._spread(part), axis) for part in parts]
-                self._stacks[place] = self.add("Concat", *deep, axis=1)
-            else:
-                self._stacks[place] = self.add("Concat", *parts, axis=1)
+            groups = alike(terms)
+            deep = any(term.is_vector for term in terms)
+            parts = [self._side_by_side([terms[i] for i in group], deep=deep) for group in groups]
+            joined = parts[0] if len(parts) == 1 else self.add("Concat", *parts, axis=1)
+            self._stacks[place] = joined, [i for group in groups for i in group]
         return self._stacks[place]
+
+    def _side_by_side(self, terms: list[Expression], *, deep: bool) -> str:
+        if len(terms) == 1:
+            value = self.write(terms[0])
+            if not deep:
+                return value
+            block = self.add("Unsqueeze", value, self.constant(np.array([1])))
+        elif not deep and all(isinstance(term, Cell) for term in terms):
+            return self.numbers(tuple(term.column for term in terms if isinstance(term, Cell)))
+        else:
+            block = self._block(terms)
+        if deep:
+            return self.add("Expand", block, self.constant(np.array([1, 1, self.n_classes])))
+        return self.add("Squeeze", block, self.constant(np.array([2])))
 
     def _spread(self, name: str) -> str:
         """One value for each class."""
         return self.add("Expand", name, self.constant(np.array([1, self.n_classes])))
 
-    def _linear(self, node: Linear, parts: list[str]) -> str:
-        stack = self._stack(parts, node.terms)
+    def _linear(self, node: Linear) -> str:
+        stack, order = self._stack(node.terms)
+        weights = node.weights[order]
         if not any(term.is_vector for term in node.terms):
-            return self.add("MatMul", stack, self.constant(node.weights))
-        weighted = self.add("Mul", stack, self.constant(node.weights[np.newaxis]))
-        return self.add("ReduceSum", weighted, self.constant(np.array([1])), keepdims=0)
+            return self.add("MatMul", stack, self.constant(weights))
+        return self._sum(self.add("Mul", stack, self.constant(weights[np.newaxis])))
 
-    def _squared_norm(self, node: SquaredNorm, parts: list[str]) -> str:
-        stack = self._stack(parts, node.terms)
+    def _squared_norm(self, node: SquaredNorm) -> str:
+        stack, order = self._stack(node.terms)
         if not any(term.is_vector for term in node.terms):
             by_class = self.add("Unsqueeze", stack, self.constant(np.array([0])))
         else:
             by_class = self.add("Transpose", stack, perm=[2, 0, 1])
-        mapped = self.add("MatMul", by_class, self.constant(np.swapaxes(node.matrices, 1, 2).copy()))
+        matrices = np.swapaxes(node.matrices[:, :, order], 1, 2)
+        mapped = self.add("MatMul", by_class, self.constant(np.ascontiguousarray(matrices)))
         squares = self.add("Mul", mapped, mapped)
         norms = self.add("ReduceSum", squares, self.constant(np.array([2])), keepdims=0)
         return self.add("Transpose", norms, perm=[1, 0])
@@ -256,7 +356,7 @@ class _Graph:
         score = self.scoring.score
         roots = [score.finite] if score.order is None else [score.finite, score.order]
         axis = self.constant(np.array([1]))
-        scores, *orders = [self._spread(name) for name in self.write(roots)]
+        scores, *orders = [self._spread(self.add_up(root)) for root in roots]
         if not self.columns:
             scores = self._repeated(scores)
         if orders:
@@ -293,6 +393,13 @@ class _Graph:
 
         checker.check_model(model, full_check=True)
         return model
+
+
+def _terms(node: Expression) -> list[Expression]:
+    """The terms of a sum, those of sums within it too."""
+    if isinstance(node, Apply) and node.function == "add":
+        return [term for part in node.arguments for term in _terms(part)]
+    return [node]
 
 
 def _label_array(classes: NDArray[Any]) -> NDArray[Any]:

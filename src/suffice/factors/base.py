@@ -117,9 +117,11 @@ class Totals(ABC):
     def solve(self, labels: list[str], classes: NDArray[Any]) -> Solved:
         """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
 
-    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved:
-        """The parameters from what a search `found` when they were saved; closed forms have no search."""
-        raise found.error("", "belongs to a search, and there was none.")
+    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved | None:
+        """The parameters from what a search `found` when they were saved; None where there is no search."""
+        if len(found):
+            raise found.error("", "belongs to a search, and there was none.")
+        return None
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def solve_scatter(
 ) -> SolvedScatter:
     """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
 
-    With `again`, they took EM when they were saved, and what it found is in a file.
+    With `again`, what EM found over the gaps is in a file; without gaps the file holds nothing.
     """
     found = class_moments(totals, classes, again)
     matrices = _shrunk(found.moments, found.tying, totals.family.shrinkage)
@@ -284,7 +284,7 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
-    if again is not None and (complete or totals.family.missing == "pairwise"):
+    if again is not None and len(again) and (complete or totals.family.missing == "pairwise"):
         raise again.error("em", "belongs to a search, and there was none.")
     if totals.family.missing == "pairwise":
         return _pairwise_moments(data, tying)

@@ -1,7 +1,7 @@
 """Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches again and again with bounded memory."""
 
 from suffice.engines.files.batches import LabelledBatch, LabelledFiles, UnknownColumnError, require_column
-from suffice.engines.files.formats import FORMATS, FileDataError
+from suffice.engines.files.formats import FORMATS, FileDataError, UnknownFormatError
 from suffice.engines.files.source import FileSource, Types, WrongCellError, is_source, open_source
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "LabelledFiles",
     "Types",
     "UnknownColumnError",
+    "UnknownFormatError",
     "WrongCellError",
     "is_source",
     "open_source",

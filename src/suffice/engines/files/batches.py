@@ -48,6 +48,11 @@ class LabelledFiles:
         names = files.names
         for name in (target, *(() if weight is None else (weight,)), *dropped):
             require_column(name, names)
+        used = [name for name in (target, weight) if name is not None]
+        if len(set(used)) < len(used) or set(used) & set(dropped):
+            raise ValueError(
+                f"the classes ({target!r}), the weights and what is left out must be different columns."
+            )
         features = [name for name in names if name not in (target, weight, *dropped)]
         if not features:
             raise ValueError(f"there is no column left to learn from besides {target!r}.")
@@ -87,8 +92,8 @@ def require_column(name: str, names: Iterable[str]) -> None:
         return
     near = difflib.get_close_matches(name, known, n=1)
     shown = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UnknownColumnError(f"there is no column {name!r}; {hint}The columns are {shown}.")
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    raise UnknownColumnError(f"there is no column {name!r}{hint} The columns are {shown}.")
 
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
@@ -114,6 +119,14 @@ def _labels(column: Any, name: str, start: int) -> Any:
         raise ValueError(
             f"column {name!r} has no label at row {start + at}; give it one, or take the row out."
         )
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy()
+        measured = np.isfinite(values) & (values != np.floor(values))
+        if measured.any():
+            raise ValueError(
+                f"column {name!r} holds measurements such as {values[np.argmax(measured)]}, and classes are "
+                "needed; name another column, or make groups of the values first."
+            )
     return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,10 +25,20 @@ BLOCK_BYTES = 1 << 22
 BATCH_ROWS = 1 << 15
 """The most rows of a batch of a parquet file."""
 HEADER_BYTES = 1 << 20
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file of two-byte characters begins."""
 
 
 class FileDataError(ValueError):
     """A data file that cannot be read; says which one, where and why."""
+
+
+class UnknownFormatError(FileDataError):
+    """A file whose name does not tell its format."""
+
+    def __init__(self, path: Path) -> None:
+        extensions = ", ".join(f".{extension}" for extension, *_ in FORMATS.values())
+        super().__init__(f"{path}: the name does not tell the format; it must end in {extensions}.")
 
 
 def format_of(path: Path) -> str:
@@ -38,9 +49,7 @@ def format_of(path: Path) -> str:
     for name, extensions in FORMATS.items():
         if suffixes and suffixes[-1] in extensions:
             return name
-    raise FileDataError(
-        f"{path}: the name does not tell the format; say which of {', '.join(FORMATS)} it is with format=."
-    )
+    raise UnknownFormatError(path)
 
 
 def column_names(path: Path, form: str) -> tuple[str, ...]:
@@ -93,7 +102,7 @@ def refusals(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise FileDataError(
             f"{path}: the file is not UTF-8 ({error.reason} at byte {error.start}); convert it with "
-            "iconv -f latin1 -t utf-8."
+            f"iconv -f {'utf-16' if error.object[:2] in UTF_16 else 'latin1'} -t utf-8."
         ) from error
     except (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         message = str(error).rstrip(".")
@@ -102,7 +111,7 @@ def refusals(path: Path) -> Iterator[None]:
         if "straddling" in message:
             message = f"a row is longer than {BLOCK_BYTES >> 20} MB, or a quote is never closed"
         raise FileDataError(f"{path}: {message}.") from error
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileDataError(f"{path}: the gzip data is damaged or cut off ({error}).") from error
 
 
@@ -124,6 +133,8 @@ def _header(path: Path, form: str) -> list[str]:
         start = file.read(HEADER_BYTES)
     # A character that the cut has parted is not of the header.
     text = start.decode("utf-8-sig", errors="strict" if len(start) < HEADER_BYTES else "ignore")
+    if "\0" in text:
+        raise FileDataError(f"{path}: the file holds zero bytes, so it is no text.")
     lines = csv.reader(io.StringIO(text), delimiter=_delimiter(form))
     names = next((line for line in lines if line), None)
     if names is None:

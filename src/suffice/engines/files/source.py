@@ -157,6 +157,7 @@ class WrongCellError(FileDataError):
 
     def __init__(self, name: str, wanted: Wanted, value: Any, path: Path, row: int) -> None:
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
+        words |= {"measure": "numbers, dates or times", "clock": "times of day", "duration": "durations"}
         super().__init__(
             f"{path}: column {name!r} must hold {words.get(wanted, wanted)}, but row {row} holds {value!r}."
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal
 
-Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration"]
-"""What the cells of a column must be."""
+Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure"]
+"""What the cells of a column must be; a measure is anything but a level."""
 
 
 @cache
@@ -99,7 +99,9 @@ def read_as(column: Any, wanted: Wanted) -> Any:
         return cast(column, pa.string())
     if not pa.types.is_string(column.type):
         return column
-    return next((read for to in _readings().get(wanted, []) if (read := cast(column, to)) is not None), None)
+    kinds = _readings() if wanted == "measure" else {wanted: _readings().get(wanted, [])}
+    types = (one for group in kinds.values() for one in group)
+    return next((read for to in types if (read := cast(column, to)) is not None), None)
 
 
 def first_misfit(column: Any, fits: Any) -> int:
