@@ -173,22 +173,29 @@ class TextClassifier(BayesClassifier):
     @property
     def vocabulary_(self) -> dict[str, int]:
         """Each word and its place, in the order of code points."""
-        return {word: place for place, word in enumerate(sorted(self._language().terms()))}
+        return {word: place for place, word in enumerate(self._language().terms())}
 
     def top_words(
         self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
     ) -> list[tuple[str, float]]:
-        """The words most probable in a class, or those that speak most for it against the others."""
+        """The words most probable in a class, or those that speak most for it against the others.
+
+        Evidence is in nats. With alpha = 0 it is ∞ for words of this class alone, the most frequent first.
+        """
         language, k = self._language(), class_index(label, self.classes_)
         if by not in ("probability", "evidence"):
             raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
         _check_number("n", n)
-        values = language.probabilities(k) if by == "probability" else language.evidence(k)
+        finite = values = language.probabilities(k)
+        if by == "evidence":
+            finite, order = language.evidence(k)
+            values = np.where(order == 0, finite, np.copysign(np.inf, order))
         cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
         near = np.flatnonzero(values >= cut)
         words = language.vocabulary.words_of(language.ids[near])
-        ranked = sorted(zip(words, values[near].tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
-        return ranked[:n]
+        found = zip(words, values[near].tolist(), finite[near].tolist(), strict=True)
+        ranked = sorted(found, key=lambda one: (-one[1], -one[2], one[0]))
+        return [(word, value) for word, value, _ in ranked[:n]]
 
     def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
         """Words drawn from the language of a class."""
@@ -215,7 +222,7 @@ class TextClassifier(BayesClassifier):
         many = read_documents([documents] if isinstance(documents, str) else documents)
         language = self._language()
         x, unseen = language.read(many, "text")
-        length = float(x.sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
+        length = float(x.sum(axis=1).sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
         log_p = language.log_prob(many).sum(axis=0)
         with np.errstate(over="ignore"):
             return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,15 @@ from suffice.families.elementary import Array
 from suffice.plots import ExplanationDisplay
 from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.scores import log_softmax, log_sum
-from suffice.text import Documents, place_terms
+from suffice.text import Documents, count, place_terms, words_end
 
 MOST_WORDS = 20
+MOST_LETTERS = 40
+"""Of a word in the printed table."""
+MOST_CHARACTERS = 100_000
+"""Of a document that is shaded."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
+"""Control characters but for those that end lines and cells."""
 
 
 @dataclass(frozen=True)
@@ -163,42 +171,64 @@ class TextExplanation:
                 lines[-1] = "  alpha = 0 rules both out, and another class less so"
         return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
 
-    def html(self, document: int = 0, label: Any = None, against: Any = None) -> str:
-        """The document with its words shaded: blue speaks for the class, orange against it."""
+    def html(
+        self,
+        document: int = 0,
+        label: Any = None,
+        against: Any = None,
+        *,
+        characters: int | None = MOST_CHARACTERS,
+    ) -> str:
+        """The document with its words shaded: blue speaks for the class, orange against it.
+
+        Of a longer document only the first so many characters are shown, all of them with characters=None.
+        """
         a, b = self._pair(document, label, against)
         names = self.classes.tolist()
         text = self.documents.text(document)
-        shares = self._shares(document, names[a], names[b])
+        end = len(text) if characters is None else min(characters, len(text))
+        shares = self._shares(document, names[a], names[b], words_end(text, end, self.language.analysis))
         largest = max((abs(value) for value in shares.values() if np.isfinite(value)), default=0.0)
         pieces, done = [], 0
-        for (start, end), value in sorted(shares.items()):
+        for (start, after), value in sorted(shares.items()):
             if np.isnan(value) or start < done:  # ruled out in both, or shaded already
                 continue
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
-            pieces.append(html.escape(text[done:start]))
+            pieces.append(_escaped(text[done:start]))
             pieces.append(
-                f'<span style="background: rgba({_tint(value)}, {0.85 * strength:.2f})" '
-                f'title="{value:+.3f} nats">{html.escape(text[start:end])}</span>'
+                f'<span style="background: rgba({_tint(value > 0)}, {0.85 * strength:.2f})" '
+                f'title="{value:+.3f} nats">{_escaped(text[start:after])}</span>'
             )
-            done = end
-        pieces.append(html.escape(text[done:]))
-        title = html.escape(
+            done = after
+        pieces.append(_escaped(text[done:end]))
+        title = _escaped(
             f"{names[a]!r} with probability {self.posterior[document, a]:.4f}, against {names[b]!r}"
         )
+        cut = ""
+        if end < len(text):
+            cut = (
+                f"<p><i>The first {end:,} of {len(text):,} characters are shown; all of them were counted. "
+                "html(characters=None) shows all.</i></p>"
+            )
         return (
             f'<div style="font-family: sans-serif; max-width: 45em"><p><b>{title}</b></p>'
-            f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p></div>'
+            f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p>{cut}</div>'
         )
 
-    def _shares(self, document: int, label: Any, against: Any) -> dict[tuple[int, int], float]:
-        """What each word, or character, of the text says: the words of one term share what it says."""
-        placed = list(place_terms(self.documents.text(document), self.language.analysis))
-        times = Counter(term for term, _ in placed)
+    def _shares(self, document: int, label: Any, against: Any, end: int) -> dict[tuple[int, int], float]:
+        """What each word, or character, up to `end` says: the words of one term share what it says."""
+        language = self.language
+        counts = count(
+            self.documents.part(document, document + 1), language.analysis, language.vocabulary, grow=False
+        )
+        times = dict(zip(language.vocabulary.words_of(counts.terms), counts.counts.tolist(), strict=True))
         evidence = dict(self.evidence(document, label, against))
         shares: dict[tuple[int, int], float] = defaultdict(float)
-        for term, spans in placed:
-            for span in spans if term in evidence else ():
-                shares[span] += evidence[term] / len(spans) / times[term]
+        for term, spans in place_terms(self.documents.text(document)[:end], language.analysis):
+            if term in evidence and spans:
+                share = evidence[term] / len(spans) / times[term]
+                for span in spans:
+                    shares[span] += share
         return shares
 
     def _repr_html_(self) -> str:
@@ -222,10 +252,22 @@ class TextExplanation:
 
 
 def printable(word: str) -> str:
-    """A word as it can be printed: control characters, and those without a shape, as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in word)
+    """A word as it can be printed: control characters as escapes, and a very long one shortened."""
+    shown = "".join(c if c.isprintable() else _escape(c) for c in word[: MOST_LETTERS + 1])
+    return shown if len(shown) <= MOST_LETTERS else shown[: MOST_LETTERS - 1] + "…"
 
 
-def _tint(nats: float) -> str:
+def _escape(characters: str) -> str:
+    """What Python writes for these characters in a string."""
+    return characters.encode("unicode_escape").decode()
+
+
+def _escaped(text: str) -> str:
+    """A text as HTML, with control characters as escapes."""
+    return html.escape(CONTROL.sub(lambda found: _escape(found.group()), text))
+
+
+@cache
+def _tint(speaks_for: bool) -> str:
     """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
-    return ", ".join(str(round(255 * share)) for share in rgb(FOR if nats > 0 else AGAINST).tolist())
+    return ", ".join(str(round(255 * share)) for share in rgb(FOR if speaks_for else AGAINST).tolist())

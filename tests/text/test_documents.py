@@ -86,7 +86,7 @@ def test_a_null_that_covers_bytes_is_empty():
 BAD = pa.StringArray.from_buffers(2, pa.py_buffer(np.array([0, 1, 3], np.int32)), pa.py_buffer(b"ab\xff"))
 REFUSED = [
     ("one text", TypeError, r"single string .* pass \[text\]"),
-    (b"one text", TypeError, r"single string"),
+    (b"one text", TypeError, r"single bytes object .* pass \[document.decode\(\)\]"),
     (["a", 3], TypeError, "document 1 is of type int, not a string: 3"),
     (["a", None, 2.5], TypeError, "document 2 is of type float"),
     (["a", ["b"]], TypeError, "document 1 is of type list"),

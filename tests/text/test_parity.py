@@ -69,8 +69,23 @@ def test_the_table_of_ascii_begins_the_table_of_unicode():
     assert (code_point_table(lowercase=True, size=UNICODE) & WORD > 0).sum() > 100_000
 
 
+MARKS = st.one_of(
+    st.text("<>/ab&;lt!?=\"'- \n", max_size=60),
+    st.lists(
+        st.sampled_from(
+            [
+                *("<!--", "-->", "--", "<!", "<?", "</", "<", ">", "/>", "<a ", "</b>", "<br>", "İ", "词语"),
+                *("<script>", "<SCRIPT ", "</script>", "</Script", "<style/", "</style ", "<styles>", "ſtyle"),
+                *('="', "='", "= ", '"', "'", "one ", "two ", "&lt;", "&#66;", "&#x", "\x0b", "\n"),
+            ]
+        ),
+        max_size=25,
+    ).map("".join),
+)
+
+
 @anyway
-@given(st.text(st.characters(codec="utf-8")), st.text("<>/ab&;lt!? \n", max_size=60))
+@given(st.text(st.characters(codec="utf-8")), MARKS)
 def test_html_is_stripped_alike_by_both_ways(rows_of, text, marks):
     from suffice.text import driver, reference
 

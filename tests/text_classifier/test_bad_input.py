@@ -1,5 +1,7 @@
 """What cannot be read is refused with its position, and the model stays as it was."""
 
+from datetime import datetime
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,10 +14,16 @@ TEXTS, LABELS = ["good film", "bad film", "good"], ["+", "-", "+"]
 
 REFUSED = {
     "a single string": ("good film", TypeError, "single string"),
-    "bytes": (b"good film", TypeError, "single string"),
+    "bytes": (b"good film", TypeError, r"single bytes object.*pass \[document.decode\(\)\]"),
     "bytes that are not UTF-8": (["ok", b"\xff\xfe"], ValueError, "document 1: not valid UTF-8 at byte 0"),
     "a lone surrogate": (["ok", "ok", "a\ud800"], ValueError, "document 2: lone surrogate"),
     "a number": (["ok", 3], TypeError, "document 1 is of type int"),
+    "an object": (["ok", object()], TypeError, "document 1 is of type object, not a string.*convert it with str"),
+    "a date": (["ok", datetime(2026, 1, 1)], TypeError, "document 1 is of type datetime, not a string"),
+    "a long list": (["ok", list(range(10_000))], TypeError, "document 1 is of type list.{1,200}$"),
+    "a NumPy time": (["ok", np.datetime64("NaT", "ns")], TypeError, "document 1 is of type datetime64.*pass None"),
+    "not a time": (pd.NaT, TypeError, r"not a NaTType; pass \[None\] for one document"),
+    "not a number": (float("nan"), TypeError, r"not a float; pass \[None\] for one document"),
     "a list": (["ok", ["nested"]], TypeError, "document 1 is of type list"),
     "an array of numbers": (np.arange(3), TypeError, "document 0 is of type int"),
     "a polars column of numbers": (pl.Series([1, 2]), TypeError, "documents must be strings"),
@@ -115,11 +123,28 @@ def test_what_a_tokenizer_returns_is_checked(given, error, message):
         model.fit(["fine", "not"], ["x", "y"])
 
 
-def test_one_document_that_is_none_is_refused_with_the_cure():
+@pytest.mark.parametrize(
+    "document, message",
+    [
+        (None, r"NoneType; pass \[None\]"),
+        (pd.NaT, r"NaTType; pass \[None\]"),
+        (b"good", r"bytes object.*pass \[document.decode\(\)\]"),
+        (3, r"int; pass \[text\]"),
+        (["good", 3], "document 1 is of type int.*convert it with str"),
+    ],
+)
+def test_one_document_that_is_no_string_is_refused_with_the_cure(document, message):
     model = TextClassifier().fit(TEXTS, LABELS)
     for ask in (model.explain, model.perplexity, lambda document: model.log_prob(document, "+")):
-        with pytest.raises(TypeError, match=r"pass \[None\]"):
-            ask(None)
+        with pytest.raises(TypeError, match=message):
+            ask(document)
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NaT, pd.NA], ids=repr)
+def test_what_stands_for_nothing_in_a_list_is_a_missing_document(nothing):
+    model = TextClassifier().fit([*TEXTS, nothing], [*LABELS, "-"])
+    np.testing.assert_allclose(model.predict_proba([nothing]), [model.priors_])
+    assert model.log_prob(["good", nothing], "+")[1] == 0.0
 
 
 @pytest.mark.parametrize(

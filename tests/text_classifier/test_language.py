@@ -50,6 +50,28 @@ def test_top_words_by_evidence_are_log_odds_against_the_other_classes_together()
     assert values == sorted(values, reverse=True)
 
 
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli"])
+def test_evidence_without_smoothing_is_that_of_vanishing_smoothing(event):
+    texts, labels = [*TEXTS, "good plot", "fun fun"], [*LABELS, "-", "+"]
+    bare = TextClassifier(event, alpha=0.0).fit(texts, labels)
+    nearly = TextClassifier(event, alpha=1e-300).fit(texts, labels)
+    for label in ("+", "-"):
+        limit, near = (model.top_words(label, 10, by="evidence") for model in (bare, nearly))
+        assert [word for word, _ in limit] == [word for word, _ in near]
+        values = np.array([value for _, value in near])
+        expected = np.where(np.abs(values) > 600, np.copysign(np.inf, values), values)
+        np.testing.assert_allclose([value for _, value in limit], expected)
+    assert bare.top_words("-", 1, by="evidence")[0][1] == np.inf
+
+
+def test_evidence_without_smoothing_of_a_class_without_words_is_against_equal_shares():
+    model = TextClassifier(alpha=0.0).fit(["aa aa bb", ""], ["x", "y"])
+    expected = [("bb", np.log(1 / 2) - np.log(1 / 3)), ("aa", np.log(1 / 2) - np.log(2 / 3))]
+    for (word, value), (name, nats) in zip(model.top_words("y", by="evidence"), expected, strict=True):
+        assert word == name
+        np.testing.assert_allclose(value, nats)
+
+
 def test_top_words_by_presence_are_shares_of_documents():
     model = TextClassifier("bernoulli").fit(TEXTS, LABELS)
     assert model.top_words("-", 1) == [("bad", (2 + 1) / (2 + 2))]
@@ -230,6 +252,12 @@ def test_tags_are_not_shaded_where_they_are_no_text():
     assert shaded(page) == ["good", "caf&amp;eacute;"]
 
 
+def test_documents_without_words_hold_the_classes_together():
+    evidence = TextClassifier().fit(["", "a"], ["+", "-"]).evidence()
+    assert not evidence.kl.any()
+    assert not evidence.bhattacharyya.any()
+
+
 def test_what_an_occurrence_says_does_not_depend_on_how_counts_are_weighed():
     for choices in ({"tf": "log"}, {"length": "l2"}, {"tf": "binary"}):
         model = TextClassifier(**choices).fit(TEXTS, LABELS)
@@ -244,6 +272,54 @@ def test_control_characters_are_printed_as_escapes():
     assert "\\x1b[31mred" in shown
     assert "ok\\u202e" in shown
     assert all(c.isprintable() or c == "\n" for c in shown)
+
+
+def test_control_characters_are_escapes_in_html():
+    text = "\x00good\x1b[31m film\x85\n\tand\x7f more"
+    page = TextClassifier().fit(TEXTS, ["\x07+", "-", "\x07+", "-", "\x07+"]).explain(text).html()
+    assert all(c.isprintable() or c in "\n\t" for c in page)
+    assert "\\x00" in page
+    assert "\\x1b[31m" in page
+    assert shaded(page) == ["good", "film"]
+
+
+def test_a_very_long_word_is_shortened_where_it_is_printed():
+    word = "loooong" * 1000
+    why = TextClassifier().fit([word, "bad"], ["+", "-"]).explain(word)
+    assert max(map(len, why.describe(0).splitlines())) < 80
+    assert "loooonglooo" in why.describe(0)
+    assert "…" in why.describe(0)
+    assert why.words(0)[0] == [word]
+
+
+def test_a_very_long_document_is_shaded_at_its_beginning(model):
+    text = "good film " * 20_000
+    why = model.explain(text)
+    page = why.html(0, "+", "-")
+    assert "The first 100,000 of 200,000 characters are shown" in page
+    assert shaded(page) == ["good", "film"] * 10_000
+    value = dict(why.evidence(0, "+", "-"))["good"] / 20_000
+    assert f'title="{value:+.3f} nats">good<' in page
+    assert shaded(why.html(0, characters=None)) == ["good", "film"] * 20_000
+    assert "characters are shown" not in why.html(0, characters=None)
+
+
+@pytest.mark.parametrize(
+    "text, characters, words",
+    [
+        ("good filmfilm bad", 9, ["good"]),
+        ("good film bad", 9, ["good", "film"]),
+        ("goodgoodgood", 5, []),
+        ("good <b title='film film'>film</b>", 15, ["good"]),
+        ("good <!-- film film film film", 15, ["good"]),
+        ("good", 0, []),
+    ],
+)
+def test_a_document_is_cut_between_words_and_markup(text, characters, words):
+    model = TextClassifier(strip_html=True).fit(TEXTS, LABELS)
+    page = model.explain(text).html(0, characters=characters)
+    assert shaded(page) == words
+    assert f"The first {characters} of {len(text)} characters" in page
 
 
 def test_classes_that_are_both_ruled_out_are_compared_in_the_limit_or_not_at_all():

@@ -252,3 +252,56 @@ def test_any_cut_gives_the_posteriors_of_one_fit(rows, cut, event, length):
             parts.partial_fit(*zip(*part, strict=True))
     agree(parts, whole, asked)
     assert np.isfinite(whole.predict_proba(asked)).all()
+
+
+EXACT_CHOICES = [
+    {"event": event, **choices}
+    for event in ("multinomial", "bernoulli", "complement")
+    for choices in (
+        {},
+        {"alpha": 0.3, "min_count": 2},
+        {"max_vocabulary": 5, "ngram_range": (1, 2)},
+        {"tf": "binary", "unseen": "smooth"},
+        *([{"alpha": 0.0}] if event != "complement" else []),
+        *([{"idf": True}, {"weight_norm": True}] if event != "bernoulli" else []),
+        *([{"idf": True, "weight_norm": True, "tf": "binary"}] if event != "bernoulli" else []),
+    )
+]
+LONGER = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(["aa", "bb", "cc", "dd", "ee", "ff", "gg"]), max_size=9).map(" ".join),
+        st.sampled_from("xyz"),
+    ),
+    min_size=2,
+    max_size=12,
+)
+
+
+def answers(model):
+    """All that a model says, to the last bit."""
+    asked = ["aa", "bb aa cc cc zz", "gg dd ff ee", "", None]
+    said = [model.predict_joint_log_proba(asked)]
+    words = [model.top_words(label, 4, by) for label in model.classes_ for by in ("probability", "evidence")]
+    if model.event != "complement" and not model.weight_norm:
+        evidence = model.evidence()
+        said += [model.log_likelihood_, model.perplexity(asked), evidence.kl, evidence.bhattacharyya]
+        words += [model.generate(model.classes_[0], 5, 0), *model.sample(3, 0)[0]]
+    return [np.asarray(one).tobytes() for one in said], words, model.vocabulary_
+
+
+@pytest.mark.parametrize("choices", EXACT_CHOICES, ids=str)
+@settings(deadline=None, max_examples=4)
+@given(rows=LONGER, cut=st.integers(1, 11), chance=st.randoms(use_true_random=False))
+def test_any_batches_order_and_merge_give_the_same_model_to_the_last_bit(choices, rows, cut, chance):
+    one = TextClassifier(**choices).fit(*zip(*rows, strict=True))
+    mixed = chance.sample(rows, len(rows))
+    batches = [part for part in (mixed[:cut], mixed[cut:]) if part]
+    in_turn = TextClassifier(**choices)
+    for part in batches:
+        in_turn.partial_fit(*zip(*part, strict=True))
+    parts = [TextClassifier(**choices).fit(*zip(*part, strict=True)) for part in batches]
+    merged = functools.reduce(operator.add, parts)
+    forgetful = TextClassifier(**choices).fit(*zip(*(mixed + rows), strict=True))
+    forgetful.forget(*zip(*mixed, strict=True))
+    for other in (in_turn, merged, forgetful):
+        assert answers(other) == answers(one)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.factors.word_counts import document_lengths, document_values, term_frequencies
-from suffice.factors.word_entries import Entries
+from suffice.factors.word_entries import Entries, sums_by_class
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.kernels.choice import row_parts
@@ -103,9 +103,15 @@ class Language:
         """The words that count, as ids of the vocabulary."""
         return np.flatnonzero(self.row >= 0)
 
+    @cached_property
+    def in_order(self) -> NDArray[np.int32]:
+        """Where the words that count stand among the weights, in the order of their code points."""
+        places = self.row[self.vocabulary.sorted_order()]
+        return places[places >= 0]
+
     def terms(self) -> list[str]:
-        """The words that count, in the order of the weights."""
-        return self.vocabulary.words_of(self.ids)
+        """The words that count, in the order of their code points."""
+        return self.vocabulary.words_of(self.ids[self.in_order])
 
     def read(self, documents: Documents, label: str) -> tuple[Any, Array]:
         """What each word of each document is worth, (n, V) sparse, and the worth of words never seen."""
@@ -200,40 +206,49 @@ class Language:
             (own + self.family.alpha) / total if total > 0 else np.full_like(own, 1.0 / choices)
         )
 
-    def evidence(self, k: int) -> Array:
-        """Log θ_kw/θ_w of every word: how much more it speaks for the class than for the others together."""
+    def evidence(self, k: int) -> tuple[Array, Array]:
+        """Log θ_kw/θ_w of every word: how much more it speaks for the class than for the others together.
+
+        The finite part, and the power of 1/α that goes with it where alpha = 0.
+        """
         counts, trials, choices = self._counted()
-        alpha = self.family.alpha or 1.0
         here = self.entries.classes == k
-        sides = [
-            np.log(np.bincount(self.entries.words, counts * side, self.n_words) + alpha)
-            - np.log(total + alpha * choices)
+        (mine, my_order), (others, their_order) = (
+            self._log_share(np.bincount(self.entries.words, counts * side, self.n_words), total, choices)
             for side, total in ((here, trials[k]), (~here, trials.sum() - trials[k]))
-        ]
-        return np.asarray(sides[0] - sides[1])
+        )
+        return mine - others, their_order - my_order
+
+    def _log_share(self, counts: Array, total: float, choices: float) -> tuple[Array, Array]:
+        """The log of (counts + α)/(total + α·choices), and its power of α where alpha = 0: α → 0⁺."""
+        alpha = self.family.alpha
+        order = np.zeros_like(counts)
+        if alpha > 0:
+            return np.log(counts + alpha) - np.log(total + alpha * choices), order
+        if total == 0:
+            return np.full_like(counts, -np.log(choices)), order
+        order[counts == 0] = 1.0
+        return np.log(np.where(counts == 0, 1.0, counts)) - np.log(total), order
 
     def mean_length(self) -> Array:
         """Words per document of each class; different words, where their counts are not kept."""
         plain = self.family.tf == "count" and self.family.length is None and not self.family.idf
-        counted = np.bincount(
-            self.entries.classes,
-            self.entries.total if plain else self.entries.present,
-            len(self.weight),
-        )
+        entries = self.entries
+        counted = sums_by_class(entries, entries.total if plain else entries.present, len(self.weight))
         return np.divide(counted, self.weight, out=np.zeros_like(counted), where=self.weight > 0)
 
     def generate(self, k: int, n_words: int, rng: np.random.Generator) -> list[str]:
         """Words drawn from the language of one class."""
         if self.n_words == 0:
             return []
-        p = self.probabilities(k)
-        drawn = rng.choice(self.n_words, size=n_words, p=p / p.sum())
+        p = self.probabilities(k)[self.in_order]
+        drawn = self.in_order[rng.choice(self.n_words, size=n_words, p=p / p.sum())]
         return self.vocabulary.words_of(self.ids[drawn])
 
     def sample(self, k: int, rng: np.random.Generator) -> str:
         """One document of a class."""
         gap = " " if self.family.analyzer == "word" else ""
         if self.family.event == "bernoulli":
-            present = np.flatnonzero(rng.random(self.n_words) < self.probabilities(k))
+            present = self.in_order[rng.random(self.n_words) < self.probabilities(k)[self.in_order]]
             return gap.join(self.vocabulary.words_of(self.ids[present]))
         return gap.join(self.generate(k, int(rng.poisson(self.mean_length()[k])), rng))

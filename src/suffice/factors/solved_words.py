@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.factors.base import Codes, Separation, Solved, divergences
 from suffice.factors.language import Language, Weights
 from suffice.factors.word_counts import WordCounts
-from suffice.factors.word_entries import Entries
+from suffice.factors.word_entries import Entries, sum_of, sums_by_class
 from suffice.families import Bernoulli, Words
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
@@ -55,7 +55,7 @@ def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Langua
         idf=idf,
         scale=None,
         weight=column.weight,
-        draws=_by_class(entries, entries.total, n_classes),
+        draws=sums_by_class(entries, entries.total, n_classes),
     )
     solvers = {"multinomial": _multinomial, "bernoulli": _bernoulli, "complement": _complement}
     solvers[family.event](language, n_words)
@@ -79,11 +79,6 @@ def _kept_words(family: Words, entries: Entries, vocabulary: Vocabulary) -> NDAr
     return kept
 
 
-def _by_class(entries: Entries, values: NDArray[Any], n_classes: int) -> Array:
-    """The sum of some values over the entries of each class."""
-    return np.bincount(entries.classes, values, n_classes).astype(np.float64)
-
-
 def _multinomial(language: Language, size: int) -> None:
     """θ_w = (N_w + α)/(N + αV)."""
     family, entries, draws = language.family, language.entries, language.draws
@@ -105,7 +100,7 @@ def _multinomial(language: Language, size: int) -> None:
         language.orders = Weights.of(entries, -orders[entries.classes], size, orders, nothing)
     language.weights = Weights.of(entries, beyond, size, default, nothing)
     if family.weight_norm:
-        language.scale = _shrinking(-_by_class(entries, beyond, len(draws)) - size * default)
+        language.scale = _shrinking(-sums_by_class(entries, beyond, len(draws)) - size * default)
 
 
 def _bernoulli(language: Language, size: int) -> None:
@@ -119,7 +114,7 @@ def _bernoulli(language: Language, size: int) -> None:
         default = np.log(alpha) - np.log(n + alpha)
         log_absent = np.log(absent + alpha)
         logit = np.log(present + alpha) - log_absent
-        baseline = _by_class(entries, log_absent - np.log(n + 2.0 * alpha)[entries.classes], n_classes)
+        baseline = sums_by_class(entries, log_absent - np.log(n + 2.0 * alpha)[entries.classes], n_classes)
         baseline += unseen * (np.log(n + alpha) - np.log(n + 2.0 * alpha))
     else:
         some = n > 0
@@ -128,14 +123,14 @@ def _bernoulli(language: Language, size: int) -> None:
         log_some_absent = np.log(np.where(always, 1.0, absent))
         default = -log_n
         logit = np.log(present) - log_some_absent
-        baseline = _by_class(entries, log_some_absent - log_n[entries.classes], n_classes)
+        baseline = sums_by_class(entries, log_some_absent - log_n[entries.classes], n_classes)
         baseline = np.where(some, baseline, -size * np.log(2.0))
         language.orders = Weights.of(
             entries,
             np.where(always, -2.0 * IMPOSSIBLE, -IMPOSSIBLE),
             size,
             np.where(some, IMPOSSIBLE, 0.0),
-            IMPOSSIBLE * _by_class(entries, always, n_classes),
+            IMPOSSIBLE * sums_by_class(entries, always, n_classes),
         )
     language.weights = Weights.of(entries, logit - default[entries.classes], size, default, baseline)
 
@@ -152,7 +147,7 @@ def _complement(language: Language, size: int) -> None:
     language.word = -np.log(everywhere + alpha)
     language.weights = Weights.of(entries, beyond, size, default, np.zeros(len(draws)))
     if family.weight_norm:
-        total = _by_class(entries, beyond, len(draws)) + language.word.sum() + size * default
+        total = sums_by_class(entries, beyond, len(draws)) + sum_of(language.word) + size * default
         language.scale = _shrinking(total)
 
 
@@ -182,7 +177,7 @@ class SolvedWords(Solved):
         for language in self.languages:
             entries, weights = language.entries, language.weights
             counts = entries.present if language.family.event == "bernoulli" else entries.total
-            value += float(language.weight @ weights.baseline) + float(counts @ weights.of_entries(entries))
+            value += float(language.weight @ weights.baseline) + sum_of(counts * weights.of_entries(entries))
         return value
 
     def _scored(self, block: list[TextBlock], labels: list[str]) -> Iterator[tuple[slice, int, Array, Any]]:
@@ -235,7 +230,9 @@ class SolvedWords(Solved):
 
     def _divergences(self, language: Language) -> tuple[Array, Array]:
         n_classes = len(language.weight)
-        theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)
+        if language.n_words == 0:
+            return np.zeros((n_classes, n_classes)), np.zeros((n_classes, n_classes))
+        theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)[language.in_order]
         with np.errstate(divide="ignore", invalid="ignore"):
             if language.family.event == "bernoulli":
                 kl, distance = divergences(Bernoulli(), np.log(theta / (1.0 - theta)).T[np.newaxis])

@@ -21,6 +21,8 @@ PENDING = 1 << 20
 """Entries that may wait before they are summed, at the least."""
 CELLS_AT_ONCE = 1 << 20
 """Sums of classes and words that are made in plain arrays."""
+FEW = 8
+"""So many times as many entries are looked through for a few, rather than sorted with them."""
 CELLS_PER_ENTRY = 8
 """Plain arrays are worth it up to so many sums for each entry that is added."""
 
@@ -112,15 +114,24 @@ class WordCounts:
 
     def add(self, other: WordCounts, sign: int) -> None:
         """Add (or subtract) counts over the same classes; words that are gone leave the vocabulary."""
-        theirs = other.entries
+        mine, theirs = self.entries, other.entries
         if not self.vocabulary.extends(other.vocabulary):
-            ids = self.growing().union(other.vocabulary)
-            theirs = theirs.renumbered(ids[theirs.words])
-        self._entries = [summed([self.entries, theirs.scaled(sign, sign)])]
+            theirs = theirs.renumbered(self._ids_of(other.vocabulary, sign)[theirs.words])
+        theirs = theirs.scaled(sign, sign)
+        changed = mine.changed(theirs) if FEW * len(theirs) < len(mine) else None
+        self._entries = [summed([mine, theirs]) if changed is None else changed]
         self.weight = self.weight + sign * other.weight
         self.rows = self.rows + sign * other.rows
-        if sign < 0:
+        if sign < 0 and (changed is None or len(changed) < len(mine)):
             self._forget_words()
+
+    def _ids_of(self, vocabulary: Vocabulary, sign: int) -> NDArray[np.int32]:
+        """The id of each word of another vocabulary; words that are new are added."""
+        if sign < 0:  # what is taken away was there before, as a rule: then nothing grows
+            ids = self.vocabulary.find(vocabulary.arena, vocabulary.offsets)
+            if (ids >= 0).all():
+                return ids
+        return self.growing().union(vocabulary)
 
     def _forget_words(self) -> None:
         """Keep only the words that are held by some entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -57,6 +58,13 @@ class Entries:
         """All columns, as they are kept."""
         return self.classes, self.words, *self._sums
 
+    def blocks(self) -> Iterator[Entries]:
+        """The entries in runs of a limited size."""
+        return (
+            self.chosen(slice(first, first + ENTRIES_AT_ONCE))
+            for first in range(0, len(self), ENTRIES_AT_ONCE)
+        )
+
     def chosen(self, which: NDArray[Any] | slice) -> Entries:
         """Some of the entries."""
         return Entries(*(array[which] for array in self.columns()))
@@ -74,6 +82,37 @@ class Entries:
         return Entries(
             self.classes, self.words, self.total * factor, self.present * factor, self.support * sign
         )
+
+    def changed(self, more: Entries) -> Entries | None:
+        """The sums with more added to a few of them, or None where there are no such sums to add to."""
+        at = self._places(more)
+        if at is None:
+            return None
+        sums, gone = [], np.ones(len(at), np.bool_)
+        for mine, added in zip(self._sums, (more.total, more.present, more.support), strict=True):
+            values = mine[at].astype(added.dtype) + added
+            gone &= values == 0
+            kept = _narrow(values, mine.dtype.type)
+            whole = mine.astype(kept.dtype)
+            whole[at] = kept
+            sums.append(whole)
+        entries = Entries(self.classes, self.words, *sums)
+        if not gone.any():
+            return entries
+        held = np.ones(len(self), np.bool_)
+        held[at[gone]] = False
+        return entries.chosen(held)
+
+    def _places(self, few: Entries) -> NDArray[np.intp] | None:
+        """Where the same classes and words are here, or None if some are not."""
+        at = np.empty(len(few), np.intp)
+        for k in np.unique(few.classes).tolist():
+            first, last = np.searchsorted(self.classes, [k, k + 1])
+            asked = few.classes == k
+            at[asked] = first + np.searchsorted(self.words[first:last], few.words[asked])
+            at[asked & (at == last)] = -1
+        is_there = (at >= 0) & (self.words[at] == few.words) if len(self) else np.zeros(len(few), np.bool_)
+        return at if is_there.all() else None
 
     def of_classes(self, index: Codes, n_classes: int) -> Entries:
         """The entries of these of the n classes, which are numbered anew; −1 stands for none."""
@@ -95,12 +134,18 @@ def no_entries() -> Entries:
 
 
 def joined(parts: list[Entries]) -> Entries:
-    """All entries, one after the other."""
-    parts = [part for part in parts if len(part)] or parts[:1]
-    if len(parts) == 1:
-        return parts[0]
-    columns = zip(*(part.columns() for part in parts), strict=True)
-    return Entries(*(np.concatenate(arrays) for arrays in columns))
+    """All entries, one after the other; the list is emptied, so that memory is given back early."""
+    held = [part for part in parts if len(part)] or parts[:1]
+    parts.clear()
+    if len(held) == 1:
+        return held[0]
+    columns = [list(arrays) for arrays in zip(*(part.columns() for part in held), strict=True)]
+    held.clear()
+    whole = []
+    for arrays in columns:
+        whole.append(np.concatenate(arrays))
+        arrays.clear()
+    return Entries(*whole)
 
 
 def ordered(entries: Entries) -> Entries:
@@ -142,6 +187,17 @@ def summed(parts: list[Entries]) -> Entries:
             ordered(joined([part.chosen(slice(*at)) for part, at in zip(parts, places, strict=True)]))
         )
     return joined(blocks)
+
+
+def sums_by_class(entries: Entries, values: NDArray[Any], n_classes: int) -> Array:
+    """The sum of some values over the entries of each class, whatever order the words came in."""
+    starts = np.searchsorted(entries.classes, np.arange(n_classes + 1)).tolist()
+    return np.array([sum_of(values[first:last]) for first, last in pairwise(starts)], dtype=np.float64)
+
+
+def sum_of(values: NDArray[Any]) -> float:
+    """The sum of some values in the order of their size: the same to the last bit in whatever order they are."""
+    return float(np.sort(values).sum())
 
 
 def _most(parts: list[Entries]) -> int:

@@ -157,16 +157,16 @@ class WordTotals(Totals):
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
-            entries = column.entries
             if (impossible(column.weight, column.rows, size) | (column.rows > rows)).any():
                 return f"{label} would hold fewer documents than none, or more than the class, in some class"
-            largest = max(size, float(np.abs(entries.total).max(initial=0.0)))
-            less = impossible(entries.present, entries.support, largest) | (entries.total < -1e-9 * largest)
-            more = entries.support > column.rows[entries.classes]
-            for bad, how in ((less, "less than never"), (more, "in more documents than there are")):
-                if bad.any():
-                    word = column.vocabulary.words_of(entries.words[bad][:1])[0]
-                    return f"{label} would hold the word {word!r} {how} in some class"
+            largest = max([size, *(float(np.abs(part.total).max()) for part in column.entries.blocks())])
+            for part in column.entries.blocks():
+                less = impossible(part.present, part.support, largest) | (part.total < -1e-9 * largest)
+                more = part.support > column.rows[part.classes]
+                for bad, how in ((less, "less than never"), (more, "in more documents than there are")):
+                    if bad.any():
+                        word = column.vocabulary.words_of(part.words[bad][:1])[0]
+                        return f"{label} would hold the word {word!r} {how} in some class"
         return None
 
     def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedWords:

@@ -74,9 +74,13 @@ def read_documents(column: Any) -> Documents:
     import pyarrow as pa
 
     if isinstance(column, str | bytes):
+        kind, one = ("string", "text") if isinstance(column, str) else ("bytes object", "document.decode()")
         raise TypeError(
-            "a single string was passed where documents were expected; pass [text] for one document"
+            f"a single {kind} was passed where documents were expected; pass [{one}] for one document"
         )
+    if not isinstance(column, Iterable) and not hasattr(column, "__arrow_c_stream__"):
+        one = "None" if _is_missing(column) else "text"
+        raise TypeError(_no_documents(column, f"pass [{one}] for one document"))
     shape = getattr(column, "shape", None)
     if shape is not None and len(shape) != 1:
         raise ValueError(
@@ -95,12 +99,11 @@ def read_documents(column: Any) -> Documents:
         return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
     if hasattr(column, "to_numpy"):
         return _from_values(column.to_numpy().tolist())
-    cure = "pass list(documents)"
-    if not isinstance(column, Iterable):
-        cure = f"pass [{'None' if column is None else 'text'}] for one document"
-    raise TypeError(
-        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
-    )
+    raise TypeError(_no_documents(column, "pass list(documents)"))
+
+
+def _no_documents(column: Any, cure: str) -> str:
+    return f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
 
 
 def _from_values(values: list[Any] | tuple[Any, ...]) -> Documents:
@@ -160,8 +163,6 @@ def _as_strings(array: Any) -> Any:
 
 def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn:
     """Say which document is no string, or has no UTF-8."""
-    import pyarrow as pa
-
     for i, value in enumerate(values, first):
         if isinstance(value, str):
             try:
@@ -178,12 +179,22 @@ def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn
                 raise ValueError(
                     f"document {i}: not valid UTF-8 at byte {problem.start}; decode it first"
                 ) from error
-        elif pa.array([value], from_pandas=True).null_count == 0:
+        elif not _is_missing(value):
             raise TypeError(
-                f"document {i} is of type {type(value).__name__}, not a string: {value!r}; "
+                f"document {i} is of type {type(value).__name__}, not a string: {value!r:.80}; "
                 "convert it with str, or pass None where the document is missing"
             ) from error
     raise error
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a value stands for a missing document."""
+    import pyarrow as pa
+
+    try:
+        return bool(pa.array([value], pa.large_string(), from_pandas=True).null_count)
+    except pa.ArrowException:  # it is something, but no string
+        return False
 
 
 def _from_arrow(strings: Any) -> Documents:

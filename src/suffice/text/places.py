@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from suffice.text.analysis import Analysis
-from suffice.text.reference import SPACES, TAG, TOKEN, words_of
-
-ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
-"""What `html.unescape` looks at."""
-
-Span = tuple[int, int]
+from suffice.text.markup import ENTITY, Span, markup, unescaped
+from suffice.text.reference import SPACES, TOKEN, words_of
 
 
 @dataclass
 class Spelled:
-    """A text and, for each of its characters, the part of the original it came from."""
+    """A text and, for each of its characters, where the part of the original it came from starts and ends."""
 
     text: str
-    spans: list[Span]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def original(cls, text: str) -> Spelled:
+        """A text as it is."""
+        places = np.arange(len(text) + 1)
+        return cls(text, places[:-1], places[1:])
 
     def span(self, start: int, end: int) -> Span:
         """Where the characters from `start` to `end` came from."""
-        return self.spans[start][0], self.spans[end - 1][1]
+        return int(self.starts[start]), int(self.ends[end - 1])
 
-    def replaced(self, pattern: re.Pattern[str], change: str | None) -> Spelled:
-        """With every match replaced, by `html.unescape` of it if nothing is given."""
-        pieces, spans, done = [], [], 0
-        for found in pattern.finditer(self.text):
-            new = html.unescape(found.group()) if change is None else change
-            pieces += [self.text[done : found.start()], new]
-            spans += self.spans[done : found.start()] + [self.span(*found.span())] * len(new)
-            done = found.end()
-        return Spelled("".join([*pieces, self.text[done:]]), spans + self.spans[done:])
+    def spans(self, start: int, end: int) -> Iterator[Span]:
+        """Where each character from `start` to `end` came from."""
+        return zip(self.starts[start:end].tolist(), self.ends[start:end].tolist(), strict=True)
+
+    def replaced(self, changes: Iterable[tuple[Span, str]]) -> Spelled:
+        """With other text at some places, which are in order."""
+        pieces, starts, ends, done = [], [], [], 0
+        for (first, last), new in changes:
+            origin = self.span(first, last)
+            pieces += [self.text[done:first], new]
+            starts += [self.starts[done:first], np.full(len(new), origin[0])]
+            ends += [self.ends[done:first], np.full(len(new), origin[1])]
+            done = last
+        return Spelled(
+            "".join([*pieces, self.text[done:]]),
+            np.concatenate([*starts, self.starts[done:]]),
+            np.concatenate([*ends, self.ends[done:]]),
+        )
 
     def lower(self) -> Spelled:
         """In lower case, which may be longer."""
-        pairs = zip(self.text, self.spans, strict=True)
-        return Spelled(self.text.lower(), [span for c, span in pairs for _ in c.lower()])
+        lowered = self.text.lower()
+        if len(lowered) == len(self.text):
+            return Spelled(lowered, self.starts, self.ends)
+        lengths = [len(c.lower()) for c in self.text]
+        return Spelled(lowered, np.repeat(self.starts, lengths), np.repeat(self.ends, lengths))
 
 
 def place_terms(text: str, analysis: Analysis) -> Iterator[tuple[str, list[Span]]]:
@@ -48,9 +65,11 @@ def place_terms(text: str, analysis: Analysis) -> Iterator[tuple[str, list[Span]
 
     Words of a tokenizer are looked for in the text in turn; those that are not there have no place.
     """
-    spelled = Spelled(text, [(i, i + 1) for i in range(len(text))])
+    spelled = Spelled.original(text)
     if analysis.strip_html:
-        spelled = spelled.replaced(TAG, " ").replaced(ENTITY, None)
+        spelled = spelled.replaced((span, " ") for span in markup(text))
+        entities = ENTITY.finditer(spelled.text)
+        spelled = spelled.replaced((found.span(), unescaped(found.group())) for found in entities)
     if analysis.lowercase:
         spelled = spelled.lower()
     fewest, most = analysis.ngram_range
@@ -73,11 +92,11 @@ def _segments(
         units = [unit for unit in _placed_words(spelled, analysis) if unit[0] not in analysis.stop_set]
         yield units, " ", False
     elif analysis.analyzer == "char":
-        plain = spelled.replaced(SPACES, " ")
-        yield list(zip(plain.text, plain.spans, strict=True)), "", False
+        plain = spelled.replaced((found.span(), " ") for found in SPACES.finditer(spelled.text))
+        yield list(zip(plain.text, plain.spans(0, len(plain.text)), strict=True)), "", False
     else:
         for word in re.finditer(r"\S+", spelled.text):
-            letters = zip(word.group(), spelled.spans[word.start() : word.end()], strict=True)
+            letters = zip(word.group(), spelled.spans(*word.span()), strict=True)
             yield [(" ", None), *letters, (" ", None)], "", True
 
 
@@ -95,3 +114,17 @@ def _placed_words(spelled: Spelled, analysis: Analysis) -> Iterator[tuple[str, S
         else:
             done = at + len(word)
             yield word, spelled.span(at, done)
+
+
+def words_end(text: str, end: int, analysis: Analysis) -> int:
+    """The last place up to `end` where a text can be cut without cutting a word or a piece of markup."""
+    if end >= len(text):
+        return len(text)
+    while end > 0 and not text[end].isspace():
+        end -= 1
+    for start, after in markup(text) if analysis.strip_html else ():
+        if start >= end:
+            break
+        if after > end:
+            return start
+    return end

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels.choice import read_only
 from suffice.text.analysis import Analysis
 from suffice.text.characters import NEEDS_CONTEXT
+from suffice.text.compiled_markup import blank_markup
 from suffice.text.documents import Bytes, Documents
+from suffice.text.markup import unescaped
 
 BLOCK = 1 << 18
-TAG_OPENERS = np.frombuffer(b"/!?abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
 
 
 def prepared(documents: Documents, analysis: Analysis) -> Documents:
     """The documents without HTML, if asked, and lower-cased by Python where a table cannot do it."""
     if analysis.strip_html:
-        documents = _without_tags(documents)
-        documents = _rewritten(documents, _containing(documents, "&"), html.unescape)
+        documents = _without_markup(documents)
+        documents = _rewritten(documents, _containing(documents, "&"), unescaped)
     if analysis.lowercase:
         documents = _rewritten(documents, _containing(documents, NEEDS_CONTEXT), str.lower)
     return documents
@@ -76,25 +77,10 @@ def _interleaved(
     yield documents.bytes[start : documents.offsets[-1]].data
 
 
-def _without_tags(documents: Documents) -> Documents:
-    """The documents with every byte of a tag blanked: no analyzer sees how many spaces there are."""
-    text = _text(documents)
-    opened, closed = _positions(text, ord("<")), _positions(text, ord(">"))
-    opened = opened[opened + 1 < len(text)]
-    opened = opened[np.isin(text[opened + 1], TAG_OPENERS)]
-    following = np.searchsorted(closed, opened)
-    opened, following = opened[following < len(closed)], following[following < len(closed)]
-    offsets = documents.offsets - documents.offsets[0]
-    ends = closed[following]
-    inside = np.searchsorted(offsets, opened, side="right") == np.searchsorted(offsets, ends, side="right")
-    starts, ends = opened[inside], ends[inside]
-    # A "<" inside a tag ends at the same ">": the first one opened it.
-    ends, first = np.unique(ends, return_index=True)
-    starts = starts[first]
-    if len(starts) == 0:
+def _without_markup(documents: Documents) -> Documents:
+    """The documents with markup blanked."""
+    if len(_containing(documents, "<")) == 0:
         return documents
-    lengths = ends - starts + 1
-    before = np.cumsum(lengths) - lengths
-    blanked = text.copy()
-    blanked[np.repeat(starts - before, lengths) + np.arange(lengths.sum())] = ord(" ")
-    return Documents(blanked, offsets, documents.missing)
+    text, offsets = _text(documents).copy(), documents.offsets - documents.offsets[0]
+    blank_markup(text, read_only(offsets))
+    return Documents(text, offsets, documents.missing)

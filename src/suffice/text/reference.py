@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
@@ -12,12 +11,12 @@ import numpy as np
 from suffice.text.analysis import Analysis
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents
+from suffice.text.markup import unescaped, without_markup
 from suffice.text.vocabulary import Vocabulary
 
 Slices = TypeVar("Slices", str, list[str])
 
 TOKEN = re.compile(r"\b\w\w+\b")
-TAG = re.compile(r"<[/!?a-zA-Z][^>]*>")
 SPACES = re.compile(r"\s\s+")
 
 
@@ -63,7 +62,7 @@ def _known(everything: Counts) -> Counts:
 def _terms(text: str, analysis: Analysis, position: int) -> Iterator[str]:
     """The terms of one document: short ones first, as they occur."""
     if analysis.strip_html:
-        text = html.unescape(TAG.sub(" ", text))
+        text = unescaped(without_markup(text))
     if analysis.lowercase:
         text = text.lower()
     fewest, most = analysis.ngram_range

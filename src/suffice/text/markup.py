@@ -1,0 +1,51 @@
+"""HTML: what of a document is markup and what is text. `compiled_markup.py` finds the same for numba.
+
+A comment, and what stands between the tags of a script or a style, runs to the end of the document if nothing
+ends it, as in a browser. A tag that nothing ends is text, and so is all that follows. A ">" in a quoted value
+ends no tag, unless the quote is never closed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+Span = tuple[int, int]
+
+SPACE = r"[\t\n\f\r ]"
+REST_OF_TAG = rf"""(?>[^>=]*+(?:={SPACE}*+(?:"[^"]*+"|'[^']*+')?+[^>=]*+)*+>)"""
+MARKUP = re.compile(
+    rf"<!--(?:-?>|.*?(?:-->|\Z))"
+    rf"|<(script|style)(?={SPACE}|[/>]){REST_OF_TAG}.*?(?=</\1(?:{SPACE}|[/>])|\Z)"
+    rf"|</?[a-z]{REST_OF_TAG}"
+    rf"|<(?:[!?]|/(?![a-z]))[^>]*+>"
+    rf"|(?P<never_closed><[/!?a-z].*)",
+    re.ASCII | re.IGNORECASE | re.DOTALL,
+)
+ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
+"""What `html.unescape` looks at."""
+BEYOND_UNICODE = re.compile(r"&#[0-9]{1000,}+;?")
+"""Numbers of more digits than Python reads."""
+
+
+def markup(text: str) -> Iterator[Span]:
+    """Where the comments and tags of a text are."""
+    for found in MARKUP.finditer(text):
+        if found["never_closed"] is not None:
+            return
+        yield found.span()
+
+
+def without_markup(text: str) -> str:
+    """A text with a space in place of each piece of markup."""
+    pieces, done = [], 0
+    for start, end in markup(text):
+        pieces.append(text[done:start])
+        done = end
+    return " ".join([*pieces, text[done:]])
+
+
+def unescaped(text: str) -> str:
+    """A text with its entities resolved."""
+    return html.unescape(BEYOND_UNICODE.sub("\N{REPLACEMENT CHARACTER}", text))
