@@ -32,17 +32,17 @@ def steps(monkeypatch):
 
 
 def plain_em(X, tolerance=1e-13, most=4000):
-    """Textbook EM of one Gaussian, row by row, from the moments of each column alone."""
+    """Textbook EM of one Gaussian, from the moments of each column alone."""
     mean, covariance = np.nanmean(X, axis=0), np.diag(np.nanvar(X, axis=0))
+    patterns = np.unique(np.isnan(X), axis=0)
+    members = [(np.isnan(X) == gaps).all(axis=1) for gaps in patterns]
     for _ in range(most):
-        filled, left_over = np.empty_like(X), np.zeros_like(covariance)
-        for row, gaps, out in zip(X, np.isnan(X), filled, strict=True):
+        filled, left_over = X.copy(), np.zeros_like(covariance)
+        for gaps, rows in zip(patterns, members, strict=True):
             slope = np.linalg.solve(covariance[np.ix_(~gaps, ~gaps)], covariance[np.ix_(~gaps, gaps)])
-            out[~gaps] = row[~gaps]
-            out[gaps] = mean[gaps] + (row[~gaps] - mean[~gaps]) @ slope
-            left_over[np.ix_(gaps, gaps)] += (
-                covariance[np.ix_(gaps, gaps)] - covariance[np.ix_(gaps, ~gaps)] @ slope
-            )
+            filled[np.ix_(rows, gaps)] = mean[gaps] + (X[np.ix_(rows, ~gaps)] - mean[~gaps]) @ slope
+            left = covariance[np.ix_(gaps, gaps)] - covariance[np.ix_(gaps, ~gaps)] @ slope
+            left_over[np.ix_(gaps, gaps)] += rows.sum() * left
         before, mean = covariance, filled.mean(axis=0)
         covariance = (left_over + (filled - mean).T @ (filled - mean)) / len(X)
         if np.abs(covariance - before).max() < tolerance:
@@ -50,7 +50,7 @@ def plain_em(X, tolerance=1e-13, most=4000):
     raise AssertionError("plain EM has not settled")
 
 
-@pytest.mark.parametrize("seed, n, d, gaps", [(0, 30, 2, 0.3), (1, 40, 3, 0.2), (2, 40, 3, "each")])
+@pytest.mark.parametrize("seed, n, d, gaps", [(0, 30, 2, 0.3), (1, 40, 3, 0.2), (3, 80, 3, "each")])
 def test_the_answer_is_that_of_plain_steps(steps, seed, n, d, gaps):
     X = gappy(seed, n, d, gaps)
     X = X[~np.isnan(X).all(axis=1)]
@@ -85,7 +85,7 @@ def test_a_thin_covariance_that_ends_is_none_that_loses_rank():
     np.testing.assert_allclose(model.covariances_[0], covariance, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("covariance", ["full", "shared", "diagonal", "isotropic"])
+@pytest.mark.parametrize("covariance", ["full", "shared", "isotropic"])
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_what_is_climbed_never_falls_from_look_to_look(monkeypatch, covariance, ddof):
     kept, settled = [], climbing.has_settled

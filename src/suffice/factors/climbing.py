@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.factors.gaps import Pattern, log_determinant, root_of
+from suffice.factors.gaps import Pattern, log_density, root_of
 from suffice.families.elementary import Array
 from suffice.progress import Progress
 
@@ -86,34 +86,46 @@ class Step:
         return float(max(of_means.max(initial=0.0), of_products.max(initial=0.0)))
 
 
-class Group:
-    """Classes that share one Σ: the sums of their patterns, and the step of EM.
+@dataclass(frozen=True)
+class Beside:
+    """What counts beside the rows: pseudo-observations of this weight and scatter, or (below 0) rows less."""
 
-    `covariance_of` divides a scatter by the rows (of `weight`, less those that ddof takes) and shapes it.
-    """
+    weight: float
+    scatter: Array
+
+    def log_likelihood(self, covariance: Array) -> float:
+        """Log p of the pseudo-observations, up to a constant."""
+        root = root_of(covariance)
+        return -np.inf if root is None else log_density(root, self.weight, self.scatter)
+
+
+class Group:
+    """Classes that share one Σ: the sums of their patterns, and the step of EM."""
 
     def __init__(
-        self, cells: list[list[Pattern]], weight: Array, ddof: float, covariance_of: Callable[[Array], Array]
+        self, cells: list[list[Pattern]], weight: Array, beside: Beside, shaped: Callable[[Array], Array]
     ) -> None:
-        self.cells, self.weight, self.ddof, self.covariance_of = cells, weight, ddof, covariance_of
+        self.cells, self.weight, self.beside, self.shaped = cells, weight, beside, shaped
+
+    def covariance(self, scatter: Array) -> Array:
+        """Σ from the scatter of the rows."""
+        return self.shaped((scatter + self.beside.scatter) / (self.weight.sum() + self.beside.weight))
 
     def step(self, start: Point) -> Step:
         """Expected sums at one point give the next."""
         shift, scatter = np.zeros_like(start.mean), np.zeros_like(start.covariance)
-        log_likelihood = 0.0
+        log_likelihood = self.beside.log_likelihood(start.covariance)
         for k, patterns in enumerate(self.cells):
             total = np.zeros(len(scatter))
             for pattern in patterns:
-                first, second, log_density = pattern.expected(start.mean[k], start.covariance)
+                first, second, log_p = pattern.expected(start.mean[k], start.covariance)
                 total += first
                 scatter += second
-                log_likelihood += log_density
+                log_likelihood += log_p
             if self.weight[k] > 0:
                 shift[k] = total / self.weight[k]
                 scatter -= np.outer(shift[k], total)
-        if self.ddof:  # dividing by fewer rows maximises a likelihood with a power of |Σ| beside it
-            log_likelihood += 0.5 * self.ddof * log_determinant(root_of(start.covariance))
-        end = Point(start.mean + shift, self.covariance_of(scatter))
+        end = Point(start.mean + shift, self.covariance(scatter))
         return Step(start, end, scatter, log_likelihood)
 
 

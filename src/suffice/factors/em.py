@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from suffice.archive import Fields, Scalars
-from suffice.factors.climbing import Group, Point, climb
+from suffice.factors.climbing import Beside, Group, Point, climb
 from suffice.factors.gaps import Pattern
 from suffice.factors.solved_scatter import Evidence
 from suffice.families.elementary import Array
@@ -75,32 +74,37 @@ def maximize(data: Standardised, tying: Tying, again: Fields | None = None) -> M
 
 
 def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> Found:
-    """EM from the available-case start, so that any batching of the rows gives the same answer."""
+    """EM from the available-case start, so that any batching of the rows gives the same answer.
+
+    A group that loses rank has no maximum, only a way without an end; the answer is then the maximum with one
+    pseudo-observation of the available-case covariance that all classes share.
+    """
     n_classes, d = variance.shape
     start = tying.pooled(weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance))
-    divisor = tying.divisors(weight)
+    shared = start.sum(axis=0)
+    shared = (shared + np.diag(np.diag(shared)) / weight.sum()) / (weight.sum() + 1.0)
     mean, scatter = np.zeros((n_classes, d)), np.zeros((tying.n_groups, d, d))
     singular, notes = set(), []
     with Progress("EM over the gaps") as progress:
-        for g, every in enumerate(tying.pooled(weight)):
+        for g, less in enumerate(tying.divisors(weight) - tying.pooled(weight)):
             members = np.flatnonzero(tying.group == g)
-            covariance_of = partial(_covariance, tying, divisor[g])
-            covariance = covariance_of(start[g])
-            kept = np.flatnonzero(np.diag(covariance) > 0)  # others are constant in each of these classes
-            patterns = [[pattern.among_columns(kept) for pattern in cells[k]] for k in members]
-            group = Group(patterns, weight[members], every - divisor[g], covariance_of)
+            kept = np.flatnonzero(
+                np.diag(tying.shaped(start)[g]) > 0
+            )  # the others never vary in these classes
             inside = np.ix_(kept, kept)
-            summit = climb(group, Point(np.zeros((len(members), len(kept))), covariance[inside]), progress)
-            mean[np.ix_(members, kept)], scatter[g][inside] = summit.step.end.mean, summit.step.scatter
-            if summit.is_singular:
+            patterns = [[pattern.among_columns(kept) for pattern in cells[k]] for k in members]
+            none = np.zeros((len(kept), len(kept)))
+            for beside in (Beside(less, none), Beside(less + 1.0, shared[inside])):
+                group = Group(patterns, weight[members], beside, tying.shaped_one)
+                at = Point(np.zeros((len(members), len(kept))), group.covariance(start[g][inside]))
+                summit = climb(group, at, progress)
+                if not summit.is_singular:
+                    break
                 singular.add(g)
+            mean[np.ix_(members, kept)], scatter[g][inside] = summit.step.end.mean, summit.step.scatter
             if summit.note is not None:
                 notes.append(summit.note)
     return Found(mean, scatter, frozenset(singular), tuple(notes))
-
-
-def _covariance(tying: Tying, divisor: float, scatter: Array) -> Array:
-    return tying.shaped(scatter[np.newaxis] / divisor)[0]
 
 
 def _available_case(cells: list[list[Pattern]], variance: Array) -> Array:

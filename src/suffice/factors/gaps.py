@@ -36,9 +36,9 @@ class Pattern:
         about = self.sums.moved(-mean[self.columns])
         among, across = covariance[self.among], covariance[self.across]
         root = root_of(among)
-        log_density = -np.inf if root is None else _log_density(root, about)
+        log_p = -np.inf if root is None else log_density(root, float(about.weight), about.scatter)
         if len(self.hidden) == 0:
-            return about.total, about.scatter, log_density
+            return about.total, about.scatter, log_p
         slope = _slope(root, among, across)
         first, second = np.empty(len(mean)), np.empty(covariance.shape)
         first[self.columns], first[self.hidden] = about.total, slope @ about.total
@@ -48,7 +48,7 @@ class Pattern:
         second[self.across] = cross
         second[self.crosswise] = cross.T
         second[self.within] = cross @ slope.T + self.sums.weight * left_over
-        return first, second, log_density
+        return first, second, log_p
 
 
 def regression(among: Array, across: Array) -> Array:
@@ -66,11 +66,6 @@ def root_of(covariance: Array) -> Array | None:
     return np.asarray(root)
 
 
-def log_determinant(root: Array | None) -> float:
-    """log|Σ| of its Cholesky factor; −inf where it has lost rank."""
-    return -np.inf if root is None else 2.0 * float(np.sum(np.log(np.diag(root))))
-
-
 def _slope(root: Array | None, among: Array, across: Array) -> Array:
     if root is None:
         return np.asarray(across @ np.linalg.pinv(among, rcond=1e-12, hermitian=True))
@@ -80,7 +75,10 @@ def _slope(root: Array | None, among: Array, across: Array) -> Array:
     return np.asarray(solution.T)
 
 
-def _log_density(root: Array, about: Sums) -> float:
-    """−½(W·log|Σ| + tr Σ⁻¹S)."""
-    distance = float(np.trace(linalg.lapack.dpotrs(root, about.scatter, lower=True)[0])) if len(root) else 0.0
-    return -0.5 * (float(about.weight) * log_determinant(root) + distance)
+def log_density(root: Array, weight: float, scatter: Array) -> float:
+    """−½(W·log|Σ| + tr Σ⁻¹S): log p of rows of this weight and scatter, up to a constant."""
+    if len(root) == 0:
+        return 0.0
+    log_determinant = 2.0 * float(np.sum(np.log(np.diag(root))))
+    distance = float(np.trace(linalg.lapack.dpotrs(root, scatter, lower=True)[0]))
+    return -0.5 * (weight * log_determinant + distance)

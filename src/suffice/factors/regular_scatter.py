@@ -70,7 +70,7 @@ def regular(
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
         target = _with_one_of(np.diag(diagonal), nearest_covariance(pooled), everything)
         reason += " (itself with one of the variances alone)"
-    target = tying.shaped(np.stack([target]))[0]
+    target = tying.shaped_one(target)
     count = tying.pooled(moments.weight)
     notes = []
     for g in np.flatnonzero(lost):
