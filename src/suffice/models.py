@@ -13,11 +13,11 @@ from sklearn.base import TransformerMixin
 from suffice.boundary import Boundary
 from suffice.classifier import BayesClassifier
 from suffice.engines.labels import class_index
-from suffice.factors.em import regression
+from suffice.factors.gaps import regression
 from suffice.factors.solved_scatter import SolvedScatter
+from suffice.factors.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
-from suffice.infer import Families
 from suffice.kernels.reference import row_patterns
 from suffice.priors import Priors
 
@@ -38,7 +38,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     missing : {"em", "pairwise"}, default="em"
         How gaps enter the fit; predicting marginalises them exactly either way.
     ddof : float, default=0
-        0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared).
+        0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared). Where
+        that leaves no rows, 0 is taken, and `regularized_` says so.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
-    def chosen_families(self) -> Families:
+    def chosen_families(self) -> MultivariateNormal:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
             self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
@@ -82,8 +83,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
         def fit_and_check() -> None:
             super(GaussianDiscriminant, self).fit(X, y, sample_weight)
-            if not isinstance(self.covariance, str):
-                self.solve()  # groups that miss or repeat a label are refused now
+            groups = self.chosen_families().covariance
+            if not isinstance(groups, str):  # a list that does not name every class once is refused now
+                check_groups(groups, self.classes_, all_have_rows=True)
 
         return self._atomically(fit_and_check)
 
@@ -146,7 +148,13 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
         log_priors = self.solve().log_priors
         same = gaussian.group[i] == gaussian.group[j]
-        quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
+        with np.errstate(invalid="ignore"):
+            quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
+        if not np.isfinite(quadratic).all():
+            raise ValueError(
+                "the squares of these columns' deviations are no floats, so Q cannot be given; measure the "
+                "columns in other units."
+            )
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
         shift = float(np.log(threshold) - np.log1p(-threshold))
         slope = parts[0][1] - parts[1][1]
@@ -213,17 +221,16 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """E[x] of each row given its observed cells: the classes' regressions, weighed by posteriors."""
         gaussian = self._gaussian()
         posterior = self.predict_proba(values)
+        on, patterns = gaussian.active, list(row_patterns(~np.isnan(values[:, gaussian.active])))
         expected = np.zeros_like(values)
-        for k, covariance in enumerate(self.covariances_):
-            mean = gaussian.mean[k]
-            guess = np.broadcast_to(mean, values.shape).copy()
-            for seen, rows in row_patterns(~np.isnan(values)):
-                hidden = np.flatnonzero(~seen)
-                if seen.any() and len(hidden):
-                    known = np.flatnonzero(seen)
-                    slope = regression(covariance[np.ix_(known, known)], covariance[np.ix_(hidden, known)])
-                    guess[np.ix_(rows, hidden)] += (values[np.ix_(rows, known)] - mean[known]) @ slope.T
-            expected += posterior[:, [k]] * guess
+        for k, g in enumerate(gaussian.group):
+            covariance = gaussian.standard[g]
+            guess = np.nan_to_num((values - gaussian.mean[k]) / gaussian.scale)
+            for seen, rows in patterns:
+                known, hidden = np.flatnonzero(seen), np.flatnonzero(~seen)
+                slope = regression(covariance[np.ix_(known, known)], covariance[np.ix_(hidden, known)])
+                guess[np.ix_(rows, on[hidden])] = guess[np.ix_(rows, on[known])] @ slope.T
+            expected += posterior[:, [k]] * (gaussian.mean[k] + guess * gaussian.scale)
         return expected
 
     def __sklearn_tags__(self) -> Any:
@@ -246,10 +253,10 @@ def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, A
     """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
     on = gaussian.active
     whitening = gaussian.whitenings[gaussian.group[k]]
-    d = len(gaussian.scale)
-    precision = np.zeros((d, d))
-    scale = gaussian.scale[on]
-    precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / np.outer(scale, scale)
-    away = (gaussian.centre[k] - centre) + gaussian.shift[k] * gaussian.scale
-    linear = precision @ away
-    return -0.5 * precision, linear, whitening.constant - 0.5 * float(linear @ away)
+    d, scale = len(gaussian.scale), gaussian.scale[on]
+    precision, linear = np.zeros((d, d)), np.zeros(d)
+    with np.errstate(over="ignore"):
+        precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / scale / scale[:, np.newaxis]
+    away = whitening.inverse @ ((gaussian.centre[k] - centre) / gaussian.scale + gaussian.shift[k])[on]
+    linear[on] = away @ whitening.inverse / scale
+    return -0.5 * precision, linear, whitening.constant - 0.5 * float(away @ away)

@@ -174,6 +174,11 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
         )
     if n_rows and not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row, so no row counts.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(
+                "sample_weight adds up to more than a float can hold; divide all weights by one number."
+            )
     return weights
 
 

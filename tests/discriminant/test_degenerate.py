@@ -145,7 +145,8 @@ def test_a_constant_column_changes_nothing():
     for covariance in RUNGS[:4]:
         plain = GaussianDiscriminant(covariance).fit(X, y)
         more = GaussianDiscriminant(covariance).fit(constant(X, y), y)
-        assert more.regularized_ == []
+        assert [(entry.column, entry.label) for entry in more.regularized_] == [("column 3", None)]
+        assert more.regularized_[0].reason.startswith("all its values are equal")
         np.testing.assert_allclose(
             more.predict_proba(constant(X, y)), plain.predict_proba(X), rtol=1e-9, atol=1e-12
         )

@@ -200,7 +200,7 @@ def test_without_gaps_em_is_the_closed_form(covariance):
     statistics = model(covariance).fit(WHOLE_ROWS, Y).statistics_
     data = solve_scatter.standardised(statistics.totals[0])
     family = MultivariateNormal(covariance)
-    tying = solve_scatter.Tying(family.covariance, statistics.classes, data.scale, 0.0)
+    tying = solve_scatter.Tying(family.covariance, statistics.classes, 0.0)
     by_em = maximize(data, tying)
     closed = solve_scatter._moments(statistics.totals[0], data, tying)
     np.testing.assert_allclose(by_em.mean, closed.mean, rtol=0, atol=1e-12)

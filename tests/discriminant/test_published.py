@@ -71,7 +71,8 @@ def test_covtype_fits_and_its_rare_indicators_call_for_a_shared_covariance():
     full = GaussianDiscriminant("full").fit(X, y)
     assert np.isfinite(full.predict_log_proba(X)).all()
     assert np.isfinite(full.log_likelihood_)
-    assert {entry.label for entry in full.regularized_} == set(full.classes_)
+    singular = [entry for entry in full.regularized_ if "singular" in entry.reason]
+    assert {entry.label for entry in singular} == set(full.classes_)
     assert GaussianDiscriminant("shared").fit(X, y).score(X, y) > 0.67
     assert GaussianDiscriminant("full", shrinkage=(0.1, 0.0)).fit(X, y).score(X, y) > 0.6
 

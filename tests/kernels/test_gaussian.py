@@ -98,8 +98,8 @@ def test_scores_of_rows_are_the_same(table):
     inverse = np.tril(np.random.default_rng(0).normal(size=(3, d, d)))
     for name, arguments in {
         "quadratic_scores": (np.full(d, 1e100), centre, scale, shift, centre),
-        "linear_scores": (centre[0], scale, centre[:, 0].copy()),
-        "whitened_scores": (centre, scale[0], shift, inverse, centre[:, 0].copy()),
+        "linear_scores": (np.full(d, 1e100), centre[0], scale, centre[:, 0].copy()),
+        "whitened_scores": (np.full(d, 1e100), centre, scale[0], shift, inverse, centre[:, 0].copy()),
     }.items():
         plain, fast = np.ones((n, 3)), np.ones((n, 3))
         assert getattr(reference, name)(X, *arguments, plain)

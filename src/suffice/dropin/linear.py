@@ -129,7 +129,7 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         svd = self.solver == "svd"
         moments = Covariances.of(totals, statistics.classes, self.shrinkage, shared=svd, again=again)
         found = moments.found
-        tying = Tying("shared", statistics.classes, found.data.scale, 0.0)
+        tying = Tying("shared", statistics.classes, 0.0)
         evidence = found.moments.evidence
         if evidence is not None:
             evidence = [replace(part, group=0) for part in evidence]
@@ -283,9 +283,10 @@ class LinearScatter(SolvedScatter):
         if base:
             super().add_scores(block, labels, scores, base=True)
             return
+        limit = np.full(block.shape[1], np.finfo(np.float64).max)
         parameters = (np.ascontiguousarray(a) for a in (self.middle, self.coefficients, self.constants))
         kernels = gaussian_for(block.size * len(self.constants))
-        done = kernels.linear_scores(contiguous(block), *parameters, scores.finite)
+        done = kernels.linear_scores(contiguous(block), limit, *parameters, scores.finite)
         if done < len(block):
             refuse_infinities(block, labels)
             rest, finite = block[done:], scores.finite[done:]

@@ -6,50 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import linalg
 
 from suffice.archive import Fields, Scalars
-from suffice.factors.base import Codes
+from suffice.factors.climbing import Beside, Group, Point, climb
+from suffice.factors.gaps import Pattern
 from suffice.factors.solved_scatter import Evidence
 from suffice.families.elementary import Array
 from suffice.progress import Progress
 
 if TYPE_CHECKING:
-    from suffice.factors.scatter_sums import Sums
-    from suffice.factors.solve_scatter import Moments, Standardised, Tying
-
-TOLERANCE = 1e-10
-MOST_STEPS = 20_000
-CHECK_EVERY = 50
-VANISHING = 1e-8
-"""A correlation matrix whose smallest eigenvalue is below this and still falling is losing its rank."""
-
-
-class Pattern:
-    """Sums of the rows in which the same columns are observed, and where those stand among all columns."""
-
-    def __init__(self, columns: Codes, sums: Sums, d: int) -> None:
-        hidden = np.setdiff1d(np.arange(d), columns)
-        self.columns, self.hidden, self.sums = columns, hidden, sums
-        self.among, self.across = np.ix_(columns, columns), np.ix_(hidden, columns)
-        self.crosswise, self.within = np.ix_(columns, hidden), np.ix_(hidden, hidden)
-
-    def expected(self, mean: Array, covariance: Array) -> tuple[Array, Array]:
-        """E[Σ(x − μ)] and E[Σ(x − μ)(x − μ)ᵀ] over all columns, given the observed ones."""
-        about = self.sums.moved(-mean[self.columns])
-        if len(self.hidden) == 0:
-            return about.total, about.scatter
-        across = covariance[self.across]
-        slope = regression(covariance[self.among], across)
-        first, second = np.empty(len(mean)), np.empty(covariance.shape)
-        first[self.columns], first[self.hidden] = about.total, slope @ about.total
-        cross = slope @ about.scatter
-        left_over = covariance[self.within] - slope @ across.T
-        second[self.among] = about.scatter
-        second[self.across] = cross
-        second[self.crosswise] = cross.T
-        second[self.within] = cross @ slope.T + self.sums.weight * left_over
-        return first, second
+    from suffice.factors.solve_scatter import Moments, Standardised
+    from suffice.factors.tying import Tying
 
 
 @dataclass(frozen=True)
@@ -107,60 +74,37 @@ def maximize(data: Standardised, tying: Tying, again: Fields | None = None) -> M
 
 
 def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> Found:
-    """EM from the available-case start, so that any batching of the rows gives the same answer."""
+    """EM from the available-case start, so that any batching of the rows gives the same answer.
+
+    A group that loses rank has no maximum, only a way without an end; the answer is then the maximum with one
+    pseudo-observation of the available-case covariance that all classes share.
+    """
     n_classes, d = variance.shape
-    start = weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance)
-    covariance = tying.covariances(tying.pooled(start), weight)
-    mean, scatter = np.zeros((n_classes, d)), np.zeros((n_classes, d, d))
-    moving = np.ones(tying.n_groups, dtype=np.bool_)
-    smallest = np.full(tying.n_groups, np.inf)
-    singular: set[int] = set()
+    start = tying.pooled(weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance))
+    shared = start.sum(axis=0)
+    shared = (shared + np.diag(np.diag(shared)) / weight.sum()) / (weight.sum() + 1.0)
+    mean, scatter = np.zeros((n_classes, d)), np.zeros((tying.n_groups, d, d))
+    singular, notes = set(), []
     with Progress("EM over the gaps") as progress:
-        for number in range(MOST_STEPS):
-            step = np.zeros_like(mean)
-            for k in np.flatnonzero(moving[tying.group] & (weight > 0)):
-                expected = [pattern.expected(mean[k], covariance[tying.group[k]]) for pattern in cells[k]]
-                shift = np.sum([first for first, _ in expected], axis=0)
-                step[k] = shift / weight[k]
-                scatter[k] = np.sum([second for _, second in expected], axis=0) - np.outer(step[k], shift)
-            updated = tying.covariances(tying.pooled(scatter), weight)
-            variance_now = np.diagonal(updated, axis1=1, axis2=2)
-            spread = np.sqrt(np.where(variance_now > 0, variance_now, 1.0))
-            relative = np.abs(updated - covariance) / (spread[:, :, np.newaxis] * spread[:, np.newaxis])
-            change = relative.max(axis=(1, 2), initial=0.0)
-            np.maximum.at(change, tying.group, (np.abs(step) / spread[tying.group]).max(axis=1, initial=0.0))
-            for g in np.flatnonzero(moving & (change <= TOLERANCE)):
-                moving[g] = not _settled(covariance[g], updated[g])
-            mean, covariance = mean + step, updated
-            if number % CHECK_EVERY == 0:
-                now = np.array([_smallest_eigenvalue(matrix) for matrix in covariance])
-                falling = moving & (now < VANISHING) & (now < 0.9 * smallest)
-                singular |= set(np.flatnonzero(falling).tolist())
-                moving &= ~falling
-                smallest = now
-            if not moving.any() or number == MOST_STEPS - 1:
-                still = f"EM over the gaps still moved by {change.max():.1e} after {MOST_STEPS} steps"
-                notes = (still,) if moving.any() else ()
-                return Found(mean, tying.pooled(scatter), frozenset(singular), notes)
-            progress.say(f"step {number + 1}, largest change {change.max():.1e} of {TOLERANCE:.0e}")
-    raise AssertionError("the last step returns")
-
-
-def _settled(before: Array, after: Array) -> bool:
-    """Whether a step that changed Σ by next to nothing also kept what is left of its smallest eigenvalue."""
-    left = _smallest_eigenvalue(after)
-    return left >= VANISHING or left > 0.999 * _smallest_eigenvalue(before)
-
-
-def _smallest_eigenvalue(covariance: Array) -> float:
-    """Of the correlation matrix; constant columns aside."""
-    variance = np.diag(covariance)
-    held = variance > 0  # rounding leaves less than nothing of what was taken away again
-    if not held.any():
-        return 0.0
-    spread = np.sqrt(variance[held])
-    inside = covariance[np.ix_(held, held)] / np.outer(spread, spread)
-    return float(np.linalg.eigvalsh(inside)[0])
+        for g, less in enumerate(tying.divisors(weight) - tying.pooled(weight)):
+            members = np.flatnonzero(tying.group == g)
+            kept = np.flatnonzero(
+                np.diag(tying.shaped(start)[g]) > 0
+            )  # the others never vary in these classes
+            inside = np.ix_(kept, kept)
+            patterns = [[pattern.among_columns(kept) for pattern in cells[k]] for k in members]
+            none = np.zeros((len(kept), len(kept)))
+            for beside in (Beside(less, none), Beside(less + 1.0, shared[inside])):
+                group = Group(patterns, weight[members], beside, tying.shaped_one)
+                at = Point(np.zeros((len(members), len(kept))), group.covariance(start[g][inside]))
+                summit = climb(group, at, progress)
+                if not summit.is_singular:
+                    break
+                singular.add(g)
+            mean[np.ix_(members, kept)], scatter[g][inside] = summit.step.end.mean, summit.step.scatter
+            if summit.note is not None:
+                notes.append(summit.note)
+    return Found(mean, scatter, frozenset(singular), tuple(notes))
 
 
 def _available_case(cells: list[list[Pattern]], variance: Array) -> Array:
@@ -187,12 +131,3 @@ def nearest_covariance(covariance: Array) -> Array:
     now, wanted = np.diag(mended), np.diag(covariance)
     stretch = np.sqrt(np.divide(wanted, now, out=np.ones_like(now), where=now > 0))
     return np.asarray(mended * np.outer(stretch, stretch))
-
-
-def regression(among: Array, across: Array) -> Array:
-    """Σ_mo·Σ_oo⁻¹, also where Σ_oo has lost rank."""
-    root, failed = linalg.lapack.dpotrf(among, lower=True)
-    if not failed and (np.diag(root) ** 2 > 1e-10 * np.diag(among)).all():
-        solution, _ = linalg.lapack.dpotrs(root, across.T, lower=True)
-        return np.asarray(solution.T)
-    return np.asarray(across @ np.linalg.pinv(among, rcond=1e-12, hermitian=True))

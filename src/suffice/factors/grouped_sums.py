@@ -37,5 +37,6 @@ class GroupedSums:
         starts = self._starts.tolist()
         for k, (start, stop) in enumerate(pairwise(starts)):
             if start < stop:
-                self.products[k] += weighted[start:stop].T @ rows[start:stop]
+                with np.errstate(over="ignore", invalid="ignore"):  # `largest` tells
+                    self.products[k] += weighted[start:stop].T @ rows[start:stop]
         return True

@@ -346,9 +346,9 @@ class ScatterTotals(Totals):
                 return f"{labels[0]} and its block would have fewer rows than none in some class"
             pairs = cell.weight.ndim > 0
             weight, total = (np.diag(a) if pairs else a for a in (cell.weight, cell.total))
-            about = np.diag(cell.scatter) - np.divide(
-                total**2, weight, out=np.zeros_like(total), where=np.broadcast_to(weight > 0, total.shape)
-            )
+            held = np.broadcast_to(weight > 0, total.shape)
+            mean = np.divide(total, weight, out=np.zeros_like(total), where=held)
+            about = np.diag(cell.scatter) - total * mean
             negative = about < -1e-9 * cell.peak
             if negative.any():
                 column = self.columns_of(key)[int(np.argmax(negative))]

@@ -7,25 +7,26 @@ nothing here depends on the units of the data.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from suffice.archive import Fields
 from suffice.factors.base import Codes, Regularized
-from suffice.factors.em import VANISHING, Found, maximize, nearest_covariance
+from suffice.factors.em import Found, maximize, nearest_covariance
+from suffice.factors.regular_scatter import block_name, peculiarities, regular
 from suffice.factors.scatter import ScatterTotals
 from suffice.factors.scatter_sums import Sums
 from suffice.factors.solved_scatter import Evidence, SolvedScatter
+from suffice.factors.tying import Tying
 from suffice.families.elementary import Array, exponent_of
 
 Scored = TypeVar("Scored", bound=SolvedScatter)
-SINGULAR = 1e-12
-"""A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
+SMALLEST_SCALE = 2.0**-1020
+"""Its reciprocal is a float."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,11 @@ class Standardised:
     scale: Array
     variance: Array
     """Available-case variance of each class and column."""
+    noise: Array
+    """How much of it rounding may have left."""
     total_variance: Array
+    varies: NDArray[np.bool_]
+    """Whether a column varies."""
 
 
 def solve_scatter(
@@ -85,30 +90,43 @@ class ClassMoments:
     """The sums behind the moments, on the active columns."""
     tying: Tying
     moments: Moments
+    left_out: dict[int, str]
+    """Columns that say nothing, with the reason."""
 
 
 def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | None = None) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
     everything = standardised(totals)
-    active = np.flatnonzero(everything.total_variance > 0)
+    active = np.flatnonzero(everything.varies)
     data = _columns(everything, active)
     family = totals.family
-    tying = Tying(family.covariance, classes, data.scale, family.ddof)
+    tying = Tying(family.covariance, classes, family.ddof)
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
-    moments = _moments(totals, data, tying, again)
-    return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments)
+    rounding = tying.rounding(data.weight * data.variance, data.weight * data.noise)
+    moments = replace(_moments(totals, data, tying, again), rounding=rounding)
+    left_out = {int(j): _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies)}
+    return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
+
+
+def _why_left_out(data: Standardised, column: int) -> str:
+    if not data.weight[:, column].any():
+        return "no row has a value in it, so it is left out"
+    if data.noise[:, column].any():
+        return "what is left of it is rounding of rows taken away, so it is left out; fit the rows afresh"
+    return "all its values are equal, so it tells no classes apart and is left out"
 
 
 def assembled(solved: Scored, found: ClassMoments, matrices: Array) -> Scored:
     """Gaussians with these covariances (g, d, d), standardised; where one is singular, it is made regular."""
     labels, moments, tying = solved.labels, found.moments, found.tying
-    block = labels[0] if len(labels) == 1 else "the joint block"
+    block = block_name(labels)
     names = found.classes.tolist()
     solved.centre, solved.scale = found.centre, found.scale
     solved.shift = np.zeros_like(found.centre)
     solved.shift[:, found.active] = moments.mean
-    solved.standard, solved.regularized = _regular(matrices, moments, tying, block, names)
+    solved.standard, made_regular = regular(matrices, moments, tying, block, names)
+    solved.regularized = peculiarities(found, labels) + made_regular
     if moments.found is not None:
         solved.em = moments.found
         solved.regularized += [
@@ -129,11 +147,12 @@ def standardised(totals: ScatterTotals) -> Standardised:
     apart = exponent_of(np.where(held, np.abs(reference - anchor), 0.0).max(axis=0, initial=0.0))
     raised = np.maximum(totals.exponent, apart)
     unit, ratio = np.ldexp(1.0, raised), np.ldexp(1.0, np.maximum(totals.exponent - raised, -1000))
-    weight, first, second, peak = (np.zeros((n_classes, d)) for _ in range(4))
+    weight, first, second, peak, support = (np.zeros((n_classes, d)) for _ in range(5))
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)
         pairs = cell.weight.ndim > 0
         weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
+        support[k, columns] += np.diag(cell.support) if pairs else cell.support
         first[k, columns] += (np.diag(cell.total) if pairs else cell.total) * ratio[columns]
         second[k, columns] += np.diag(cell.scatter) * ratio[columns] ** 2
         peak[k, columns] += cell.peak * ratio[columns] ** 2
@@ -141,7 +160,9 @@ def standardised(totals: ScatterTotals) -> Standardised:
     variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
     # Rounding leaves at most this much of a variance that is zero.
     eps = np.finfo(np.float64).eps
-    variance[(variance <= 8.0 * eps * mean**2) | (variance * weight <= 16.0 * eps * peak)] = 0.0
+    noise = np.divide(16.0 * eps * peak, weight, out=np.zeros_like(peak), where=weight > 0)
+    variance[(variance <= 8.0 * eps * mean**2) | (variance <= noise)] = 0.0
+    noise[support < 2] = 0.0  # one row has no variance to lose
 
     everything = weight.sum(axis=0)
     away = np.where(weight > 0, (reference - anchor) / unit + mean, 0.0)
@@ -150,6 +171,12 @@ def standardised(totals: ScatterTotals) -> Standardised:
     within = np.sum(share * variance, axis=0)
     total = within + np.sum(share * (away - grand) ** 2, axis=0)
     scale = np.sqrt(np.where(within > 0, within, np.where(total > 0, total, 1.0)))
+    spread = np.maximum(scale * unit, SMALLEST_SCALE)
+    if "isotropic" in totals.family.covariance and (total > 0).any():  # Σ = λI in the units of the data
+        spread = np.full(d, spread[total > 0].max())
+    with np.errstate(over="ignore"):
+        scale = spread / unit
+        square = scale**2
 
     grand_raw = anchor + grand * unit
     centre = np.where(weight > 0, reference + mean * unit, grand_raw)
@@ -164,9 +191,11 @@ def standardised(totals: ScatterTotals) -> Standardised:
         cells,
         weight,
         centre,
-        scale * unit,
-        np.where(weight > 0, variance, within) / scale**2,
-        total / scale**2,
+        spread,
+        np.where(weight > 0, variance, within) / square,
+        noise / square,
+        total / square,
+        total > 0,
     )
 
 
@@ -193,7 +222,9 @@ def _columns(data: Standardised, active: Codes) -> Standardised:
         data.centre[at],
         data.scale[active],
         data.variance[at],
+        data.noise[at],
         data.total_variance[active],
+        data.varies[active],
     )
 
 
@@ -212,72 +243,8 @@ class Moments:
     """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
     found: Found | None = None
     """Where EM ended, if it took EM."""
-
-
-class Tying:
-    """Which classes share a covariance, and what shape it has."""
-
-    def __init__(self, covariance: Any, classes: NDArray[Any], scale: Array, ddof: float) -> None:
-        self.scale = scale
-        self.ddof = ddof
-        n_classes = len(classes)
-        if isinstance(covariance, str):
-            self.shape = covariance.removeprefix("shared_") if covariance != "shared" else "full"
-            shared = covariance.startswith("shared")
-            self.group = np.zeros(n_classes, dtype=np.intp) if shared else np.arange(n_classes)
-        else:
-            self.shape = "full"
-            self.group = _groups(covariance, classes)
-        self.n_groups = int(self.group.max(initial=-1)) + 1
-
-    def share(self) -> None:
-        """All classes share one Σ: what Friedman's λ = 1 comes to."""
-        self.group = np.zeros_like(self.group)
-        self.n_groups = min(self.n_groups, 1)
-
-    def pooled(self, per_class: Array) -> Array:
-        """Sums over the classes of each group."""
-        total = np.zeros((self.n_groups, *per_class.shape[1:]))
-        np.add.at(total, self.group, per_class)
-        return total
-
-    def covariances(self, scatter: Array, weight: Array) -> Array:
-        """Σ of each group, from W_g·S_g: divided by the rows (less ddof per class), and shaped."""
-        count = self.pooled(np.maximum(weight - self.ddof, 0.0))
-        some = np.where(count > 0, count, 1.0)[:, np.newaxis, np.newaxis]
-        return self.shaped(scatter / some)
-
-    def shaped(self, covariance: Array) -> Array:
-        """Only the diagonal, or Σ = λI in the units of the data, where that is the shape."""
-        if self.shape == "full":
-            return covariance
-        diagonal = np.diagonal(covariance, axis1=1, axis2=2)
-        if self.shape == "isotropic":
-            d = max(len(self.scale), 1)
-            level = (diagonal * self.scale**2).sum(axis=1, keepdims=True) / d
-            diagonal = level / self.scale**2
-        return diagonal[:, :, np.newaxis] * np.eye(diagonal.shape[1])
-
-    def n_parameters(self, d: int) -> int:
-        """Free numbers in the covariances."""
-        each = {"full": d * (d + 1) // 2, "diagonal": d, "isotropic": min(d, 1)}[self.shape]
-        return self.n_groups * each
-
-
-def _groups(covariance: tuple[tuple[Any, ...], ...], classes: NDArray[Any]) -> Codes:
-    """The group of each class, from groups of labels."""
-    named = [label for group in covariance for label in group]
-    known = classes.tolist()
-    missing = [label for label in known if label not in named]
-    repeated = sorted({str(label) for label in named if named.count(label) > 1})
-    unknown = [label for label in named if label not in known]
-    if missing or repeated or unknown:
-        raise ValueError(
-            f"covariance groups must name every class once: missing {missing}, repeated {repeated}, "
-            f"unknown {unknown}; the classes are {known}."
-        )
-    where = {label: g for g, group in enumerate(covariance) for label in group}
-    return np.array([where[label] for label in known], dtype=np.intp)
+    rounding: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """What share of each variance, (g, d), may be rounding of rows taken away."""
 
 
 def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
@@ -301,12 +268,11 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
             sums = cell.sums
-            constant = data.variance[k] == 0
-            sums.scatter[constant] = sums.scatter[:, constant] = 0.0
             weight[k], mean[k] = sums.weight, sums.total / sums.weight
-            scatter[tying.group[k]] += (
-                sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
-            )
+            own = sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
+            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
+            own[constant] = own[:, constant] = 0.0
+            scatter[tying.group[k]] += own
             if cell.raw.fourth is not None:
                 shift = cell.shift - mean[k] / cell.factor
                 fourth_powers.append(partial(_fourth_power, cell, shift))
@@ -397,7 +363,7 @@ def ledoit_wolf_share(correlation: Array, fourth: float, n: float) -> float:
 
 def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
     """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
-    own, count = moments.scatter, tying.pooled(np.maximum(moments.weight - tying.ddof, 0.0))
+    own, count = moments.scatter, tying.divisors(moments.weight)
     everyone, everything = own.sum(axis=0), count.sum()
     mixed = (1.0 - toward_shared) * own + toward_shared * everyone
     weight = (1.0 - toward_shared) * count + toward_shared * everything
@@ -405,57 +371,3 @@ def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_ident
     level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
     identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
     return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
-
-
-def _regular(
-    matrices: Array, moments: Moments, tying: Tying, label: str, classes: list[Any]
-) -> tuple[Array, list[Regularized]]:
-    """Positive definite matrices: where one has lost rank, one pseudo-observation of the pooled covariance.
-
-    Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
-    and of the total variance in columns that are constant within every class.
-    """
-    singular = frozenset() if moments.found is None else moments.found.singular
-    lost = [g in singular or not has_full_rank(matrix) for g, matrix in enumerate(matrices)]
-    if not any(lost):
-        return matrices, []
-    everything = float(moments.weight.sum())
-    pooled = moments.scatter.sum(axis=0) / max(everything, 1.0)
-    target, reason = pooled, "the covariance shared by all classes"
-    # A covariance that EM left on its way to lose rank may be most of the pooled one.
-    if not has_full_rank(pooled, VANISHING if singular else SINGULAR):
-        diagonal = np.diag(pooled)
-        diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
-        target = (everything * pooled + np.diag(diagonal)) / (everything + 1.0)
-        reason += " (itself with one of the variances alone)"
-    target = tying.shaped(np.stack([target]))[0]
-    count = tying.pooled(moments.weight)
-    notes = []
-    for g in np.flatnonzero(lost):
-        matrices[g] = (count[g] * matrices[g] + target) / (count[g] + 1.0)
-        notes += [
-            Regularized(
-                label, classes[k], f"its covariance is singular: one pseudo-observation of {reason} was added"
-            )
-            for k in np.flatnonzero(tying.group == g)
-        ]
-    return matrices, notes
-
-
-def has_full_rank(matrix: Array, singular: float = SINGULAR) -> bool:
-    """Whether a covariance has full rank whatever the units: judged on its correlations."""
-    diagonal = np.diag(matrix)
-    if (diagonal <= 0).any():
-        return False
-    inverse = 1.0 / np.sqrt(diagonal)
-    correlation = matrix * inverse
-    correlation *= inverse[:, np.newaxis]
-    smallest = singular * len(matrix)
-    size = float(np.linalg.norm(correlation, 1)) if len(matrix) else 0.0
-    root, failed = linalg.lapack.dpotrf(correlation, lower=True)
-    if not failed and len(matrix):
-        # The condition number in the 1-norm is cheap, and bounds the smallest eigenvalue from below.
-        reciprocal, _ = linalg.lapack.dpocon(root, size, uplo="L")
-        if reciprocal * size > 10.0 * smallest:
-            return True
-    return len(matrix) == 0 or bool(linalg.eigvalsh(correlation, subset_by_index=(0, 0))[0] > smallest)

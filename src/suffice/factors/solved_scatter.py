@@ -28,7 +28,7 @@ from suffice.factors.base import (
 )
 from suffice.factors.scatter_expressions import scatter_scores
 from suffice.families import MultivariateNormal, Normal
-from suffice.families.elementary import Array
+from suffice.families.elementary import Array, Exponents
 from suffice.families.multivariate_normal import natural_from_moments
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.choice import contiguous, gaussian_for, is_complete
@@ -41,6 +41,12 @@ if TYPE_CHECKING:
 ROWS_AT_ONCE = 4096
 NEAR = 100.0
 """Deviations between class means up to which the square may be expanded: it loses 4 digits of 16."""
+FAR = 50
+"""Rows more than 2^FAR deviations away are scored with care: their squares differ by less than rounding."""
+REACH = 480
+"""Rows up to 2^REACH deviations away can be squared; further ones are compared in a larger unit."""
+LARGEST = 2.0**1000
+"""The largest score: sums of such are floats."""
 
 
 class Whitening:
@@ -56,10 +62,10 @@ class Whitening:
         """L⁻¹."""
         return np.asarray(linalg.lapack.dtrtri(self.root, lower=1)[0] if len(self.root) else self.root)
 
-    def log_density(self, z: Array) -> Array:
-        """Log p of standardised rows about the mean."""
+    def squared(self, z: Array) -> Array:
+        """zᵀΣ⁻¹z of standardised rows about the mean."""
         whitened = z @ self.inverse.T
-        return np.asarray(self.constant - 0.5 * np.einsum("ij,ij->i", whitened, whitened))
+        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
 
     def cells(self, z: Array, scale: Array) -> Array:
         """Shares of the log density by column: −½z_j(Σ⁻¹z)_j − ½log(2πσ_j²) − ½(log R)_jj."""
@@ -70,7 +76,7 @@ class Whitening:
         constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
         shares = -0.5 * z * precise - constant
         # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
-        rest = self.log_density(z) - shares.sum(axis=1)
+        rest = self.constant - 0.5 * self.squared(z) - shares.sum(axis=1)
         return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
 
 
@@ -141,11 +147,21 @@ class SolvedScatter(Solved):
 
     def covariances(self) -> Array:
         """Σ of each class in the units of the data, (k, d, d); constant columns have variance 0."""
-        d = len(self.scale)
+        d, scale = len(self.scale), self.scale[self.active]
         full = np.zeros((len(self.group), d, d))
-        units = np.outer(self.scale[self.active], self.scale[self.active])
+        with np.errstate(over="ignore"):
+            own = self.standard * scale * scale[:, np.newaxis]
+        variance = np.diagonal(own, axis1=1, axis2=2)
+        beyond = ~(np.isfinite(variance) & (variance > 0)).all(axis=0)
+        if beyond.any():
+            column = int(np.argmax(beyond))
+            name, deviation = self.labels[self.active[column]], f"{scale[column]:.0e}"
+            raise ValueError(
+                f"{name}: the square of its deviation, about {deviation}, is no float, so its variance "
+                "cannot be given (predictions do not need it); measure the column in another unit."
+            )
         for k, g in enumerate(self.group):
-            full[k][np.ix_(self.active, self.active)] = self.standard[g] * units
+            full[k][np.ix_(self.active, self.active)] = own[g]
         return full
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
@@ -165,8 +181,15 @@ class SolvedScatter(Solved):
         values = contiguous(active_columns(block, self.active))
         if near is not None:
             slopes, constant = near.linear(self.whitenings[0])
-            return int(kernels.linear_scores(values, near.base, slopes, constant, scores))
+            limit = self._limit[self.active]
+            return int(kernels.linear_scores(values, limit, near.base, slopes, constant, scores))
         return int(kernels.whitened_scores(values, *self._whitening, scores))
+
+    @cached_property
+    def _limit(self) -> Array:
+        """Up to which |x| a row is not far away."""
+        with np.errstate(over="ignore"):
+            return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
 
     @cached_property
     def _near(self) -> Means | None:
@@ -181,6 +204,7 @@ class SolvedScatter(Solved):
         """What the kernel of whitened rows reads."""
         on = self.active
         return (
+            self._limit[on],
             np.ascontiguousarray(self.centre[:, on]),
             1.0 / self.scale[on],
             np.ascontiguousarray(self.shift[:, on]),
@@ -190,14 +214,56 @@ class SolvedScatter(Solved):
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
         """Add the scores of rows, those with the same columns observed at once."""
-        for rows, columns, whitenings in self._patterns(block):
+        for every, columns, whitenings in self._patterns(block):
+            far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
+            for at in _runs(every[far]):
+                scores[at] += self._far_scores(block[np.ix_(at, columns)], columns, whitenings, whole=base)
+            rows = every[~far]
             for g, whitening in enumerate(whitenings):
                 members = np.flatnonzero(self.group == g)
-                if len(members):
-                    score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
-                    for start in range(0, len(rows), ROWS_AT_ONCE):
-                        at = rows[start : start + ROWS_AT_ONCE]
-                        scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
+                score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
+                for at in _runs(rows):
+                    scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
+
+    def _far_scores(
+        self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
+    ) -> Array:
+        """Scores of rows far away, whose squared distances may leave the floats.
+
+        Where they do, all distances of a row are measured in the same larger unit. Unless the `whole` is
+        wanted, they are those beyond the nearest class, and the linear part decides among those that share Σ.
+        """
+        larger = self._larger_units(values, columns)
+        scale = self.scale[columns]
+        distance, linear = np.zeros((len(values), len(self.group))), np.zeros((len(values), len(self.group)))
+        for g, whitening in enumerate(whitenings):
+            members = np.flatnonzero(self.group == g)
+            for k in members:
+                distance[:, k] = whitening.squared(self._standard(values, columns, k, larger))
+            if whole or len(members) == 1:
+                continue
+            means = self.about_middle(columns, members, whitening)
+            away = _in_units(values, means.base, scale, means.middle, larger) @ whitening.inverse.T
+            apart = np.ldexp(np.abs(means.whitened).max(initial=0.0), 20 - larger)
+            rows = np.flatnonzero(np.abs(away).max(axis=1) > apart)
+            here = np.ix_(rows, members)
+            distance[here] = np.einsum("ij,ij->i", away[rows], away[rows])[:, np.newaxis]
+            with np.errstate(over="ignore"):
+                slope = np.ldexp(away[rows] @ means.whitened.T, larger[rows, np.newaxis])
+            linear[here] = np.clip(slope, -LARGEST, LARGEST) - means.half_norms
+        if not whole:
+            distance -= distance.min(axis=1, keepdims=True)
+            with np.errstate(over="ignore"):
+                distance = np.minimum(np.ldexp(distance, 2 * larger[:, np.newaxis]), LARGEST)
+        constant = np.array([whitenings[g].constant for g in self.group])
+        return np.asarray(constant - 0.5 * distance + linear)
+
+    def _larger_units(self, values: Array, columns: Codes) -> Exponents:
+        """By which powers of two rows must come nearer for the squares of their distances to be floats."""
+        scale = np.frexp(self.scale[columns])[1]
+        away = 0.5 * values[:, np.newaxis] - 0.5 * self.centre[:, columns]
+        exponent = np.where(away == 0, -REACH, np.frexp(away)[1] + 1 - scale)
+        return np.asarray(np.maximum(exponent.max(axis=(1, 2), initial=REACH) - REACH, 0))
 
     def _log_density(
         self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
@@ -210,7 +276,11 @@ class SolvedScatter(Solved):
         means = self.about_middle(columns, members, whitening)
         if len(members) == 1 or not means.close:
             return lambda values: np.stack(
-                [whitening.log_density(self._standard(values, columns, k)) for k in members], axis=1
+                [
+                    whitening.constant - 0.5 * whitening.squared(self._standard(values, columns, k))
+                    for k in members
+                ],
+                axis=1,
             )
         if not whole:
             slopes, constant = means.linear(whitening)
@@ -229,13 +299,17 @@ class SolvedScatter(Solved):
         """The means of classes that share Σ, about their middle."""
         here = np.ix_(members, columns)
         base, scale = self.centre[members[0], columns], self.scale[columns]
-        means = (self.centre[here] - base) / scale + self.shift[here]
-        middle = means.mean(axis=0)
-        return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
+        with np.errstate(over="ignore", invalid="ignore"):  # then they are not close
+            means = (self.centre[here] - base) / scale + self.shift[here]
+            middle = means.mean(axis=0)
+            return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
 
-    def _standard(self, values: Array, columns: Codes, k: int) -> Array:
-        """(x − μ_k)/scale."""
-        return np.asarray((values - self.centre[k, columns]) / self.scale[columns] - self.shift[k, columns])
+    def _standard(self, values: Array, columns: Codes, k: int, larger: Exponents | None = None) -> Array:
+        """(x − μ_k)/scale, or in units that are larger by powers of two."""
+        centre, shift, scale = self.centre[k, columns], self.shift[k, columns], self.scale[columns]
+        if larger is None:
+            return np.asarray((values - centre) / scale - shift)
+        return _in_units(values, centre, scale, shift, larger)
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return scatter_scores(self, columns, labels, gaps)
@@ -244,9 +318,11 @@ class SolvedScatter(Solved):
         refuse_infinities(block, labels)
         result = np.zeros((*block.shape, len(self.group)))
         for rows, columns, whitenings in self._patterns(block):
-            scale = self.scale[columns]
+            scale, values = self.scale[columns], block[np.ix_(rows, columns)]
+            far = (np.abs(values) > self._limit[columns]).any()
+            larger = self._larger_units(values, columns) if far else None
             for k, g in enumerate(self.group):
-                z = self._standard(block[np.ix_(rows, columns)], columns, k)
+                z = self._standard(values, columns, k, larger)
                 result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
         return result
 
@@ -328,3 +404,17 @@ class SolvedScatter(Solved):
     def conventional(self) -> list[dict[str, Any]]:
         spread = np.diagonal(self.covariances(), axis1=1, axis2=2)
         return [{"mean": self.mean[:, j], "variance": spread[:, j]} for j in range(len(self.scale))]
+
+
+def _runs(rows: Codes) -> Iterator[Codes]:
+    """Few rows at a time."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
+
+
+def _in_units(values: Array, centre: Array, scale: Array, shift: Array, larger: Exponents) -> Array:
+    """((x − centre)/scale − shift)/2^larger, although neither the difference nor the ratio may be a float."""
+    by_row = larger[:, np.newaxis]
+    size, exponent = np.frexp(0.5 * values - 0.5 * centre)
+    unit, unit_exponent = np.frexp(scale)
+    return np.asarray(np.ldexp(size / unit, exponent + 1 - unit_exponent - by_row) - np.ldexp(shift, -by_row))

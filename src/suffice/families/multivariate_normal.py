@@ -41,6 +41,7 @@ class MultivariateNormal(Family):
         With gaps: maximum likelihood by EM from sums per pattern of gaps, or pairwise sums.
     ddof : float
         0 for maximum likelihood (1/n), 1 for the unbiased covariance; per class, so K·ddof when shared.
+        Where that leaves no rows, 0 is taken, and `regularized_` says so.
     """
 
     covariance: Any = "full"

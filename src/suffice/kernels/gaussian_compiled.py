@@ -151,6 +151,21 @@ def _is_spoilt(tile: Array, sums: Array) -> bool:
 
 
 @inlined
+def _is_beyond(tile: Array, limit: Array, counts: Array) -> bool:
+    """Whether a cell is missing, or beyond ±limit of its column."""
+    for i in range(TILE):
+        counts[i] = 0.0
+    for j in range(tile.shape[0]):
+        most = limit[j]
+        for i in range(TILE):
+            counts[i] += 0.0 if abs(tile[j, i]) <= most else 1.0
+    total = 0.0
+    for i in range(TILE):
+        total += counts[i]
+    return total > 0.0
+
+
+@inlined
 def _has_infinity(tile: Array) -> bool:
     """Whether a cell is infinite."""
     for j in range(tile.shape[0]):
@@ -241,10 +256,13 @@ def _products(tile: Array, slopes: Array, scores: Array) -> None:
 
 
 @contracting
-def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, out: Array) -> int:
+def linear_scores(
+    values: Matrix, limit: Array, base: Array, slopes: Array, constant: Array, out: Array
+) -> int:
     """Add slopes·(x − base) + constant to `out`, (rows, classes).
 
-    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    ±limit of its column.
     """
     n_classes, d = slopes.shape
     tile, scores, sums = np.empty((min(d, STRIP), TILE)), np.empty((n_classes, TILE)), np.empty(TILE)
@@ -257,7 +275,7 @@ def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, o
             last = min(first + STRIP, d)
             strip = tile[: last - first]
             _tile(block[:, first:last], strip)
-            if _is_spoilt(strip, sums):
+            if _is_beyond(strip, limit[first:last], sums):
                 return start
             _centre(strip, base[first:last])
             for k in range(n_classes):
@@ -298,12 +316,19 @@ def _copy(matrix: Array, larger: Array) -> None:
 
 @contracting
 def whitened_scores(
-    values: Matrix, centre: Array, scale: Array, shift: Array, inverse: Array, constant: Array, out: Array
+    values: Matrix,
+    limit: Array,
+    centre: Array,
+    scale: Array,
+    shift: Array,
+    inverse: Array,
+    constant: Array,
+    out: Array,
 ) -> int:
     """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
-    `inverse` is the lower triangular L⁻¹ of each class.
+    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
     n_classes, d = centre.shape
     fours = 4 * ((d + 3) // 4)
@@ -315,7 +340,7 @@ def whitened_scores(
     for start in range(0, values.shape[0], TILE):
         block, part = values[start : start + TILE], out[start : start + TILE]
         _tile(block, tile)
-        if _is_spoilt(tile, norms):
+        if _is_beyond(tile, limit, norms):
             return start
         for k in range(n_classes):
             for j in range(d):

@@ -104,26 +104,36 @@ def quadratic_scores(
     return True
 
 
-def linear_scores(values: Matrix, base: Array, slopes: Array, constant: Array, out: Array) -> int:
+def linear_scores(
+    values: Matrix, limit: Array, base: Array, slopes: Array, constant: Array, out: Array
+) -> int:
     """Add slopes·(x − base) + constant to `out`, (rows, classes).
 
-    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
+    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    ±limit of its column.
     """
-    if not np.isfinite(values).all():
+    if not (np.abs(values) <= limit).all():
         return 0
     out += (values - base) @ slopes.T + constant
     return len(values)
 
 
 def whitened_scores(
-    values: Matrix, centre: Array, scale: Array, shift: Array, inverse: Array, constant: Array, out: Array
+    values: Matrix,
+    limit: Array,
+    centre: Array,
+    scale: Array,
+    shift: Array,
+    inverse: Array,
+    constant: Array,
+    out: Array,
 ) -> int:
     """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is infinite or NaN.
-    `inverse` is the lower triangular L⁻¹ of each class.
+    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
-    if not np.isfinite(values).all():
+    if not (np.abs(values) <= limit).all():
         return 0
     for k in range(len(centre)):
         whitened = ((values - centre[k]) * scale - shift[k]) @ inverse[k].T
