@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,11 @@ from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
 from suffice.figures import Answers, Figures, Key, confusion
-from suffice.plots import EvaluationDisplay
 from suffice.resampling import resampled_figures
 from suffice.rows import checked_weights, split_target
+
+if TYPE_CHECKING:
+    from suffice.plots import EvaluationDisplay
 
 NAMES = {
     "accuracy": "accuracy",
@@ -222,6 +224,8 @@ class Evaluation(Figures):
 
     def plot(self, ax: Any = None) -> EvaluationDisplay:
         """Draw the confusion matrix and the reliability of the probabilities; on one axes only the matrix."""
+        from suffice.plots import EvaluationDisplay
+
         return EvaluationDisplay(self).plot(ax)
 
     def _of(self, who: str | int | None) -> str:

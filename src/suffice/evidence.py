@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.engines.container import Container
 from suffice.families.elementary import Array
-from suffice.plots import EvidenceDisplay
+
+if TYPE_CHECKING:
+    from suffice.plots import EvidenceDisplay
 
 MOST_LINES = 20
 
@@ -85,6 +87,8 @@ class ColumnEvidence:
 
         The other options are those of `EvidenceDisplay.plot`.
         """
+        from suffice.plots import EvidenceDisplay
+
         return EvidenceDisplay(self.to_frame(pairs=pairs)).plot(ax, **options)
 
     def __repr__(self) -> str:

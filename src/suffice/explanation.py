@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
-from suffice.plots import ExplanationDisplay
 from suffice.scores import log_softmax, log_sum
+
+if TYPE_CHECKING:
+    from suffice.plots import ExplanationDisplay
 
 MOST_LINES = 20
 
@@ -128,6 +130,8 @@ class Explanation:
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        from suffice.plots import ExplanationDisplay
+
         return ExplanationDisplay(self).plot(ax, **options)
 
     def describe(self, row: int = 0, label: Any = None, against: Any = None) -> str:

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from suffice.engines.container import Container
 from suffice.engines.labels import class_index
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
-from suffice.plots import ExplanationDisplay
-from suffice.plots.palette import AGAINST, FOR, rgb
 from suffice.scores import log_softmax, log_sum
 from suffice.text import Documents, count, place_terms, words_end
+
+if TYPE_CHECKING:
+    from suffice.plots import ExplanationDisplay
 
 MOST_WORDS = 20
 MOST_LETTERS = 40
@@ -138,6 +139,8 @@ class TextExplanation:
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        from suffice.plots import ExplanationDisplay
+
         return ExplanationDisplay(self).plot(ax, **options)
 
     def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
@@ -270,4 +273,6 @@ def _escaped(text: str) -> str:
 @cache
 def _tint(speaks_for: bool) -> str:
     """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    from suffice.plots.palette import AGAINST, FOR, rgb
+
     return ", ".join(str(round(255 * share)) for share in rgb(FOR if speaks_for else AGAINST).tolist())
