@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import sklearn
 
@@ -34,60 +35,71 @@ PARTS: dict[str, Callable[[], list[Comparison]]] = {
 
 
 def main(chosen: list[str]) -> int:
-    unknown = [name for name in chosen if name not in {*PARTS, "compiling", "growth"}]
+    known = [*PARTS, "compiling", "growth"]
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        print(f"there is no part {unknown[0]!r}; the parts are {', '.join([*PARTS, 'compiling', 'growth'])}.")
+        print(f"there is no part {unknown[0]!r}; the parts are {', '.join(known)}.")
         return 2
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"suffice {suffice.__version__} against scikit-learn {sklearn.__version__} on {machine}")
     print("Medians of runs taken in turns; memory is what a call holds at most beyond its arguments.\n")
     print(HEADER)
-    done = [c for name, part in PARTS.items() if not chosen or name in chosen for c in part()]
-    results = {"machine": machine, "comparisons": [asdict(c) | {"faster": c.times_faster} for c in done]}
-    if not chosen or "compiling" in chosen:
-        print("\ncompiling at first use, with an empty cache")
-        results["compiling"] = compile_times()
-    if not chosen or "growth" in chosen:
-        print("\ngrowth with rows n, columns d and classes K")
-        results["growth"] = [asdict(g) | {"exponent": g.exponent} for g in growth()]
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(f"\nwritten to {RESULTS}")
-    if not chosen:
-        draw(done)
-        print(f"drawn in {PICTURE}")
-    failed = [c for c in done if c.complaints]
+    failed: list[Comparison] = []
+    for name in chosen or known:
+        if name in PARTS:
+            done = PARTS[name]()
+            keep(name, [asdict(c) | {"faster": c.times_faster} for c in done])
+            failed += [c for c in done if c.complaints]
+        elif name == "compiling":
+            print("\ncompiling at first use, with an empty cache")
+            keep(name, compile_times())
+        else:
+            print("\ngrowth with rows n, columns d and classes K")
+            keep(name, [asdict(g) | {"exponent": g.exponent} for g in growth()])
+    draw([c for name, part in kept().items() if name in PARTS for c in part])
+    print(f"\nwritten to {RESULTS}, drawn in {PICTURE}")
     for c in failed:
         print(f"FAIL {c.work}: {c.times_faster:.3g}×; {'; '.join(c.complaints)}")
     return int(bool(failed))
 
 
-def draw(done: list[Comparison]) -> None:
+def kept() -> dict[str, Any]:
+    """What was measured last of every part."""
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+
+
+def keep(name: str, measured: Any) -> None:
+    """Put one part in the place of what was measured of it before."""
+    RESULTS.parent.mkdir(exist_ok=True)
+    results = kept() | {name: measured}
+    in_order = {known: results[known] for known in [*PARTS, "compiling", "growth"] if known in results}
+    RESULTS.write_text(json.dumps(in_order, indent=1) + "\n", encoding="utf-8")
+
+
+def draw(done: list[dict[str, Any]]) -> None:
     """Times faster than scikit-learn on a logarithmic scale, with what was asked as a tick."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     mpl.rcParams["svg.hashsalt"] = "suffice"
-    shown = [c for c in done if "against" not in c.work and c.rows]
+    shown = [c for c in done if "against" not in c["work"] and c["rows"]]
     figure = Figure(figsize=(8, 0.28 * len(shown) + 1), layout="constrained")
     axes = figure.subplots()
-    places = range(len(shown))
-    axes.barh(places, [c.times_faster for c in shown], left=0, color="#0072B2", height=0.6)
-    asked = [(place, c.at_least) for place, c in zip(places, shown, strict=True) if c.at_least]
-    axes.scatter(
-        [a for _, a in asked],
-        [p for p, _ in asked],
-        marker="|",
-        s=140,
-        color="#D55E00",
-        label="asked for",
-        zorder=3,
-    )
-    for place, c in zip(places, shown, strict=True):
-        axes.text(c.times_faster * 1.05, place, f"{c.times_faster:.3g}×", va="center", fontsize=8)
-    axes.set(xscale="log", xlabel="times faster than scikit-learn", yticks=list(places))
-    axes.set_yticklabels([c.work for c in shown], fontsize=8)
-    axes.set_xlim(0.3, 3 * max(c.times_faster for c in shown))
+    axes.barh(range(len(shown)), [c["faster"] for c in shown], color="#0072B2", height=0.6)
+    asked = [(c["at_least"], place) for place, c in enumerate(shown) if c["at_least"]]
+    style = {"marker": "|", "s": 140, "color": "#D55E00", "label": "asked for", "zorder": 3}
+    axes.scatter([a for a, _ in asked], [place for _, place in asked], **style)
+    for place, c in enumerate(shown):
+        axes.text(
+            max(c["faster"], c["at_least"] or 0.0) * 1.08,
+            place,
+            f"{c['faster']:.3g}×",
+            va="center",
+            fontsize=8,
+        )
+    axes.set(xscale="log", xlabel="times faster than scikit-learn", yticks=range(len(shown)))
+    axes.set_yticklabels([c["work"] for c in shown], fontsize=8)
+    axes.set_xlim(0.3, 3 * max((c["faster"] for c in shown), default=1.0))
     axes.axvline(1, color="0.5", linewidth=1)
     axes.invert_yaxis()
     axes.legend(loc="lower right")
