@@ -242,18 +242,26 @@ class ColumnTotals(Totals):
         by_row = np.empty(0) if weights is None else weights
 
         def sums_of(rows: slice) -> tuple[Array, Array, Array]:
-            sums = np.zeros((4, *batch.origin.shape)), np.zeros(self.n_columns), np.zeros((3, n_classes))
-            cells = contiguous(values[rows]), read_only(classes[rows]), contiguous(by_row[rows])
-            kernels.power_sums(*cells, batch.origin, *sums)
-            return sums
+            cells, whole = (contiguous(values[rows]), read_only(classes[rows])), np.zeros((3, n_classes))
+            sums, largest = np.zeros((4, *batch.origin.shape)), np.zeros(self.n_columns)
+            if weights is None and kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
+                whole[:2] = whole[2]
+                return sums, largest, whole
+            sums[:], whole[:] = 0.0, 0.0
+            kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, largest, whole)
+            return sums, largest, whole
 
         parts = threads.run(sums_of, row_parts(*values.shape))
         if not parts:
             return batch
+        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
+            first, second, weight, support = np.sum([sums for sums, _, _ in parts], axis=0)
+        # Without weights no |x − c| is larger than the root of the sum of their squares.
         size = np.max([largest for _, largest, _ in parts], axis=0)
-        if ((size > SQUARABLE) | ((size > 0) & (size < 1.0 / SQUARABLE))).any():
+        size = np.sqrt(second.max(axis=0, initial=0.0)) if weights is None else size
+        vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
+        if ((size > SQUARABLE) | vanishes).any():
             return None
-        first, second, weight, support = np.sum([sums for sums, _, _ in parts], axis=0)
         whole_weight, whole_support, counts = np.sum([whole for _, _, whole in parts], axis=0)[
             :, :, np.newaxis
         ]

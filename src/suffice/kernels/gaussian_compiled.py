@@ -55,6 +55,34 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
         i += 1
 
 
+@inlined
+def _is_sound(sums: Array) -> bool:
+    """Whether all sums are finite, and no sum of squares is 0 beside a sum that is not."""
+    for k in range(sums.shape[1]):
+        for j in range(sums.shape[2]):
+            if not np.isfinite(sums[1, k, j]) or (sums[1, k, j] == 0.0 and sums[0, k, j] != 0.0):
+                return False
+    return True
+
+
+@reassociating
+def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:
+    """Add Σ(x − c) and Σ(x − c)² to `sums`, (2 or more, classes, columns), and the rows to `counts`.
+
+    False where a cell is missing or infinite, or where squares vanish: what was added is then worth nothing.
+    """
+    for i in range(values.shape[0]):
+        k = classes[i]
+        counts[k] += 1.0
+        for j in range(values.shape[1]):
+            away = np.float64(values[i, j]) - origin[k, j]
+            sums[0, k, j] += away
+            sums[1, k, j] += away * away
+        if i == TILE and not _is_sound(sums):  # where gaps are common, little is read in vain
+            return False
+    return _is_sound(sums)
+
+
 @reassociating
 def power_sums(
     values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array

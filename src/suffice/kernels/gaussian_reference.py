@@ -33,6 +33,21 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
         wanted[k, fresh] = False
 
 
+def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:
+    """Add Σ(x − c) and Σ(x − c)² to `sums`, (2 or more, classes, columns), and the rows to `counts`.
+
+    False where a cell is missing or infinite, or where squares vanish: what was added is then worth nothing.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, rows in class_blocks(classes, len(origin)):
+            away = values[rows] - origin[k]
+            counts[k] += len(away)
+            sums[0, k] += away.sum(axis=0)
+            sums[1, k] += np.square(away).sum(axis=0)
+    first, second = sums[0], sums[1]
+    return bool(np.isfinite(second).all() and not ((second == 0.0) & (first != 0.0)).any())
+
+
 def power_sums(
     values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array
 ) -> None:
