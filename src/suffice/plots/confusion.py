@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from suffice.families.elementary import Array
 from suffice.plots.display import Display, background, default_width, make_frame, pyplot
 from suffice.plots.palette import COLOURS, rgb
+from suffice.plots.room import LABELS, lay_out, name_ticks, width_in_inches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ Normalize = Literal["true", "pred", "all"]
 WHAT = {"true": "share of the true class", "pred": "share of the predicted class", "all": "share of all rows"}
 MOST_ZEROS = 10
 """Classes up to which cells without rows are written."""
-SHORT = 3
-"""Labels up to so many letters need no slant."""
 
 
 @dataclass
@@ -91,7 +90,9 @@ class ConfusionDisplay(Display):
         counts = np.asarray(self.confusion)
         written = self.shares(normalize) if normalize is not None else counts
         k = len(self.labels)
-        side = min(default_width(), 1.6 + 0.6 * k)
+        names = [str(label) for label in self.labels]
+        label_width = min(max(map(width_in_inches, names), default=0.0), LABELS * default_width())
+        side = min(default_width(), 1.0 + label_width + 0.6 * k)
         ax = self._start(ax, (side, 0.9 * side))
         paper, ink = background(ax), rgb(COLOURS[0])
         shade = np.nan_to_num(self.shares("true"))[:, :, np.newaxis]
@@ -110,20 +111,14 @@ class ConfusionDisplay(Display):
                 fontsize=small,
                 color=_readable(colours[i, j]),
             )
-        names = [str(label) for label in self.labels]
-        slanted = k > 2 and max(map(len, names)) > SHORT
-        ax.set_xticks(
-            range(k),
-            names,
-            rotation=40 if slanted else 0,
-            ha="right" if slanted else "center",
-            rotation_mode="anchor" if slanted else None,
-        )
-        ax.set_yticks(range(k), names)
-        room = 0.8 * 72.0 * ax.get_window_extent().height / ax.figure.dpi / k
-        ax.tick_params(labelsize=max(4.0, min(pyplot().rcParams["font.size"], room)))
         what = "" if normalize is None else f" ({WHAT[normalize]})"
         ax.set(xlabel=f"predicted{what}", ylabel="true")
+        for _ in range(2):  # names must fit the rows, whose height depends on the names
+            height = ax.get_window_extent().height / ax.figure.dpi
+            size = max(4.0, min(float(pyplot().rcParams["font.size"]), 0.8 * 72.0 * height / k))
+            for axis in (ax.xaxis, ax.yaxis):
+                name_ticks(axis, range(k), names, size)
+            lay_out(ax)
         return self
 
     def shares(self, normalize: Normalize) -> Array:

@@ -32,6 +32,7 @@ from suffice.plots.grid import (
     said_something,
 )
 from suffice.plots.palette import styles
+from suffice.plots.room import keep_within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,6 +142,7 @@ class DensityDisplay(Display):
         axes = self._panels(ax)
         for panel, one in zip(self.panels, axes, strict=True):
             self._draw(panel, one)
+            keep_within(one)
         if legend:
             handles = axes[-1].get_legend_handles_labels()[0]
             if ax is None:

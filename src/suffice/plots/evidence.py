@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
+from suffice.plots.display import Display, bounded, default_width, foreground, legend_below, legend_room
 from suffice.plots.palette import styles
+from suffice.plots.room import fitted_pair, keep_within, name_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROW_HEIGHT = 0.3
-ALL = ""
+ALL: tuple[str, ...] = ()
 """The group of lines that name no classes."""
 
 
@@ -63,7 +64,7 @@ class EvidenceDisplay(Display):
         self._names = [str(name) for name in frame["column"].to_list()]
         grouping = [name for name in frame.columns if name != "column" and not schema[name].is_numeric()]
         self._groups = [
-            " against ".join(str(value) for value in values) if values else ALL
+            tuple(str(value) for value in values)
             for values in zip(*(frame[name].to_list() for name in grouping), strict=True)
         ] or [ALL] * len(self._names)
         self._values = {
@@ -112,19 +113,28 @@ class EvidenceDisplay(Display):
                 hatch=look.hatch,
                 edgecolor=foreground(),
                 linewidth=0.5,
-                label=group or "_all",
+                label=self._name(group, ax),
             )
             for i in np.flatnonzero(np.isposinf(heights[:, g])):
                 ax.annotate("∞", (drawn[i, g], places[i]), (3, 0), textcoords="offset points", va="center")
-        ax.set_yticks(at, columns)
+        name_ticks(ax.yaxis, at.tolist(), columns)
         ax.set_ylim(len(columns) - 0.5, -0.5)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.set_xlabel(measure.replace("_", " "), loc="right")
         if groups != [ALL]:
             legend_below(ax)
+        else:
+            keep_within(ax)
         return self
 
-    def bars(self, measure: str, most: int) -> tuple[list[str], list[str], Array]:
+    @staticmethod
+    def _name(group: tuple[str, ...], ax: Axes) -> str:
+        """What a legend calls a group."""
+        if len(group) == 2:
+            return fitted_pair("", *group, legend_room(ax))
+        return " against ".join(group) or "_all"
+
+    def bars(self, measure: str, most: int) -> tuple[list[str], list[tuple[str, ...]], Array]:
         """Columns that tell most first, groups, and the measure of each, (columns, groups)."""
         if measure not in self._values:
             raise ValueError(f"there is no measure {measure!r}; the frame has {self.measures}.")

@@ -12,12 +12,11 @@ from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
 from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
 from suffice.plots.palette import AGAINST, FOR
+from suffice.plots.room import fitted_pair, keep_within, name_ticks, room_in_inches
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LONGEST = 26
-"""Letters of a name, beyond which it is cut."""
 ROW_HEIGHT = 0.28
 
 
@@ -159,7 +158,7 @@ class ExplanationDisplay(Display):
         drawn = bounded(nats)
         ends = np.cumsum(drawn)
         starts = ends - drawn
-        names = [*(_cut(entry.name) for entry in entries), "log odds" if self.unit == "nats" else "score"]
+        names = [*(entry.name for entry in entries), "log odds" if self.unit == "nats" else "score"]
         at = np.arange(len(names))
         ax = self._start(ax, (default_width(), 1.1 + ROW_HEIGHT * len(names)))
         for i, width in enumerate([*drawn, ends[-1]]):
@@ -192,10 +191,16 @@ class ExplanationDisplay(Display):
         lowest, highest = min(0.0, *starts, *ends), max(0.0, *starts, *ends)
         ax.set_xlim(lowest - 0.05 * span, highest + 0.25 * span)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
-        ax.set_yticks(at, names)
         ax.invert_yaxis()
-        ax.set_xlabel(f"{self.unit} for {chosen} against {other}", loc="right")
+        self._name(ax, names, str(chosen), str(other))
+        keep_within(ax)
         return self
+
+    def _name(self, ax: Axes, names: list[str], chosen: str, other: str) -> None:
+        """Name the bars, and say for which class against which other."""
+        name_ticks(ax.yaxis, range(len(names)), names)
+        phrase = fitted_pair(f"{self.unit} for ", chosen, other, 0.85 * room_in_inches(ax)[0])
+        ax.set_xlabel(phrase, loc="right")
 
     def _summary(self, ax: Axes | None, label: Any, against: Any, most: int) -> Self:
         names, gains = self.strongest(label, against, most)
@@ -226,11 +231,10 @@ class ExplanationDisplay(Display):
             zorder=3,
         )
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
-        ax.set_yticks(range(len(names)), [_cut(name) for name in names])
         ax.set_ylim(len(names) - 0.5, -0.5)
         one = "the predicted class" if label is None else str(label)
         two = "the next" if against is None else str(against)
-        ax.set_xlabel(f"{self.unit} for {one} against {two}", loc="right")
+        self._name(ax, names, one, two)
         legend_below(ax)
         return self
 
@@ -265,10 +269,6 @@ def _sum(nats: list[float]) -> float:
 
 def _written(nats: float) -> str:
     return "undefined" if np.isnan(nats) else f"{nats:+.2f}".replace("inf", "∞")
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _shown(value: Any) -> str:

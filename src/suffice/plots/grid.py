@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.engines.columns import array_column
 from suffice.engines.table import Table, read_table
 from suffice.families.elementary import Array
+from suffice.plots.room import name_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
@@ -79,16 +80,7 @@ class Grid:
             name = f"{name} ({len(self.values)} most frequent of {self.n_levels})"
         axis.set_label_text(name)
         if self.kind == "levels":
-            names = [str(value) for value in self.values.tolist()]
-            crowded = sum(map(len, names)) > 24
-            vertical = axis.axis_name == "x" and crowded
-            axis.set_ticks(
-                self.positions.tolist(),
-                labels=names,
-                rotation=40 if vertical else 0,
-                ha="right" if vertical or axis.axis_name == "y" else "center",
-                rotation_mode="anchor",
-            )
+            name_ticks(axis, self.positions.tolist(), [str(value) for value in self.values.tolist()])
         elif self.kind == "moments":
             axis.axis_date()
         elif self.kind == "counts":

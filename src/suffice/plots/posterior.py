@@ -15,6 +15,7 @@ from suffice.families.elementary import Array
 from suffice.plots.display import Display, background, foreground, legend_below, make_frame
 from suffice.plots.grid import Grid, Surroundings, log_densities, marginalises, position, said_something
 from suffice.plots.palette import mixed, rgb, styles
+from suffice.plots.room import keep_within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,6 +196,8 @@ class PosteriorDisplay(Display):
         ax.set(xlim=self.x.edges[[0, -1]], ylim=self.y.edges[[0, -1]])
         if legend:
             legend_below(ax, self.handles())
+        else:
+            keep_within(ax)
         return self
 
     def handles(self) -> list[Any]:

@@ -1,0 +1,148 @@
+"""Room on the page: what belongs to an axes, names short enough for it, and axes that keep within it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import XAxis, YAxis
+    from matplotlib.transforms import Bbox
+
+LABELS = 0.36
+"""How much of the width, or height, that belongs to an axes the names of its ticks may take."""
+SLANT = 40.0
+"""Degrees by which crowded names are turned."""
+EDGE = 3.0
+"""Points that are left free at the edges of the page."""
+MOST_STEPS = 6
+HINTED = 1.08
+"""How much wider letters are where dots are few."""
+LINE_HEIGHT = 1.2
+"""Lines of text lie so many letters apart at least."""
+SHORTEST = 4
+"""Letters that are left of a name however little room there is."""
+SMALLEST = 0.1
+"""The share of its room below which an axes is not made smaller."""
+
+
+def room_of(ax: Axes) -> Bbox:
+    """The part of the page that belongs to an axes, halfway to its neighbours, in pixels."""
+    from matplotlib.transforms import Bbox
+
+    page, spec = ax.figure.bbox, ax.get_subplotspec()
+    if spec is None:
+        return page
+    bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(ax.figure)
+    across, down = spec.colspan, spec.rowspan
+    x0 = 0.5 * (rights[across.start - 1] + lefts[across.start]) if across.start else 0.0
+    x1 = 0.5 * (rights[across.stop - 1] + lefts[across.stop]) if across.stop < len(lefts) else 1.0
+    y0 = 0.5 * (bottoms[down.stop - 1] + tops[down.stop]) if down.stop < len(tops) else 0.0
+    y1 = 0.5 * (bottoms[down.start - 1] + tops[down.start]) if down.start else 1.0
+    x, y, width, height = page.bounds
+    return Bbox([[x + x0 * width, y + y0 * height], [x + x1 * width, y + y1 * height]])
+
+
+def room_in_inches(ax: Axes) -> tuple[float, float]:
+    """The width and height of what belongs to an axes."""
+    room, dpi = room_of(ax), float(ax.figure.dpi)
+    return room.width / dpi, room.height / dpi
+
+
+def keep_within(ax: Axes) -> None:
+    """Make an axes so much smaller that its labels and legend lie in its room; layout engines do it else."""
+    if ax.figure.get_layout_engine() is not None:
+        return
+    room = room_of(ax).padded(-EDGE / 72.0 * ax.figure.dpi)
+    page = ax.figure.bbox
+    for _ in range(MOST_STEPS):  # a smaller axes may have other ticks, and one of fixed shape is moved
+        around, place = (
+            ax.get_tightbbox(),
+            ax.get_position(original=True).transformed(ax.figure.transSubfigure),
+        )
+        if around is None:
+            return
+        beyond = np.maximum(
+            [room.x0 - around.x0, room.y0 - around.y0, around.x1 - room.x1, around.y1 - room.y1], 0.0
+        )
+        x0, y0 = place.x0 + beyond[0], place.y0 + beyond[1]
+        width, height = place.x1 - beyond[2] - x0, place.y1 - beyond[3] - y0
+        if beyond.max() < 0.5 or min(width / room.width, height / room.height) < SMALLEST:
+            return
+        ax.set_position(
+            (
+                (x0 - page.x0) / page.width,
+                (y0 - page.y0) / page.height,
+                width / page.width,
+                height / page.height,
+            )
+        )
+        ax.set_in_layout(True)  # for a layout that the caller may ask for later
+
+
+def lay_out(ax: Axes) -> None:
+    """Give an axes its final place now, so that what depends on its size can be measured."""
+    engine = ax.figure.get_layout_engine()
+    if engine is None:
+        keep_within(ax)
+    else:
+        engine.execute(ax.figure)
+
+
+def name_ticks(
+    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[str], size: Any = "medium"
+) -> None:
+    """Name ticks by no more than there is room for; crowded names below are slanted, or upright."""
+    from matplotlib.font_manager import FontProperties
+
+    width, height = room_in_inches(axis.axes)
+    if axis.axis_name == "y":
+        axis.set_ticks(places, labels=[fitted(name, LABELS * width, size) for name in names], size=size)
+        return
+    slot = (1.0 - LABELS) * width / max(len(names), 1)
+    turned = 0.0
+    if any(width_in_inches(name, size) > 0.9 * slot for name in names):
+        line = LINE_HEIGHT * FontProperties(size=size).get_size_in_points() / 72.0
+        turned = SLANT if slot * np.sin(np.radians(SLANT)) > line else 90.0
+    longest = LABELS * height / np.sin(np.radians(turned)) if turned else np.inf
+    axis.set_ticks(
+        places,
+        labels=[fitted(name, longest, size) for name in names],
+        size=size,
+        rotation=turned,
+        ha="right" if turned else "center",
+        va="center" if turned > SLANT else "top",
+        rotation_mode="anchor" if turned else None,
+    )
+
+
+def width_in_inches(text: str, size: Any = "medium") -> float:
+    """How wide a line of text is."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    if not text.strip():
+        return 0.0
+    width = float(TextPath((0.0, 0.0), text, prop=FontProperties(size=size)).get_extents().width)
+    return HINTED * width / 72.0
+
+
+def fitted(text: str, inches: float, size: Any = "medium") -> str:
+    """A name, with its middle left out where it is wider than there is room."""
+    kept = len(text)
+    short = text
+    while kept > SHORTEST and width_in_inches(short, size) > inches:
+        kept = min(kept - 1, max(SHORTEST, int(kept * inches / width_in_inches(short, size)) + 1))
+        short = f"{text[: (kept + 1) // 2].rstrip()}…{text[len(text) - kept // 2 :].lstrip()}"
+    return short
+
+
+def fitted_pair(before: str, first: str, second: str, inches: float) -> str:
+    """The phrase of two names, "one against another", each of them short enough for all of it to fit."""
+    left = inches - width_in_inches(f"{before}. against .")
+    first = fitted(first, max(0.5 * left, left - width_in_inches(second)))
+    return f"{before}{first} against {fitted(second, left - width_in_inches(first))}"
