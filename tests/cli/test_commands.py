@@ -280,6 +280,15 @@ def test_export_writes_a_graph_that_predicts_as_the_library_does(run):
     assert labels.tolist() == twin.predict(X).tolist()
 
 
+@pytest.mark.parametrize("form", ["sql", "onnx"])
+def test_a_large_joint_block_is_exported_for_whole_rows(run, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 7)) @ rng.normal(size=(7, 7))
+    suffice.GaussianDiscriminant("full").fit(X, rng.integers(0, 2, 60)).save("m.suffice")
+    assert "null" in run("export", "m.suffice", "--to", form, "-o", "m.out", code=1).stderr
+    run("export", "m.suffice", "--to", form, "-o", "m.out", "--missing", "null")
+
+
 @pytest.mark.parametrize("kind", ["gda", "logistic"])
 def test_what_a_model_has_learnt_is_exported_as_json(run, kind):
     csv.write_csv(

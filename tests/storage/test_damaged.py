@@ -15,7 +15,7 @@ from suffice import BayesClassifier
 from suffice.archive import CLASSES
 from suffice.archive.layout import OPENING
 
-from .conftest import loaded, saved
+from .conftest import MODELS, loaded, saved
 from .parts import changed, put_together, taken_apart, with_checksum, with_tensor
 
 SOURCE = Path(suffice.__file__).parent
@@ -191,6 +191,28 @@ def test_truth_values_that_are_neither_true_nor_false_are_refused(small):
 def test_bins_that_lie_far_apart_are_refused():
     packed = saved(BayesClassifier(suffice.families.Histogram()).fit([[1.0], [2.0]], [0, 1]))
     refused(with_tensor(packed, "statistics.totals.0.columns.0.bins", np.array([0, 2**60])), "far apart")
+
+
+@pytest.mark.parametrize("fewest", [10**9, 10**12, 10**40, [10**6] * 3])
+def test_categories_that_no_row_has_take_no_memory(fewest):
+    packed = saved(MODELS["drop-in CategoricalNB"]()[0])
+    refused(changed(packed, lambda content: content["settings"].update(min_categories=fewest)))
+
+
+@pytest.mark.parametrize("category, match", [(10**9, "large gaps"), (2**62, "large gaps"), (-7, "below 0")])
+def test_categories_that_are_no_numbers_of_categories_are_refused(category, match):
+    packed = saved(suffice.dropin.CategoricalNB().fit([[0], [1], [1]], [0, 1, 1]))
+    text = f"0{category}".encode()
+    name = "statistics.totals.0.columns.0.levels"
+    packed = with_tensor(packed, f"{name}.offsets", np.array([0, 1, len(text)]))
+    packed = with_tensor(packed, f"{name}.kind", np.array([1, 1], dtype=np.uint8))
+    refused(with_tensor(packed, f"{name}.text", np.frombuffer(text, np.uint8)), match)
+
+
+def test_what_could_not_be_loaded_is_not_saved():
+    model = suffice.dropin.CategoricalNB().fit([[0], [500_000]], [0, 1])
+    with pytest.raises(ValueError, match="without large gaps"):
+        saved(model)
 
 
 def test_every_class_on_the_list_is_one_that_can_be_loaded():

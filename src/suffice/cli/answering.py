@@ -176,11 +176,15 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     wanted = {**reading.wanted, column: kind_of_classes(model)}
 
     def judged(batches: Any) -> Any:
-        parts = [
-            (read_labels(y), weights, model.predict_proba(reading.arranged(X))) for X, y, weights in batches
-        ]
-        labels, weights, posteriors = zip(*parts, strict=True)
-        truth = np.concatenate(labels)
+        # Of the labels each is held once, and a number for every row.
+        names: dict[Any, int] = {}
+        parts = []
+        for X, y, weights in batches:
+            found, codes = np.unique(read_labels(y), return_inverse=True)
+            places = np.array([names.setdefault(name, len(names)) for name in found.tolist()], dtype=np.int32)
+            parts.append((places[codes], weights, model.predict_proba(reading.arranged(X))))
+        numbers, weights, posteriors = zip(*parts, strict=True)
+        truth = read_labels(list(names))[np.concatenate(numbers)]
         held = Held(model.classes_, np.concatenate(posteriors))
         weight_of_rows = None if weights[0] is None else np.concatenate(weights)
         return suffice.evaluate(held, truth[:, np.newaxis], truth, sample_weight=weight_of_rows)

@@ -69,7 +69,11 @@ weight = click.option(
     help="The column that holds weights; weight k is the row k times.",
 )
 drop = click.option(
-    "--drop", multiple=True, metavar="COLUMN", shell_complete=columns_of_data, help="A column to leave out."
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=columns_of_data,
+    help="A column to leave out; may be given again.",
 )
 families = click.option(
     "--families",

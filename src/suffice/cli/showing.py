@@ -69,6 +69,14 @@ def _settings(model: Any) -> dict[str, Any]:
 @click.option(
     "--key", multiple=True, metavar="COLUMN", help="sql: a column of the table to repeat beside the result."
 )
+@click.option(
+    "--missing",
+    type=click.Choice(["marginal", "null"]),
+    default="marginal",
+    show_default=True,
+    help="sql, onnx: a row with a gap in a joint Gaussian is scored on what was observed (up to 6 columns), "
+    "or has no result.",
+)
 @options.output(required=False, text="Where it goes; stdout by default.")
 @options.force
 def export(
@@ -78,6 +86,7 @@ def export(
     dialect: str,
     result: Any,
     key: tuple[str, ...],
+    missing: Any,
     output: str,
     force: bool,
 ) -> None:
@@ -96,10 +105,10 @@ def export(
     if not hasattr(held, f"to_{form}"):
         raise DataFailure(f"a {type(held).__name__} cannot be written as {form}; use --to json.")
     if form == "sql":
-        write_text(held.to_sql(table, dialect=dialect, output=result, key=key), output)
+        write_text(held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing), output)
         return
     refuse_a_terminal(output)
-    graph = held.to_onnx()
+    graph = held.to_onnx(missing=missing)
     with sink(output) as file:
         file.write(graph.SerializeToString())
 

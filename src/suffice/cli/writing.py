@@ -15,6 +15,9 @@ from typing import Any
 
 import click
 
+MOST_ROWS = 1 << 13
+"""Rows that are Python objects at a time, on their way into a text."""
+
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
     """Refuse an output that exists, before any work is done."""
@@ -102,7 +105,8 @@ def _write_separated(delimiter: str) -> Callable[[Iterable[Any], Any], None]:
             lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")
             if number == 0:
                 lines.writerow(table.column_names)
-            lines.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+            for batch in table.to_batches(MOST_ROWS):
+                lines.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
             out.write(text.getvalue().encode())
             out.flush()
 
@@ -111,8 +115,9 @@ def _write_separated(delimiter: str) -> Callable[[Iterable[Any], Any], None]:
 
 def _write_lines(tables: Iterable[Any], out: Any) -> None:
     for table in tables:
-        for row in table.to_pylist():
-            out.write(json.dumps(row, default=str, ensure_ascii=False).encode() + b"\n")
+        for batch in table.to_batches(MOST_ROWS):
+            for row in batch.to_pylist():
+                out.write(json.dumps(row, default=str, ensure_ascii=False).encode() + b"\n")
         out.flush()
 
 

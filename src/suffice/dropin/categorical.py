@@ -20,6 +20,9 @@ from suffice.families.elementary import Array
 from suffice.infer import Families
 from suffice.statistics import Statistics
 
+MOST_UNSEEN = 1 << 20
+"""Of categories in a file that no row has: numbers of all classes."""
+
 
 class CategoricalNB(DiscreteNB):
     """Categorical naive Bayes with scikit-learn's parameters and attributes.
@@ -93,8 +96,17 @@ class CategoricalNB(DiscreteNB):
         if not isinstance(totals, LevelTotals):
             raise TypeError("these statistics are not of Categorical columns.")
         family = Categorical(alpha=float(self._smoothing()), unseen="error")
-        pairs = zip(totals.columns, self._fewest_categories().tolist(), strict=True)
+        pairs = list(zip(totals.columns, self._fewest_categories().tolist(), strict=True))
+        if again is not None:
+            _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it."""
+        state = super().state()
+        totals: Any = self._learnt.accumulator.solvable(self._declared).totals[0]
+        _refuse_many_unseen(list(zip(totals.columns, self._fewest_categories().tolist(), strict=True)))
+        return state
 
     @property
     def category_count_(self) -> list[Array]:
@@ -119,19 +131,45 @@ class CategoricalNB(DiscreteNB):
         return tags
 
 
+def _refuse_many_unseen(columns: list[tuple[LevelCounts, int]]) -> None:
+    """Refuse to make a small file of many categories that no row has: it would take much memory to load."""
+    size = 0
+    for counts, fewest in columns:
+        seen = _numbers(counts)[1]
+        size += (_n_categories(seen, fewest) - len(seen)) * (2 + len(counts.weight))
+    if size > MOST_UNSEEN:
+        raise ValueError(
+            "a file does not hold so many categories that no row has; number them without large gaps, and "
+            "set a smaller min_categories."
+        )
+
+
+def _numbers(counts: LevelCounts) -> tuple[Codes, Codes]:
+    """The places of the levels that have rows, and the categories they are."""
+    seen = np.flatnonzero(counts.support.any(axis=0))
+    number = np.array([int(counts.levels[i]) for i in seen.tolist()], dtype=np.intp)
+    if (number < 0).any():
+        raise ValueError(f"the category {number.min()} is below 0.")
+    return seen, number
+
+
+def _n_categories(number: Codes, fewest: int) -> int:
+    """How many categories there are, if these are seen."""
+    return max(int(number.max(initial=-1)) + 1, fewest)
+
+
 class CategoryCounts(LevelTable):
     """Log p(category | class) of one column, whose categories are all numbers below the largest."""
 
     def __init__(self, family: Family, counts: LevelCounts, fewest: int) -> None:
-        seen = np.flatnonzero(counts.support.any(axis=0))
-        number = np.array([int(counts.levels[i]) for i in seen.tolist()], dtype=np.intp)
-        n_categories = max(int(number.max(initial=-1)) + 1, fewest)
-        weight = np.zeros((len(counts.weight), n_categories))
+        seen, number = _numbers(counts)
+        n = _n_categories(number, fewest)
+        weight = np.zeros((len(counts.weight), n))
         support = np.zeros(weight.shape, dtype=np.int64)
         for category, level in zip(number.tolist(), seen.tolist(), strict=True):
             weight[:, category] += counts.weight[:, level]
             support[:, category] += counts.support[:, level]
-        super().__init__(family, LevelCounts(list(range(n_categories)), weight, support), keep_empty=True)
+        super().__init__(family, LevelCounts(list(range(n)), weight, support), keep_empty=True)
 
     def rows_of(self, values: list[Any]) -> list[int]:
         """The category of each value."""

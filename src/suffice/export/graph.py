@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.export.alike import alike
 from suffice.export.exportable import Precision
-from suffice.export.scoring import InputColumn, Scoring, is_utf8
+from suffice.export.scoring import Scoring, is_utf8
+from suffice.export.tensors import Tensors
 from suffice.expressions import (
     RULED_OUT,
     Apply,
@@ -69,104 +70,13 @@ def model_proto(scoring: Scoring, dtype: Precision) -> Any:
     return _Graph(scoring, np.dtype(dtype)).model()
 
 
-class _Graph:
-    """Nodes and constants as they are added, under names of their own."""
+class _Graph(Tensors):
+    """The scores of a model, and what is read off them."""
 
     def __init__(self, scoring: Scoring, dtype: np.dtype[Any]) -> None:
-        from onnx import helper, numpy_helper
-
-        self._helper, self._numpy = helper, numpy_helper
-        self.scoring = scoring
-        self.dtype = dtype
-        self.n_classes = len(scoring.classes)
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-        self.inputs: list[Any] = []
-        self.columns = {column.position: column for column in scoring.columns()}
-        names = {column.name for column in self.columns.values()} | {"X"}
-        self.prefix = _free("/", lambda prefix: not any(name.startswith(prefix) for name in names))
-        self.label, self.probabilities = (
-            _free(name, lambda free: free not in names) for name in ("label", "probabilities")
-        )
-        self.as_array = not scoring.named and not any(
-            column.kind == "level" or column.wide for column in self.columns.values()
-        )
-        self._numbers: dict[tuple[int, ...], str] = {}
+        super().__init__(scoring, dtype)
         self._stacks: dict[tuple[int, ...], tuple[str, list[int]]] = {}
-        self._known: dict[tuple[Any, ...], str] = {}
         self._written: dict[int, str] = {}
-        self._declare_inputs()
-
-    # --- building blocks --------------------------------------------------------------------------
-
-    def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node, and give the name of what it computes."""
-        name = output or f"{self.prefix}v{len(self.nodes)}"
-        self.nodes.append(self._helper.make_node(operator, list(inputs), [name], **attributes))
-        return name
-
-    def constant(self, values: Any) -> str:
-        """Add a constant, once."""
-        array = np.asarray(values)
-        place = (
-            array.dtype.str,
-            array.shape,
-            tuple(array.ravel()) if array.dtype == object else array.tobytes(),
-        )
-        if place not in self._known:
-            self._known[place] = f"{self.prefix}c{len(self.constants)}"
-            self.constants.append(self._numpy.from_array(array, self._known[place]))
-        return self._known[place]
-
-    def _type(self, dtype: Any) -> Any:
-        return self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-
-    def _cast(self, name: str, dtype: Any) -> str:
-        return self.add("Cast", name, to=self._type(dtype))
-
-    # --- inputs -----------------------------------------------------------------------------------
-
-    def _declare_inputs(self) -> None:
-        if self.as_array:
-            self._input("X", self.dtype, len(self.scoring.names))
-            return
-        for column in self.columns.values():
-            dtype = object if column.kind == "level" else np.int64 if column.wide else self.dtype
-            self._input(column.name, dtype, 1)
-
-    def numbers(self, columns: tuple[int, ...]) -> str:
-        """Columns of numbers side by side, (n, columns), NaN where one is missing or infinite."""
-        if columns not in self._numbers:
-            self._numbers[columns] = self._read_numbers(columns)
-        return self._numbers[columns]
-
-    def _read_numbers(self, columns: tuple[int, ...]) -> str:
-        if self.as_array:
-            everything = tuple(range(len(self.scoring.names)))
-            if columns != everything:
-                return self.add("Gather", self.numbers(everything), self.constant(np.array(columns)), axis=1)
-            return self._finite(self._cast("X", np.float64))
-        names = [self.columns[position].name for position in columns]
-        joined = names[0] if len(names) == 1 else self.add("Concat", *names, axis=1)
-        return self._finite(self._cast(joined, np.float64))
-
-    def _cell(self, position: int) -> str:
-        column: InputColumn = self.columns[position]
-        if column.kind == "level" or column.wide:
-            return column.name
-        return self.numbers((position,))
-
-    def _input(self, name: str, dtype: Any, width: int) -> str:
-        if not name:
-            raise ValueError("a column without a name cannot be an input of ONNX; name it.")
-        self.inputs.append(self._helper.make_tensor_value_info(name, self._type(dtype), ["n", width]))
-        return name
-
-    def _finite(self, name: str) -> str:
-        """NaN for infinities, which read as missing."""
-        size = self.add("Abs", name)
-        finite = self.add("LessOrEqual", size, self.constant(np.finfo(np.float64).max))
-        return self.add("Where", finite, name, self.constant(np.nan))
 
     # --- scores -----------------------------------------------------------------------------------
 
@@ -185,8 +95,8 @@ class _Graph:
             return self._all_of(node.arguments)
         writers: dict[type[Expression], Callable[[Any, list[str]], str]] = {
             Number: lambda node, _: self.constant(node.value.reshape(1, -1)),
-            Cell: lambda node, _: self._cell(node.column),
-            Missing: lambda node, _: self.add("IsNaN", self._cell(node.column)),
+            Cell: lambda node, _: self.cell(node.column),
+            Missing: lambda node, _: self.add("IsNaN", self.cell(node.column)),
             LevelNumber: self._level_number,
             Apply: self._apply,
             Clip: self._clip,
@@ -214,9 +124,9 @@ class _Graph:
             if len(some) == 1:
                 found.append(self.write(some[0]))
                 continue
-            truth = self._cast(self._block(some), np.int64)
+            truth = self.cast(self._block(some), np.int64)
             least = self.add("ReduceMin", truth, self.constant(np.array([1])), keepdims=0)
-            found.append(self._cast(least, np.bool))
+            found.append(self.cast(least, np.bool))
         return balanced(found, lambda a, b: self.add("And", a, b))
 
     def _block(self, terms: Sequence[Expression]) -> str:
@@ -269,11 +179,11 @@ class _Graph:
         )
 
     def _lookup(self, node: Lookup, parts: list[str]) -> str:
-        row = self.add("Squeeze", self._cast(parts[0], np.int64), self.constant(np.array([1])))
+        row = self.add("Squeeze", self.cast(parts[0], np.int64), self.constant(np.array([1])))
         return self.add("Gather", self.constant(node.table), row, axis=0)
 
     def _level_number(self, node: LevelNumber, _: list[str]) -> str:
-        column, cell, n = self.columns[node.column], self._cell(node.column), len(node.levels)
+        column, cell, n = self.columns[node.column], self.cell(node.column), len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":
             known = {"": n + 1} | {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
@@ -287,7 +197,7 @@ class _Graph:
         if not n:
             found = unseen
         else:
-            same = self._cast(self.add("Equal", cell, self.constant(np.array([values]))), np.int64)
+            same = self.cast(self.add("Equal", cell, self.constant(np.array([values]))), np.int64)
             # At most one level is equal, so the sum of its place − n is that, or 0 where none is.
             marked = self.add("Mul", same, self.constant((places - n)[np.newaxis]))
             summed = self.add("ReduceSum", marked, self.constant(np.array([1])), keepdims=1)
@@ -366,7 +276,7 @@ class _Graph:
         shifted = self.add("Sub", scores, self.add("ReduceMax", scores, axis, keepdims=1))
         parts = self.add("Exp", shifted)
         posterior = self.add("Div", parts, self.add("ReduceSum", parts, axis, keepdims=1))
-        self.add("Cast", posterior, output=self.probabilities, to=self._type(self.dtype))
+        self.add("Cast", posterior, output=self.probabilities, to=self.type_of(self.dtype))
         best = self.add("ArgMax", shifted, axis=1, keepdims=0)
         labels = _label_array(self.scoring.classes)
         self.add("Gather", self.constant(labels), best, output=self.label, axis=0)
@@ -375,16 +285,16 @@ class _Graph:
     def _repeated(self, scores: str) -> str:
         """The same scores for every row of the first column, where no column is read."""
         if not self.inputs:
-            self._input(self.scoring.column_names()[0], self.dtype, 1)
+            self.input(self.scoring.column_names()[0], self.dtype, 1)
         n_rows = self.add("Shape", self.inputs[0].name, start=0, end=1)
         shape = self.add("Concat", n_rows, self.constant(np.array([self.n_classes])), axis=0)
         return self.add("Expand", scores, shape)
 
     def _proto(self, label_type: Any) -> Any:
-        make = self._helper
+        make = self.helper
         outputs = [
-            make.make_tensor_value_info(self.label, self._type(label_type), ["n"]),
-            make.make_tensor_value_info(self.probabilities, self._type(self.dtype), ["n", self.n_classes]),
+            make.make_tensor_value_info(self.label, self.type_of(label_type), ["n"]),
+            make.make_tensor_value_info(self.probabilities, self.type_of(self.dtype), ["n", self.n_classes]),
         ]
         graph = make.make_graph(self.nodes, "suffice", self.inputs, outputs, self.constants)
         versions = [make.make_opsetid("", OPSET), make.make_opsetid("ai.onnx.ml", ML_OPSET)]
@@ -409,10 +319,3 @@ def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
             raise ValueError("a class whose text is no UTF-8 cannot be written as ONNX; rename it.")
         return np.array(classes.tolist(), dtype=object)
     return classes if classes.dtype.kind in "fb" or classes.dtype == np.uint64 else classes.astype(np.int64)
-
-
-def _free(name: str, is_free: Callable[[str], bool]) -> str:
-    """The name, with as many _ behind it as make it free."""
-    while not is_free(name):
-        name += "_"
-    return name

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice.families import Categorical, Normal
+from suffice.families import Categorical, Gamma, Normal, Poisson
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -95,6 +95,32 @@ def test_no_rows_give_no_posteriors(case):
     labels, posterior = session.run(None, feed)
     assert len(labels) == 0
     assert posterior.shape == (0, len(case.model.classes_))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_columns_of_one_form_are_computed_together(named):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 60)
+    X = np.ceil(rng.gamma(2.0, 1.0 + y[:, np.newaxis], size=(60, 300)))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    names = [f"c{j}" for j in range(300)]
+    table = pd.DataFrame(X, columns=names) if named else X
+    first, last = (names[0], names[-1]) if named else (0, 299)
+    for families in (Normal(), Gamma(), {first: Gamma("shared"), last: Poisson()}):
+        model = suffice.BayesClassifier(families=families).fit(table, y)
+        assert len(model.to_onnx().graph.node) < 300
+        feed = columns_of(table) if named else {"X": X}
+        _, posterior = session_of(model).run(None, feed)
+        np.testing.assert_allclose(posterior, model.predict_proba(table), atol=1e-9)
+
+
+def test_a_wide_regression_is_one_product():
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame(rng.normal(size=(50, 200)), columns=[f"c{j}" for j in range(200)])
+    model = suffice.LogisticRegression().fit(X, rng.integers(0, 3, 50))
+    assert len(model.to_onnx().graph.node) < 30
+    _, posterior = session_of(model).run(None, columns_of(X))
+    np.testing.assert_allclose(posterior, model.predict_proba(X), atol=1e-9)
 
 
 def test_an_empty_text_is_missing_unless_it_is_a_level():
