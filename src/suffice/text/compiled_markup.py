@@ -113,6 +113,8 @@ def end_of_tag(text: Bytes, i: int, end: int) -> int:
 @kernel
 def end_of_element(text: Bytes, i: int, end: int, name: Bytes) -> int:
     """Where the end tag of this name begins, or the end of the text."""
-    while i < end and not (text[i] == OPEN and i + 1 < end and text[i + 1] == SLASH and is_name(text, i + 2, end, name)):
+    while i < end and not (
+        text[i] == OPEN and i + 1 < end and text[i + 1] == SLASH and is_name(text, i + 2, end, name)
+    ):
         i += 1
     return i
