@@ -132,7 +132,11 @@ class TextClassifier(BayesClassifier):
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         if self._follow_settings():
             mine = self.statistics_
-        return super()._replace(mine, theirs, sign, deed)
+        former = self._learnt.accumulator.totals[0]
+        super()._replace(mine, theirs, sign, deed)
+        for column, before in zip(self._learnt.accumulator.totals[0].columns, former.columns, strict=True):
+            column.replace(before)
+        return self
 
     def _follow_settings(self) -> bool:
         """Solve with the settings of now, and say whether they changed; those of counting cannot."""

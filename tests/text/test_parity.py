@@ -75,7 +75,16 @@ MARKS = st.one_of(
         st.sampled_from(
             [
                 *("<!--", "-->", "--", "<!", "<?", "</", "<", ">", "/>", "<a ", "</b>", "<br>", "İ", "词语"),
-                *("<script>", "<SCRIPT ", "</script>", "</Script", "<style/", "</style ", "<styles>", "ſtyle"),
+                *(
+                    "<script>",
+                    "<SCRIPT ",
+                    "</script>",
+                    "</Script",
+                    "<style/",
+                    "</style ",
+                    "<styles>",
+                    "ſtyle",
+                ),
                 *('="', "='", "= ", '"', "'", "one ", "two ", "&lt;", "&#66;", "&#x", "\x0b", "\n"),
             ]
         ),

@@ -1,6 +1,6 @@
 """What cannot be read is refused with its position, and the model stays as it was."""
 
-from datetime import datetime
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,18 @@ REFUSED = {
     "bytes that are not UTF-8": (["ok", b"\xff\xfe"], ValueError, "document 1: not valid UTF-8 at byte 0"),
     "a lone surrogate": (["ok", "ok", "a\ud800"], ValueError, "document 2: lone surrogate"),
     "a number": (["ok", 3], TypeError, "document 1 is of type int"),
-    "an object": (["ok", object()], TypeError, "document 1 is of type object, not a string.*convert it with str"),
-    "a date": (["ok", datetime(2026, 1, 1)], TypeError, "document 1 is of type datetime, not a string"),
+    "an object": (
+        ["ok", object()],
+        TypeError,
+        "document 1 is of type object, not a string.*convert it with str",
+    ),
+    "a date": (["ok", date(2026, 1, 1)], TypeError, "document 1 is of type date, not a string"),
     "a long list": (["ok", list(range(10_000))], TypeError, "document 1 is of type list.{1,200}$"),
-    "a NumPy time": (["ok", np.datetime64("NaT", "ns")], TypeError, "document 1 is of type datetime64.*pass None"),
+    "a NumPy time": (
+        ["ok", np.datetime64("NaT", "ns")],
+        TypeError,
+        "document 1 is of type datetime64.*pass None",
+    ),
     "not a time": (pd.NaT, TypeError, r"not a NaTType; pass \[None\] for one document"),
     "not a number": (float("nan"), TypeError, r"not a float; pass \[None\] for one document"),
     "a list": (["ok", ["nested"]], TypeError, "document 1 is of type list"),

@@ -252,6 +252,17 @@ def test_tags_are_not_shaded_where_they_are_no_text():
     assert shaded(page) == ["good", "caf&amp;eacute;"]
 
 
+def test_a_class_without_words_has_all_words_alike_or_none():
+    texts, labels = ["", "aa bb"], ["x", "y"]
+    alike = TextClassifier(alpha=0.0).fit(texts, labels)
+    assert alike.top_words("x") == [("aa", 0.5), ("bb", 0.5)]
+    assert set(alike.generate("x", 20, random_state=0).split()) == {"aa", "bb"}
+    never = TextClassifier("bernoulli", alpha=0.0).fit(texts, labels)
+    assert never.top_words("x") == [("aa", 0.0), ("bb", 0.0)]
+    assert never.generate("x", 20, random_state=0) == ""
+    assert TextClassifier().fit([""], ["x"]).generate("x", 5) == ""
+
+
 def test_documents_without_words_hold_the_classes_together():
     evidence = TextClassifier().fit(["", "a"], ["+", "-"]).evidence()
     assert not evidence.kl.any()

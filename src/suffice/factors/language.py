@@ -203,7 +203,7 @@ class Language:
         own = np.bincount(self.entries.words[mine], counts[mine], self.n_words)
         total = trials[k] + self.family.alpha * choices
         return np.asarray(
-            (own + self.family.alpha) / total if total > 0 else np.full_like(own, 1.0 / choices)
+            (own + self.family.alpha) / total if total > 0 else np.full(len(own), 1.0 / choices)
         )
 
     def evidence(self, k: int) -> tuple[Array, Array]:
@@ -222,11 +222,11 @@ class Language:
     def _log_share(self, counts: Array, total: float, choices: float) -> tuple[Array, Array]:
         """The log of (counts + α)/(total + α·choices), and its power of α where alpha = 0: α → 0⁺."""
         alpha = self.family.alpha
-        order = np.zeros_like(counts)
+        order = np.zeros(len(counts))
         if alpha > 0:
             return np.log(counts + alpha) - np.log(total + alpha * choices), order
         if total == 0:
-            return np.full_like(counts, -np.log(choices)), order
+            return np.full(len(counts), -np.log(choices)), order
         order[counts == 0] = 1.0
         return np.log(np.where(counts == 0, 1.0, counts)) - np.log(total), order
 
@@ -239,9 +239,9 @@ class Language:
 
     def generate(self, k: int, n_words: int, rng: np.random.Generator) -> list[str]:
         """Words drawn from the language of one class."""
-        if self.n_words == 0:
-            return []
         p = self.probabilities(k)[self.in_order]
+        if not p.any():  # a class that never has a word
+            return []
         drawn = self.in_order[rng.choice(self.n_words, size=n_words, p=p / p.sum())]
         return self.vocabulary.words_of(self.ids[drawn])
 

@@ -105,6 +105,11 @@ class WordCounts:
             self._shared = False
         return self.vocabulary
 
+    def replace(self, former: WordCounts) -> None:
+        """Go on with the vocabulary of counts that are no longer used, which would copy it from now on."""
+        if self.vocabulary.extends(former.vocabulary) and former.vocabulary.extends(self.vocabulary):
+            self._shared, former._shared = former._shared, True
+
     def append(self, more: Entries) -> None:
         """Add entries; they are summed later, or when many wait."""
         self._entries.append(more)

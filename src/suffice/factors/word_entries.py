@@ -196,7 +196,7 @@ def sums_by_class(entries: Entries, values: NDArray[Any], n_classes: int) -> Arr
 
 
 def sum_of(values: NDArray[Any]) -> float:
-    """The sum of some values in the order of their size: the same to the last bit in whatever order they are."""
+    """The sum of some values, smallest first: the same to the last bit in whatever order they are."""
     return float(np.sort(values).sum())
 
 

@@ -40,7 +40,7 @@ def record(term: int, row: int, n: int, entries: Entries) -> int:
     return n
 
 
-@inlined
+@kernel
 def count_row(
     split: Split,
     n_segments: int,

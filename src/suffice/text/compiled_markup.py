@@ -8,7 +8,7 @@ from suffice.jit import kernel
 from suffice.text.documents import Bytes, Offsets
 
 BLANK = ord(" ")
-OPEN, CLOSE, SLASH, EQUALS = ord("<"), ord(">"), ord("/"), ord("=")
+OPEN, CLOSE, SLASH, EQUALS, BANG, QUESTION = map(ord, "<>/=!?")
 QUOTES = (ord('"'), ord("'"))
 SPACES = (9, 10, 12, 13, 32)
 TO_LOWER = 0x20
@@ -52,7 +52,7 @@ def end_of_markup(text: Bytes, start: int, end: int) -> int:
             if is_name(text, name, end, STYLE):
                 return end_of_element(text, after, end, STYLE)
         return after
-    if is_end_tag or (i < end and (text[i] == ord("!") or text[i] == ord("?"))):
+    if is_end_tag or (i < end and (text[i] == BANG or text[i] == QUESTION)):
         while i < end:
             i += 1
             if text[i - 1] == CLOSE:
@@ -113,6 +113,8 @@ def end_of_tag(text: Bytes, i: int, end: int) -> int:
 @kernel
 def end_of_element(text: Bytes, i: int, end: int, name: Bytes) -> int:
     """Where the end tag of this name begins, or the end of the text."""
-    while i < end and not (text[i] == OPEN and i + 1 < end and text[i + 1] == SLASH and is_name(text, i + 2, end, name)):
+    while i < end and not (
+        text[i] == OPEN and i + 1 < end and text[i + 1] == SLASH and is_name(text, i + 2, end, name)
+    ):
         i += 1
     return i

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.jit import inlined
+from suffice.jit import inlined, kernel
 from suffice.text import characters
 from suffice.text.compiled_table import EIGHT, FREE, LONG, ONE, hashed, locate, mixed
 from suffice.text.documents import Bytes, Offsets
@@ -71,7 +71,7 @@ def encode(point: np.uint32, buffer: Bytes, w: Any) -> Any:
     return w + 2
 
 
-@inlined
+@kernel
 def split_words(
     text: Bytes, begin: int, end: int, letters: Bytes, points: Points, stops: Table, split: Split
 ) -> None:
@@ -128,7 +128,7 @@ def split_words(
     segments[1] = n
 
 
-@inlined
+@kernel
 def split_characters(text: Bytes, begin: int, end: int, points: Points, split: Split) -> None:
     """Write the characters of `text[begin:end]` as one segment, several of white space as one blank."""
     buffer, units, segments, _ = split
@@ -155,7 +155,7 @@ def split_characters(text: Bytes, begin: int, end: int, points: Points, split: S
     segments[1] = n
 
 
-@inlined
+@kernel
 def split_padded(text: Bytes, begin: int, end: int, points: Points, split: Split) -> int:
     """Write each word of `text[begin:end]`, between blanks, as a segment of characters; returns how many."""
     buffer, units, segments, _ = split

@@ -103,7 +103,9 @@ def read_documents(column: Any) -> Documents:
 
 
 def _no_documents(column: Any, cure: str) -> str:
-    return f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
+    return (
+        f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
+    )
 
 
 def _from_values(values: list[Any] | tuple[Any, ...]) -> Documents:
