@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
-LEAST = 1e-10
-"""The smallest share of a pseudo-observation: less would be lost in rounding."""
+LEAST = 1e-6
+"""The smallest share of a pseudo-observation: of less, twice over, rounding would leave nothing."""
 FEW_DIGITS = 1e-6
 """The share of rounding in a variance from which on it is said."""
 
