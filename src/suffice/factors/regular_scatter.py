@@ -31,7 +31,7 @@ def peculiarities(found: ClassMoments, labels: list[str]) -> list[Regularized]:
     rounding = found.moments.rounding[tying.group]
     for k, at in np.argwhere(rounding > FEW_DIGITS):
         share = rounding[k, at]
-        left = "what is left of its variance" if share >= 1 else f"up to {share:.0e} of its variance"
+        left = "what is left of its variance" if share >= 1 else f"up to {share:.1g} of its variance"
         reason = f"{left} is rounding of rows taken away; fit the rows that are left afresh"
         notes.append(Regularized(labels[found.active[at]], classes[k], reason))
     block = block_name(labels)
