@@ -18,6 +18,8 @@ from suffice.factors.solved_scatter import SolvedScatter
 from suffice.factors.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
+from suffice.families.multivariate_normal import checked_covariance
+from suffice.infer import Families
 from suffice.kernels.reference import row_patterns
 from suffice.priors import Priors
 
@@ -72,7 +74,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
-    def chosen_families(self) -> MultivariateNormal:
+    def chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
             self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
@@ -83,7 +85,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
         def fit_and_check() -> None:
             super(GaussianDiscriminant, self).fit(X, y, sample_weight)
-            groups = self.chosen_families().covariance
+            groups = checked_covariance(self.covariance)
             if not isinstance(groups, str):  # a list that does not name every class once is refused now
                 check_groups(groups, self.classes_, all_have_rows=True)
 

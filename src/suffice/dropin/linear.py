@@ -16,8 +16,9 @@ from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.quadratic import check_solver
 from suffice.factors.base import Block, Totals, refuse_infinities
-from suffice.factors.solve_scatter import Tying, assembled
+from suffice.factors.solve_scatter import assembled
 from suffice.factors.solved_scatter import SolvedScatter
+from suffice.factors.tying import Tying
 from suffice.families.elementary import Array
 from suffice.infer import Families
 from suffice.kernels.choice import contiguous, gaussian_for

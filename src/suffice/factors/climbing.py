@@ -28,6 +28,8 @@ LANDING = 4
 """Steps after a look ahead, before it is judged."""
 VANISHING = 1e-8
 """A correlation matrix whose smallest eigenvalue is below this and still falling is losing its rank."""
+NOTHING = 1e-12
+"""The same, whether or not it falls: what is left is rounding."""
 THIN = 1e-4
 """The same, where steps change next to nothing and their way has no end."""
 
@@ -182,10 +184,10 @@ def climb(group: Group, start: Point, progress: Progress) -> Summit:
         step = group.step(before.end)
         number += 1
         course = Course.of(before, step)
-        if has_settled(step, course):
-            return Summit(step)
         if loses_rank(step, course, smallest):
             return Summit(step, is_singular=True)
+        if has_settled(step, course):
+            return Summit(step)
         smallest = _smallest_eigenvalue(step.end.covariance)
         before = step
         if course is not None and course.length > 1.0 and number > WARM_UP:
@@ -212,13 +214,13 @@ def has_settled(step: Step, course: Course | None) -> bool:
 
 
 def loses_rank(step: Step, course: Course | None, smallest: float) -> bool:
-    """Whether Σ is on its way to a singular one: next to it, or thin and without an end to its way.
+    """Whether Σ is singular or on its way to be: next to it, or thin and without an end to its way.
 
     `smallest` was the smallest eigenvalue of the correlations before.
     """
     left = _smallest_eigenvalue(step.end.covariance)
     if left < VANISHING:
-        return left < 0.9 * smallest
+        return left < NOTHING or left < 0.9 * smallest
     return left < THIN and course is not None and course.left > FAR and step.change() <= TOLERANCE
 
 

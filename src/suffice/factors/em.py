@@ -88,9 +88,7 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
     with Progress("EM over the gaps") as progress:
         for g, less in enumerate(tying.divisors(weight) - tying.pooled(weight)):
             members = np.flatnonzero(tying.group == g)
-            kept = np.flatnonzero(
-                np.diag(tying.shaped(start)[g]) > 0
-            )  # the others never vary in these classes
+            kept = np.flatnonzero(np.diag(tying.shaped_one(start[g])) > 0)  # others never vary in the group
             inside = np.ix_(kept, kept)
             patterns = [[pattern.among_columns(kept) for pattern in cells[k]] for k in members]
             none = np.zeros((len(kept), len(kept)))

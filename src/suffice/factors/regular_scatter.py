@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
-LEAST = 1e-10
-"""The smallest share of a pseudo-observation: less would be lost in rounding."""
+LEAST = 1e-6
+"""The smallest share of a pseudo-observation: of less, twice over, rounding would leave nothing."""
 FEW_DIGITS = 1e-6
 """The share of rounding in a variance from which on it is said."""
 
@@ -31,7 +31,7 @@ def peculiarities(found: ClassMoments, labels: list[str]) -> list[Regularized]:
     rounding = found.moments.rounding[tying.group]
     for k, at in np.argwhere(rounding > FEW_DIGITS):
         share = rounding[k, at]
-        left = "what is left of its variance" if share >= 1 else f"up to {share:.0e} of its variance"
+        left = "what is left of its variance" if share >= 1 else f"up to {share:.1g} of its variance"
         reason = f"{left} is rounding of rows taken away; fit the rows that are left afresh"
         notes.append(Regularized(labels[found.active[at]], classes[k], reason))
     block = block_name(labels)

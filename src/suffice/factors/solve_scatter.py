@@ -105,7 +105,7 @@ def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | 
         tying.share()
     rounding = tying.rounding(data.weight * data.variance, data.weight * data.noise)
     moments = replace(_moments(totals, data, tying, again), rounding=rounding)
-    left_out = {int(j): _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies)}
+    left_out = {j: _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies).tolist()}
     return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
 
 

@@ -238,7 +238,7 @@ class SolvedScatter(Solved):
         distance, linear = np.zeros((len(values), len(self.group))), np.zeros((len(values), len(self.group)))
         for g, whitening in enumerate(whitenings):
             members = np.flatnonzero(self.group == g)
-            for k in members:
+            for k in members.tolist():
                 distance[:, k] = whitening.squared(self._standard(values, columns, k, larger))
             if whole or len(members) == 1:
                 continue

@@ -66,11 +66,11 @@ class Tying:
         d = diagonal.shape[1]
         if self.shape == "isotropic":
             diagonal = np.broadcast_to(diagonal.sum(axis=1, keepdims=True) / max(d, 1), diagonal.shape)
-        return diagonal[:, :, np.newaxis] * np.eye(d)
+        return np.asarray(diagonal[:, :, np.newaxis] * np.eye(d))
 
     def shaped_one(self, covariance: Array) -> Array:
         """The same for one matrix."""
-        return self.shaped(covariance[np.newaxis])[0]
+        return np.asarray(self.shaped(covariance[np.newaxis])[0])
 
     def rounding(self, scatter: Array, noise: Array) -> Array:
         """What share of the variances of each group and column, (g, d), may be rounding.
