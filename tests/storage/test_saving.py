@@ -1,8 +1,10 @@
 """A crash while saving leaves the old file."""
 
+import io
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -68,3 +70,18 @@ def test_a_link_and_the_permissions_of_the_old_file_stay(tmp_path, small):
     assert link.is_symlink()
     assert path.stat().st_mode & 0o777 == 0o640
     assert suffice.load(path).classes_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    model = suffice.BayesClassifier().fit([[1.0], [2.0]], [0, 1])
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    model.save(pipe)
+    reader.join(30)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    assert suffice.load(io.BytesIO(received[0])).classes_.tolist() == [0, 1]

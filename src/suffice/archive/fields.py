@@ -7,10 +7,8 @@ What is saved is a dict by name of dicts and lists of dicts (branches), arrays (
 from __future__ import annotations
 
 import os
-import secrets
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from suffice.archive.layout import SufficeFileError, Tensors, pack, unpack
+from suffice.archive.replacing import replacing
 from suffice.archive.values import Known, encode
 
 Path = str | os.PathLike[str] | IO[bytes]
@@ -47,7 +46,7 @@ def write(path: Path, content: Mapping[str, Any]) -> None:
     if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
         path.writelines(parts)
         return
-    with _replacing(os.path.realpath(_path(path))) as file:
+    with replacing(_path(path)) as file:
         file.writelines(parts)
 
 
@@ -68,26 +67,7 @@ def versions() -> dict[str, str]:
 def _path(path: Any) -> str:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"a path or a binary file was expected, got {type(path).__name__}.")
-    return os.fspath(path)
-
-
-@contextmanager
-def _replacing(path: str) -> Iterator[IO[bytes]]:
-    """A new file beside the old one, which takes its place when all is on the disk."""
-    folder, name = os.path.split(path)
-    beside = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")  # noqa: PTH118, a path of any kind
-    try:
-        with open(beside, "xb") as file:  # noqa: PTH123
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileNotFoundError):
-            os.chmod(beside, os.stat(path).st_mode)  # noqa: PTH101, PTH116
-        os.replace(beside, path)  # noqa: PTH105
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)  # noqa: PTH108
-        raise
+    return os.fsdecode(path)
 
 
 def _branch(content: Mapping[str, Any], path: str, tensors: Tensors) -> dict[str, Any]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +19,7 @@ MOST_ROWS = 1 << 13
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
     """Refuse an output that exists, before any work is done."""
-    if path != "-" and Path(path).exists() and not force:
+    if path != "-" and (Path(path).is_file() or Path(path).is_dir()) and not force:
         raise click.UsageError(f"{path} exists; add --force to replace it.")
     if path != "-" and not Path(path).absolute().parent.is_dir():
         raise click.UsageError(f"there is no folder {Path(path).absolute().parent}; make it first.")
@@ -47,18 +45,10 @@ def sink(path: str) -> Iterator[Any]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    place = Path(path).absolute()
-    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(place)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    from suffice.archive.replacing import replacing
+
+    with replacing(path) as file:
+        yield file
 
 
 def write_text(text: str, path: str) -> None:
