@@ -24,6 +24,16 @@ class LearningCurveDisplay(Display):
 
     curves: Any
 
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
+        """Fit clones of a classifier, or of several, on growing parts of the rows, as `suffice.compare` does.
+
+        A dict names several; the options are those of `suffice.compare`.
+        """
+        import suffice
+
+        return cls(suffice.compare([estimator] if hasattr(estimator, "fit") else estimator, X, y, **options))
+
     def plot(self, ax: Axes | None = None, measure: Literal["error", "log_loss"] = "error") -> Self:
         """Draw the curves of a measure; gives the display."""
         mean, spread = self.curves.mean_and_standard_error(measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,13 +123,23 @@ def name_ticks(
 
 def width_in_inches(text: str, size: Any = "medium") -> float:
     """How wide a line of text is."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties, findfont
 
-    if not text.strip():
-        return 0.0
-    width = float(TextPath((0.0, 0.0), text, prop=FontProperties(size=size)).get_extents().width)
-    return HINTED * width / 72.0
+    font = FontProperties(size=size)
+    path = str(findfont(font))
+    return HINTED * sum(_advance(letter, path) for letter in text) * float(font.get_size_in_points()) / 72.0
+
+
+@lru_cache(maxsize=4096)
+def _advance(letter: str, path: str) -> float:
+    """How far a letter of a font moves the next one, in font sizes."""
+    from matplotlib.font_manager import get_font
+
+    font = get_font(path)
+    if font.get_char_index(ord(letter)) == 0:
+        return 1.0  # drawn by another font, or as a box
+    font.set_size(100.0, 72.0)
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536.0 / 100.0
 
 
 def fitted(text: str, inches: float, size: Any = "medium") -> str:
