@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.families.elementary import Array
 from suffice.plots.confusion import ConfusionDisplay
-from suffice.plots.display import Display, default_width, pyplot
+from suffice.plots.display import Display, default_width, library, pyplot
 from suffice.plots.reliability import ReliabilityDisplay
 
 SIDE_BY_SIDE = 6.0
@@ -55,9 +55,7 @@ class EvaluationDisplay(Display):
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Judge a fitted classifier on rows whose labels are known."""
-        import suffice
-
-        return cls(suffice.evaluate(estimator, X, y, sample_weight=sample_weight))
+        return cls(library().evaluate(estimator, X, y, sample_weight=sample_weight))
 
     @classmethod
     def from_predictions(

@@ -35,10 +35,11 @@ def room_of(ax: Axes) -> Bbox:
     """The part of the page that belongs to an axes, halfway to its neighbours, in pixels."""
     from matplotlib.transforms import Bbox
 
-    page, spec = ax.figure.bbox, ax.get_subplotspec()
+    figure: Any = ax.figure  # or a part of one
+    page, spec = figure.bbox, ax.get_subplotspec()
     if spec is None:
-        return page
-    bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(ax.figure)
+        return Bbox(page.get_points())
+    bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(figure)
     across, down = spec.colspan, spec.rowspan
     x0 = 0.5 * (rights[across.start - 1] + lefts[across.start]) if across.start else 0.0
     x1 = 0.5 * (rights[across.stop - 1] + lefts[across.stop]) if across.stop < len(lefts) else 1.0
@@ -87,11 +88,12 @@ def keep_within(ax: Axes) -> None:
 
 def lay_out(ax: Axes) -> None:
     """Give an axes its final place now, so that what depends on its size can be measured."""
-    engine = ax.figure.get_layout_engine()
+    figure: Any = ax.figure
+    engine = figure.get_layout_engine()
     if engine is None:
         keep_within(ax)
     else:
-        engine.execute(ax.figure)
+        engine.execute(figure.figure)
 
 
 def name_ticks(
