@@ -1,5 +1,6 @@
 """Nothing hides anything: in wide and narrow figures, on light and dark pages."""
 
+import itertools
 import subprocess
 import sys
 
@@ -19,6 +20,7 @@ from suffice.plots import (
     ReliabilityDisplay,
 )
 from suffice.plots.palette import COLOURS, rgb, styles
+from suffice.plots.room import fitted, fitted_pair, width_in_inches
 
 WIDE, PHONE = (6.4, 4.8), (3.6, 3.0)
 
@@ -94,6 +96,74 @@ def test_all_is_within_the_page_and_no_legend_covers_anything(made, name, size, 
                 assert not shown.overlaps(ax.xaxis.get_tightbbox())
                 assert page.contains(*shown.min)
                 assert page.contains(*shown.max)
+
+
+LONG = {
+    "Adelie": "Adelie penguin of the Torgersen colony",
+    "Chinstrap": "Chinstrap penguin of the Dream colony",
+    "Gentoo": "Gentoo",
+}
+
+
+@pytest.fixture(scope="module")
+def long_names(penguins):
+    _, X, species = penguins
+    y = np.array([LONG[one] for one in np.asarray(species).tolist()], dtype=object)
+    model = suffice.BayesClassifier().fit(X, y)
+    made = displays(model, X, y)
+    rng = np.random.default_rng(0)
+    many = np.array([f"department number {i % 12:02d}" for i in range(240)])
+    rows = rng.normal(size=(240, 2)) + np.arange(240)[:, np.newaxis] % (3, 4)
+    made["confusion of many"] = ConfusionDisplay(
+        suffice.evaluate(suffice.GaussianDiscriminant().fit(rows, many), rows, many).confusion,
+        sorted(set(many)),
+    )
+    curves = {
+        f"{name} with a long name of the model": one for name, one in zip("ab", CLASSIFIERS, strict=True)
+    }
+    made["learning curve"] = suffice.compare(
+        curves, np.arange(60.0).reshape(30, 2) % 7, np.arange(30) % 2, sizes=[4, 8], repeats=2
+    )
+    return made
+
+
+CLASSIFIERS = (suffice.GaussianDiscriminant(), suffice.BayesClassifier())
+CROWDED = [
+    "posterior", "one density", "confusion", "confusion of many", "reliability", "row", "rows", "evaluation",
+    "learning curve", "evidence",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given_axes", [False, True], ids=["own", "given"])
+@pytest.mark.parametrize("name", CROWDED)
+def test_long_names_and_axes_given_without_a_layout_stay_on_the_page(long_names, name, given_axes):
+    with plt.rc_context({"figure.figsize": PHONE, "font.size": 8}):
+        display = long_names[name].plot(plt.subplots()[1] if given_axes else None)
+        figure = display.figure_
+        figure.draw_without_rendering()
+        page = figure.bbox.padded(1.5)
+        for ax in np.ravel(np.array(display.ax_, dtype=object)):
+            box = ax.get_tightbbox()
+            assert page.contains(*box.min), name
+            assert page.contains(*box.max), name
+            assert ax.get_window_extent().width > 0.2 * figure.bbox.width
+            boxes = [one.get_window_extent() for one in ax.get_yticklabels()]
+            assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+            legend = ax.get_legend()
+            if legend is not None:
+                assert not legend.get_window_extent().overlaps(ax.get_window_extent())
+                assert not legend.get_window_extent().overlaps(ax.xaxis.get_tightbbox())
+
+
+def test_names_are_cut_in_the_middle_so_that_their_ends_tell_them_apart():
+    long = "department number 07"
+    assert fitted(long, 10.0) == long
+    short = fitted(long, 1.0)
+    assert width_in_inches(short) <= 1.0
+    assert short.startswith("depar")
+    assert short.endswith("07")
+    assert fitted_pair("nats for ", long, "b", 9.0) == f"nats for {long} against b"
+    assert width_in_inches(fitted_pair("nats for ", long, long, 3.0)) <= 3.0
 
 
 def test_the_axes_given_are_drawn_on(made):

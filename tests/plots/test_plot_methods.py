@@ -8,7 +8,7 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import suffice
-from suffice.plots import ReliabilityDisplay
+from suffice.plots import EvaluationDisplay, LearningCurveDisplay, LinkDisplay, ReliabilityDisplay
 
 
 def test_an_evaluation_draws_its_confusion_matrix_and_its_reliability(penguins):
@@ -125,3 +125,49 @@ def test_many_classes_are_drawn_large_with_the_reliability_of_the_most_probable(
     for labels in (display.ax_[0].get_xticklabels(), display.ax_[0].get_yticklabels()):
         boxes = [label.get_window_extent() for label in labels]
         assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
+
+
+def test_learning_curves_are_drawn_of_an_estimator_or_of_several():
+    X, y = np.arange(120.0).reshape(60, 2) % 7, np.arange(60) % 3
+    options = {"sizes": [6, 12], "repeats": 2}
+    one = LearningCurveDisplay.from_estimator(suffice.GaussianDiscriminant(), X, y, **options)
+    expected = suffice.compare([suffice.GaussianDiscriminant()], X, y, **options)
+    assert np.array_equal(one.curves.error, expected.error)
+    assert one.plot().ax_.get_legend().get_texts()[0].get_text() == "GaussianDiscriminant"
+    two = LearningCurveDisplay.from_estimator(
+        {"a": suffice.GaussianDiscriminant(), "b": suffice.BayesClassifier()}, X, y, **options
+    )
+    assert two.to_frame().num_rows == 4
+
+
+def test_an_evaluation_is_drawn_of_an_estimator_or_of_predictions(penguins):
+    model, X, y = penguins
+    expected = suffice.evaluate(model, X, y).plot()
+    made = (
+        EvaluationDisplay.from_estimator(model, X, y),
+        EvaluationDisplay.from_predictions(y, model.predict(X), model.predict_proba(X)),
+    )
+    for display in made:
+        assert np.array_equal(display.plot().confusion.confusion, expected.confusion.confusion)
+        assert np.array_equal(display.reliability.curves[2].observed, expected.reliability.curves[2].observed)
+        assert display.to_frame()["value"].to_pylist() == expected.to_frame()["value"].to_pylist()
+    alone = EvaluationDisplay.from_predictions(y, model.predict(X))
+    assert alone.reliability is None
+    assert alone.plot().ax_.get_ylabel() == "true"
+
+
+@pytest.mark.parametrize("make", [suffice.LogisticRegression, suffice.ProbitRegression])
+def test_the_rows_of_a_regression_lie_on_its_link(make):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = X[:, 0] + rng.normal(size=80) > 0
+    display = LinkDisplay.from_estimator(make().fit(X, y), X, names=("logistic", "probit")).plot()
+    a, p = display.rows
+    curve = display.y[0 if make is suffice.LogisticRegression else 1]
+    np.testing.assert_allclose(np.interp(a, display.a, curve), p, atol=1e-3)
+    assert display.to_frame().column_names == ["a", "logistic", "probit"]
+    assert display.ax_.get_legend().get_texts()[-1].get_text() == "rows"
+    with pytest.raises(ValueError, match="two classes"):
+        LinkDisplay.from_estimator(make().fit(X, np.arange(80) % 3), X)
+    with pytest.raises(ValueError, match="one probability"):
+        LinkDisplay.from_predictions([1.0, 2.0], [0.5])

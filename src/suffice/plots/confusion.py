@@ -110,7 +110,7 @@ class ConfusionDisplay(Display):
                 va="center",
                 fontsize=small,
                 color=_readable(colours[i, j]),
-            )
+            ).set_in_layout(False)  # it lies within the axes, and many are slow to measure
         what = "" if normalize is None else f" ({WHAT[normalize]})"
         ax.set(xlabel=f"predicted{what}", ylabel="true")
         for _ in range(2):  # names must fit the rows, whose height depends on the names

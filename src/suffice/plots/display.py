@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class Display:
             ax = pyplot().subplots(figsize=size, layout="constrained")[1]
         self.ax_, self.figure_ = ax, ax.figure
         return ax
+
+
+def library() -> Any:
+    """The library above the pictures, which measures what some of them draw; found when it is needed."""
+    return import_module("suffice")
 
 
 def pyplot() -> Any:

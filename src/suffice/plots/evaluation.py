@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice.families.elementary import Array
 from suffice.plots.confusion import ConfusionDisplay
-from suffice.plots.display import Display, default_width, pyplot
+from suffice.plots.display import Display, default_width, library, pyplot
 from suffice.plots.reliability import ReliabilityDisplay
 
 SIDE_BY_SIDE = 6.0
 """Inches of width from which two panels stand side by side."""
 MOST_CLASSES = 6
 """Classes up to which each has its own curve, and the panels are small."""
+
+
+@dataclass
+class Predictions:
+    """A classifier that has answered already."""
+
+    classes_: NDArray[Any]
+    answers: NDArray[Any]
+    predict_proba: Callable[[Any], Array] = field(init=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What it answered."""
+        return self.answers
 
 
 @dataclass
@@ -35,6 +51,31 @@ class EvaluationDisplay(Display):
     """
 
     evaluation: Any
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Judge a fitted classifier on rows whose labels are known."""
+        return cls(library().evaluate(estimator, X, y, sample_weight=sample_weight))
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        y_proba: Any = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Judge predictions and, if given, posteriors; their columns are the `labels`, or the sorted ones."""
+        from sklearn.utils.multiclass import unique_labels
+
+        known = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
+        given = Predictions(known, np.asarray(y_pred))
+        if y_proba is not None:
+            posteriors = np.asarray(y_proba, dtype=np.float64)
+            given.predict_proba = lambda _: posteriors
+        return cls.from_estimator(given, None, y_true, sample_weight=sample_weight)
 
     def __post_init__(self) -> None:
         answers, labels = self.evaluation.answers, self.evaluation.labels

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROW_HEIGHT = 0.3
-ALL: tuple[str, ...] = ()
+ALL = ""
 """The group of lines that name no classes."""
 
 
@@ -63,10 +63,12 @@ class EvidenceDisplay(Display):
         schema = frame.schema
         self._names = [str(name) for name in frame["column"].to_list()]
         grouping = [name for name in frame.columns if name != "column" and not schema[name].is_numeric()]
-        self._groups = [
+        classes = [
             tuple(str(value) for value in values)
             for values in zip(*(frame[name].to_list() for name in grouping), strict=True)
-        ] or [ALL] * len(self._names)
+        ] or [()] * len(self._names)
+        self._groups = [" against ".join(names) or ALL for names in classes]
+        self._classes = dict(zip(self._groups, classes, strict=True))
         self._values = {
             name: np.array(frame[name].to_list(), dtype=np.float64)
             for name in frame.columns
@@ -127,14 +129,12 @@ class EvidenceDisplay(Display):
             keep_within(ax)
         return self
 
-    @staticmethod
-    def _name(group: tuple[str, ...], ax: Axes) -> str:
+    def _name(self, group: str, ax: Axes) -> str:
         """What a legend calls a group."""
-        if len(group) == 2:
-            return fitted_pair("", *group, legend_room(ax))
-        return " against ".join(group) or "_all"
+        names = self._classes[group]
+        return fitted_pair("", *names, legend_room(ax)) if len(names) == 2 else group or "_all"
 
-    def bars(self, measure: str, most: int) -> tuple[list[str], list[tuple[str, ...]], Array]:
+    def bars(self, measure: str, most: int) -> tuple[list[str], list[str], Array]:
         """Columns that tell most first, groups, and the measure of each, (columns, groups)."""
         if measure not in self._values:
             raise ValueError(f"there is no measure {measure!r}; the frame has {self.measures}.")

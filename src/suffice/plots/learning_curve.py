@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from suffice.plots.display import Display, legend_below
+from suffice.plots.display import Display, legend_below, library
 from suffice.plots.palette import styles
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ class LearningCurveDisplay(Display):
     """
 
     curves: Any
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
+        """Fit clones of a classifier, or of several, on growing parts of the rows, as `suffice.compare` does.
+
+        A dict names several; the options are those of `suffice.compare`.
+        """
+        models = [estimator] if hasattr(estimator, "fit") else estimator
+        return cls(library().compare(models, X, y, **options))
 
     def plot(self, ax: Axes | None = None, measure: Literal["error", "log_loss"] = "error") -> Self:
         """Draw the curves of a measure; gives the display."""

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from suffice import links
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, legend_below, make_frame
+from suffice.plots.display import Display, foreground, legend_below, make_frame
 from suffice.plots.palette import styles
 
 if TYPE_CHECKING:
@@ -23,12 +24,15 @@ FORMULAE = {
     "scaled_probit": "scaled probit Φ(λa), λ² = π/8",
 }
 
+DEFAULT = ("logistic", "scaled_probit")
+
 
 @dataclass
 class LinkDisplay(Display):
     """y(a) of some activation functions; the logistic sigmoid and the scaled probit unless told.
 
-    Make one with `from_links`.
+    Make one with `from_links`, or with `from_estimator` or `from_predictions` to see where the rows of a
+    classifier of two classes lie beside them.
 
     Examples
     --------
@@ -42,11 +46,37 @@ class LinkDisplay(Display):
     names: list[str]
     y: Array
     """(functions, scores)."""
+    rows: tuple[Array, Array] | None = None
+    """Scores and probabilities that a classifier gave."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, names: Sequence[str] = DEFAULT) -> Self:
+        """The scores and the probabilities that a fitted classifier of two classes gives to rows."""
+        if len(estimator.classes_) != 2:
+            raise ValueError(
+                f"one score makes one probability, of two classes; this {type(estimator).__name__} has "
+                f"{len(estimator.classes_)}."
+            )
+        return cls.from_predictions(
+            estimator.decision_function(X), estimator.predict_proba(X)[:, 1], names=names
+        )
+
+    @classmethod
+    def from_predictions(
+        cls, scores: ArrayLike, y_proba: ArrayLike, *, names: Sequence[str] = DEFAULT
+    ) -> Self:
+        """Scores and the probabilities of the second class that were made of them."""
+        a, p = np.asarray(scores, dtype=np.float64), np.asarray(y_proba, dtype=np.float64)
+        if a.ndim != 1 or a.shape != p.shape:
+            raise ValueError(f"each score needs one probability, got the shapes {a.shape} and {p.shape}.")
+        display = cls.from_links(names, reach=max(6.0, float(np.abs(a).max(initial=0.0))))
+        display.rows = (a, p)
+        return display
 
     @classmethod
     def from_links(
         cls,
-        names: Sequence[str] = ("logistic", "scaled_probit"),
+        names: Sequence[str] = DEFAULT,
         *,
         reach: float = 6.0,
         resolution: int = 241,
@@ -63,6 +93,8 @@ class LinkDisplay(Display):
         ax = self._start(ax)
         for name, y, look in zip(self.names, self.y, styles(len(self.names)), strict=True):
             ax.plot(self.a, y, color=look.colour, linestyle=look.line, linewidth=2, label=FORMULAE[name])
+        if self.rows is not None:
+            ax.scatter(*self.rows, s=12, color=foreground(), alpha=0.5, linewidths=0, label="rows", zorder=3)
         ax.set(xlabel="score a", ylabel="probability y", ylim=(-0.03, 1.03))
         legend_below(ax)
         return self

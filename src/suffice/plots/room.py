@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,10 +35,11 @@ def room_of(ax: Axes) -> Bbox:
     """The part of the page that belongs to an axes, halfway to its neighbours, in pixels."""
     from matplotlib.transforms import Bbox
 
-    page, spec = ax.figure.bbox, ax.get_subplotspec()
+    figure: Any = ax.figure  # or a part of one
+    page, spec = figure.bbox, ax.get_subplotspec()
     if spec is None:
-        return page
-    bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(ax.figure)
+        return Bbox(page.get_points())
+    bottoms, tops, lefts, rights = spec.get_gridspec().get_grid_positions(figure)
     across, down = spec.colspan, spec.rowspan
     x0 = 0.5 * (rights[across.start - 1] + lefts[across.start]) if across.start else 0.0
     x1 = 0.5 * (rights[across.stop - 1] + lefts[across.stop]) if across.stop < len(lefts) else 1.0
@@ -86,11 +88,12 @@ def keep_within(ax: Axes) -> None:
 
 def lay_out(ax: Axes) -> None:
     """Give an axes its final place now, so that what depends on its size can be measured."""
-    engine = ax.figure.get_layout_engine()
+    figure: Any = ax.figure
+    engine = figure.get_layout_engine()
     if engine is None:
         keep_within(ax)
     else:
-        engine.execute(ax.figure)
+        engine.execute(figure.figure)
 
 
 def name_ticks(
@@ -122,13 +125,23 @@ def name_ticks(
 
 def width_in_inches(text: str, size: Any = "medium") -> float:
     """How wide a line of text is."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    from matplotlib.font_manager import FontProperties, findfont
 
-    if not text.strip():
-        return 0.0
-    width = float(TextPath((0.0, 0.0), text, prop=FontProperties(size=size)).get_extents().width)
-    return HINTED * width / 72.0
+    font = FontProperties(size=size)
+    path = str(findfont(font))
+    return HINTED * sum(_advance(letter, path) for letter in text) * float(font.get_size_in_points()) / 72.0
+
+
+@lru_cache(maxsize=4096)
+def _advance(letter: str, path: str) -> float:
+    """How far a letter of a font moves the next one, in font sizes."""
+    from matplotlib.font_manager import get_font
+
+    font = get_font(path)
+    if font.get_char_index(ord(letter)) == 0:
+        return 1.0  # drawn by another font, or as a box
+    font.set_size(100.0, 72.0)
+    return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536.0 / 100.0
 
 
 def fitted(text: str, inches: float, size: Any = "medium") -> str:
