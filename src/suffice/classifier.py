@@ -483,7 +483,7 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
                     model._learnt.shift = PriorShift.from_fields(fields.branch("shift"), model.classes_)
         except SufficeFileError:
             raise
-        except (TypeError, ValueError, ArithmeticError) as error:
+        except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
             raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
         return model
 

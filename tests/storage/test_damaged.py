@@ -209,6 +209,19 @@ def test_categories_that_are_no_numbers_of_categories_are_refused(category, matc
     refused(with_tensor(packed, f"{name}.text", np.frombuffer(text, np.uint8)), match)
 
 
+@pytest.mark.parametrize(
+    "name, settings",
+    [
+        ("drop-in LDA", {"shrinkage": "auto"}),
+        ("drop-in QDA", {"solver": "eigen", "covariance_estimator": 1}),
+        ("drop-in regression", {"solver": "nothing"}),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(name, settings):
+    packed = saved(MODELS[name]()[0])
+    refused(changed(packed, lambda content: content["settings"].update(settings)))
+
+
 def test_what_could_not_be_loaded_is_not_saved():
     model = suffice.dropin.CategoricalNB().fit([[0], [500_000]], [0, 1])
     with pytest.raises(ValueError, match="without large gaps"):
