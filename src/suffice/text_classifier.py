@@ -14,6 +14,7 @@ from suffice.engines.labels import class_index
 from suffice.engines.table import Table, TextTable
 from suffice.factors.language import Language
 from suffice.factors.solved_words import SolvedWords
+from suffice.factors.words import WordTotals
 from suffice.families import Words
 from suffice.families.base import Unseen
 from suffice.families.elementary import Array
@@ -132,10 +133,11 @@ class TextClassifier(BayesClassifier):
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         if self._follow_settings():
             mine = self.statistics_
-        former = self._learnt.accumulator.totals[0]
+        former = self._learnt.accumulator.totals
         super()._replace(mine, theirs, sign, deed)
-        for column, before in zip(self._learnt.accumulator.totals[0].columns, former.columns, strict=True):
-            column.replace(before)
+        for totals, before in zip(self._learnt.accumulator.totals, former, strict=True):
+            if isinstance(totals, WordTotals) and isinstance(before, WordTotals):
+                totals.replace(before)
         return self
 
     def _follow_settings(self) -> bool:

@@ -269,6 +269,13 @@ def test_documents_without_words_hold_the_classes_together():
     assert not evidence.bhattacharyya.any()
 
 
+def test_documents_of_no_length_hold_classes_together_that_no_word_has_in_common():
+    evidence = TextClassifier(alpha=0.0).fit(["", "aa", "bb"], ["x", "y", "z"]).evidence()
+    assert not evidence.kl[0, 0].any()
+    assert evidence.kl[0, 1, 2] == np.inf
+    assert not np.isnan(evidence.bhattacharyya).any()
+
+
 def test_what_an_occurrence_says_does_not_depend_on_how_counts_are_weighed():
     for choices in ({"tf": "log"}, {"length": "l2"}, {"tf": "binary"}):
         model = TextClassifier(**choices).fit(TEXTS, LABELS)

@@ -214,7 +214,11 @@ class Language:
         counts, trials, choices = self._counted()
         here = self.entries.classes == k
         (mine, my_order), (others, their_order) = (
-            self._log_share(np.bincount(self.entries.words, counts * side, self.n_words), total, choices)
+            self._log_share(
+                np.bincount(self.entries.words, counts * side, self.n_words).astype(np.float64),
+                total,
+                choices,
+            )
             for side, total in ((here, trials[k]), (~here, trials.sum() - trials[k]))
         )
         return mine - others, their_order - my_order

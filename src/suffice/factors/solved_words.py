@@ -156,6 +156,12 @@ def _shrinking(size: Array) -> Array:
     return np.divide(1.0, size, out=np.ones_like(size), where=size > 0)
 
 
+def _times(each: Array, length: Array) -> Array:
+    """What so many words say, if each says this much, be it without bound: none say nothing."""
+    length = np.broadcast_to(length, each.shape)
+    return np.multiply(each, length, out=np.zeros_like(each), where=length > 0)
+
+
 class SolvedWords(Solved):
     """One `Language` for each column of text."""
 
@@ -239,7 +245,7 @@ class SolvedWords(Solved):
                 return np.nan_to_num(kl, posinf=np.inf).sum(axis=-1), distance.sum(axis=-1)
             kl, distance = divergences(self.family, np.log(theta))
         length = language.mean_length()
-        return kl * length[:, np.newaxis], distance * 0.5 * (length[:, np.newaxis] + length)
+        return _times(kl, length[:, np.newaxis]), _times(distance, 0.5 * (length[:, np.newaxis] + length))
 
     def conventional(self) -> list[dict[str, Any]]:
         return [

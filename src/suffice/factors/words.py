@@ -87,6 +87,11 @@ class WordTotals(Totals):
         for mine, theirs in zip(self.columns, other.columns, strict=True):
             mine.add(theirs, sign)
 
+    def replace(self, former: WordTotals) -> None:
+        """Go on with the vocabularies of sums that are no longer used."""
+        for mine, theirs in zip(self.columns, former.columns, strict=True):
+            mine.replace(theirs)
+
     def scale(self, factor: float) -> None:
         for column in self.columns:
             column.scale(factor)
