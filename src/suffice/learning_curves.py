@@ -199,6 +199,7 @@ def _named(models: Sequence[Any]) -> dict[str, Any]:
     """Classifiers by the names of their classes, numbered where these repeat."""
     if hasattr(models, "fit"):
         raise TypeError(f"models must be a dict or a list of classifiers; for one, pass [{models!r}].")
+    models = list(models)
     names = [type(model).__name__ for model in models]
     numbered = [
         name if names.count(name) == 1 else f"{name} {names[: i + 1].count(name)}"

@@ -127,9 +127,15 @@ def softmax(a: ArrayLike) -> Array:
 
 
 def softmax_inverse(y: ArrayLike) -> Array:
-    """The scores a_k = log y_k − mean log y that sum to 0; any constant may be added."""
-    a = np.log(np.asarray(y, dtype=np.float64))
-    return np.asarray(a - a.mean(axis=-1, keepdims=True))
+    """The scores a_k = log y_k − mean log y that sum to 0; any constant may be added.
+
+    Where y_k = 0 the score is −inf, and those of the others sum to 0.
+    """
+    y = np.asarray(y, dtype=np.float64)
+    possible = y != 0.0
+    a = np.log(np.where(possible, y, 1.0))
+    mean = a.sum(axis=-1, keepdims=True) / possible.sum(axis=-1, keepdims=True)
+    return np.asarray(np.where(possible, a - mean, -np.inf))
 
 
 def softmax_slope(a: ArrayLike) -> Array:
@@ -177,7 +183,8 @@ def probit_slope(a: ArrayLike) -> Array:
 
 def log_probit_slope(a: ArrayLike) -> Array:
     """log N(a | 0, 1)."""
-    return np.asarray(-0.5 * np.square(np.asarray(a, dtype=np.float64)) - _LOG_SQRT_TAU)
+    with np.errstate(over="ignore"):
+        return np.asarray(-0.5 * np.square(np.asarray(a, dtype=np.float64)) - _LOG_SQRT_TAU)
 
 
 def scaled_probit(a: ArrayLike) -> Array:

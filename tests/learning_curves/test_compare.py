@@ -135,3 +135,8 @@ def test_no_models_and_too_few_labels_are_refused(iris):
 def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):
     with pytest.raises(TypeError, match=match):
         compare(models, *iris)
+
+
+def test_models_may_come_from_a_generator(iris):
+    curves = compare((model for model in MODELS.values()), *iris, sizes=[20], repeats=1)
+    assert curves.models == ("GaussianDiscriminant", "LogisticRegression")

@@ -79,6 +79,18 @@ def test_softmax_and_its_inverse():
     assert y[1].tolist() == [1.0, 0.0, 0.0]
 
 
+def test_a_class_that_is_impossible_has_the_score_minus_infinity():
+    np.testing.assert_array_equal(links.softmax_inverse([1.0, 0.0]), [0.0, -np.inf])
+    a = links.softmax_inverse([[0.2, 0.0, 0.8], [0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(links.softmax(a), [[0.2, 0.0, 0.8], [0.2, 0.3, 0.5]])
+    assert a[0, [0, 2]].sum() == pytest.approx(0.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_slope_of_probit_is_nothing_far_out():
+    assert links.probit_slope([-1e200, 800.0]).tolist() == [0.0, 0.0]
+
+
 def test_the_slope_of_softmax_is_its_derivative():
     a = np.array([0.3, -1.0, 2.0, 0.0])
     numeric = [(links.softmax(a + h) - links.softmax(a - h)) / 2e-6 for h in 1e-6 * np.eye(4)]

@@ -143,3 +143,82 @@ def test_posteriors_far_away_are_finite_and_sum_to_one(Regression):
         far = model.predict_log_proba([[-1e6], [1e6], [2.5]])
     assert np.isfinite(far).all()
     np.testing.assert_allclose(model.predict_proba([[-1e6], [1e6], [2.5]]).sum(axis=1), 1.0)
+
+
+@BOTH
+@pytest.mark.parametrize("n, d", [(2_000, 30), (50_000, 5)])
+def test_quasi_complete_separation_by_many_columns_together_is_named(Regression, n, d):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, d))
+    y = X[:, 1] + rng.logistic(size=n) > 0
+    X[:, 0] = (rng.random(n) < 0.05) & y
+    with pytest.warns(ConvergenceWarning, match="quasi-complete"):
+        model = Regression(C=np.inf).fit(X @ rng.normal(size=(d, d)), y)
+    assert np.isfinite(model.coef_).all()
+
+
+def test_the_class_that_is_separated_from_the_rest_is_named():
+    X = np.linspace(-3.0, 3.0, 60)[:, np.newaxis]
+    y = np.where(X[:, 0] > 1.5, "c", np.where(np.arange(60) % 2, "a", "b"))
+    with pytest.warns(ConvergenceWarning, match="^c against the rest: The classes are separated:"):
+        ProbitRegression(C=np.inf).fit(X, y)
+
+
+@BOTH
+@pytest.mark.parametrize("weight", [1e-200, 1e-12, 1e-6])
+def test_rows_that_weigh_next_to_nothing_have_the_optimum_of_all_others(drawn, Regression, weight):
+    X, y = drawn(300, 3, 2)
+    plain = Regression(C=np.inf).fit(X, y)
+    light = Regression(C=np.inf).fit(X, y, sample_weight=np.full(300, weight))
+    assert light.converged_
+    np.testing.assert_allclose(light.coef_, plain.coef_, rtol=1e-7)
+    np.testing.assert_allclose(light.standard_errors_ * np.sqrt(weight), plain.standard_errors_, rtol=1e-4)
+
+
+@BOTH
+def test_a_search_that_rounding_holds_up_stops_and_says_so(drawn, Regression):
+    X, y = drawn(300, 3, 2)
+    with pytest.warns(ConvergenceWarning, match="rounding hides any further progress"):
+        model = Regression(tol=1e-20).fit(X, y)
+    assert not model.converged_
+    assert model.n_iter_[0] < 50
+    np.testing.assert_allclose(model.coef_, Regression().fit(X, y).coef_, rtol=1e-9)
+
+
+def test_one_iteration_is_one_iteration(drawn):
+    with pytest.warns(ConvergenceWarning, match="after 1 iteration,"):
+        LogisticRegression(max_iter=1).fit(*drawn(300, 3, 2))
+
+
+@BOTH
+def test_no_more_iterations_are_counted_than_allowed(drawn, Regression):
+    X, y = drawn(20_000, 4, 3)
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
+        model = Regression(max_iter=2).fit(X, y)
+    assert model.n_iter_.max() == 2
+
+
+@BOTH
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 4e307])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_columns_of_extreme_size_are_as_good_as_others(Regression, size, container):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3.0, 3.0, size=(300, 2))
+    y = X.sum(axis=1) + rng.logistic(size=300) > 0
+    plain = Regression(C=np.inf).fit(X, y)
+    model = Regression(C=np.inf).fit(container(X * [size, 1.0]), y)
+    np.testing.assert_allclose(model.coef_ * [size, 1.0], plain.coef_, rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(container(X * [size, 1.0])), plain.predict_proba(X))
+
+
+@BOTH
+def test_the_standard_error_of_a_column_in_tiny_units_is_that_of_the_penalty(drawn, Regression):
+    X, y = drawn(300, 2, 2)
+    assert Regression().fit(X * [1e-300, 1.0], y).standard_errors_[0, 0] == pytest.approx(1.0)
+
+
+@BOTH
+@pytest.mark.parametrize("weights", [[1.0, 2.0], np.array([1.0, 2.0]), "balance"])
+def test_class_weights_without_labels_are_refused(Regression, weights):
+    with pytest.raises(ValueError, match="class_weight must be None, 'balanced' or a dict by label"):
+        Regression(class_weight=weights).fit(LINE, SIDES)

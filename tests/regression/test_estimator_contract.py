@@ -70,3 +70,9 @@ def test_it_survives_copying_cloning_and_grid_search(Regression):
     assert search.best_score_ > 0.9
     assert np.array_equal(copy.deepcopy(best).predict_proba(X), best.predict_proba(X))
     assert clone(best).get_params() == best.get_params()
+
+
+@BOTH
+def test_a_mistyped_keyword_is_refused_by_the_name_of_the_class(Regression):
+    with pytest.raises(TypeError, match=rf"^{Regression.__name__}\.__init__\(\).*'maxiter'"):
+        Regression(maxiter=5)

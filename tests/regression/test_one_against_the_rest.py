@@ -44,3 +44,13 @@ def test_the_summary_has_a_part_for_each_class(rows):
     shown = dict(summary.heading)
     assert "log likelihood" in shown
     assert "AIC" not in shown
+
+
+def test_posteriors_are_numbers_where_every_score_is_below_all_numbers_of_a_log():
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0], [0.2, 0.2], [0.3, -0.1], [0.0, 0.0]])
+    model = ProbitRegression(fit_intercept=False).fit(X, ["a", "b", "c", "a", "b", "c"])
+    with np.errstate(over="ignore"):
+        far = model.predict_proba(
+            np.array([[1e300, 1e300], [-1e300, 1e300], [1e300, -1e300], [-1e300, -1e300]])
+        )
+    np.testing.assert_allclose(far.sum(axis=1), 1.0)

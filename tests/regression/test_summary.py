@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 
-from suffice.regression import LogisticRegression
+from suffice.regression import LogisticRegression, ProbitRegression
 
 
 @pytest.fixture
@@ -51,3 +51,24 @@ def test_an_unknown_reference_or_level_is_refused(frame):
         model.summary(reference="setosa")
     with pytest.raises(ValueError, match="level"):
         model.summary(level=95)
+
+
+@pytest.mark.parametrize("Regression", [LogisticRegression, ProbitRegression])
+def test_the_second_of_two_classes_as_the_reference_turns_the_signs(frame, Regression):
+    model = Regression().fit(*frame)
+    turned, plain = model.summary(reference="virginica"), model.summary(reference="versicolor")
+    assert "versicolor against virginica" in repr(turned)
+    np.testing.assert_array_equal(turned.estimate, -plain.estimate)
+    np.testing.assert_allclose(turned.standard_error, plain.standard_error)
+
+
+def test_one_against_the_rest_has_no_reference():
+    model = ProbitRegression().fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="fitted against all others"):
+        model.summary(reference=1)
+
+
+def test_the_number_of_rows_is_printed_in_full(frame):
+    X, y = frame
+    printed = repr(LogisticRegression().fit(X, y, sample_weight=np.full(len(y), 12345.67)).summary())
+    assert "1234567\n" in printed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -36,22 +37,12 @@ StandardErrors = bool | Literal["auto"]
 class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        standard_errors: StandardErrors = "auto",
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.standard_errors = standard_errors
+    C: float
+    fit_intercept: bool
+    class_weight: Any
+    max_iter: int
+    tol: float
+    standard_errors: StandardErrors
 
     score_unit: ClassVar[str] = "nats"
     """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
@@ -81,6 +72,7 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
     def _learn(self, rows: RegressionRows) -> Learnt:
         """Solve for rows that come in any parts."""
         design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
+        design = replace(design, weight=float(rows.class_weights.sum()))
         solved = self._solve(design, len(rows.classes))
         return Learnt.of(rows, solved, self._log_likelihood(rows, solved))
 
@@ -94,10 +86,15 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
         strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
         objective = Objective(design, likelihood, strength, self.fit_intercept, basis)
         wanted = hessian_is_cheap(objective) if self.standard_errors == "auto" else self.standard_errors
-        minimum = minimise(objective, self.tol, self.max_iter, hessian=wanted)
+        # Standard errors of rows that weigh nearly nothing are so wide that every point lies within them.
+        tol = self.tol * min(1.0, np.sqrt(design.weight))
+        minimum = minimise(objective, tol, self.max_iter, hessian=wanted)
         penalty = 0.5 * float(np.sum(objective.penalty * minimum.parameters**2))
         return Solved(
-            Equations.of(objective, minimum), minimum, problem(objective, minimum), penalty - minimum.value
+            Equations.of(objective, minimum),
+            minimum,
+            problem(objective, minimum, self.max_iter),
+            penalty - minimum.value,
         )
 
     def _check_settings(self) -> None:
@@ -210,7 +207,14 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
     @property
     def message_(self) -> str:
         """How the search ended, in words."""
-        found = [one.problem for one in self._fitted().solved if one.problem is not None]
+        learnt = self._fitted()
+        several = len(learnt.solved) > 1
+        titles = [f"{title}: " for title in learnt.against_the_rest()] if several else [""]
+        found = [
+            title + one.problem
+            for title, one in zip(titles, learnt.solved, strict=True)
+            if one.problem is not None
+        ]
         return found[0] if found else "The optimum was found."
 
     @property
@@ -252,7 +256,8 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
         Parameters
         ----------
         reference : label, optional
-            Softmax: the class that the others are compared with; the first by default.
+            The class that the others are compared with; the first by default. Problems that were solved one
+            against the rest have none.
         level : float, default=0.95
             Of the confidence limits.
         """
@@ -263,7 +268,7 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
         estimates = [one.equations.estimates(row, against) for _, one, row, against in lines]
         errors = [self._errors(one, row, against) for _, one, row, against in lines]
         return Summary(
-            heading=self._heading(),
+            heading=self._heading(lines[0][0]),
             equation=[title for title, *_ in lines for _ in terms],
             term=terms * len(lines),
             estimate=np.concatenate(estimates),
@@ -273,12 +278,12 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
             container=self._fitted().container,
         )
 
-    def _heading(self) -> tuple[tuple[str, str], ...]:
+    def _heading(self, comparison: str) -> tuple[tuple[str, str], ...]:
         learnt = self._fitted()
         figures = [
             ("model", type(self).__name__),
-            ("classes", learnt.lines(None)[0][0] if len(learnt.classes) == 2 else str(len(learnt.classes))),
-            ("rows", f"{learnt.class_weights.sum():g}"),
+            ("classes", comparison if len(learnt.classes) == 2 else str(len(learnt.classes))),
+            ("rows", f"{learnt.class_weights.sum():.12g}"),
             ("penalty", "none" if np.isinf(self.C) else f"C = {self.C:g}"),
         ]
         null = learnt.null_log_likelihood()
@@ -305,7 +310,7 @@ class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator): 
     def _rows(self) -> list[tuple[Solved, int]]:
         return [(one, row) for one in self._fitted().solved for row in range(len(one.equations.coefficients))]
 
-    def _errors(self, one: Solved, row: int, against: int | None = None) -> Array:
+    def _errors(self, one: Solved, row: int | None, against: int | None = None) -> Array:
         errors = one.equations.standard_errors(row, against)
         if errors is None:
             raise AttributeError(

@@ -34,8 +34,8 @@ FAR = 100.0
 """Columns further from 0 than this many spreads are centred, so that their sums keep their digits."""
 REPRESENTABLE = (1e-70, 1e70)
 """Largest values whose squares and fourth powers are numbers; other columns are rescaled."""
-SMALLEST_UNIT = -511
-"""The square of 2 to this power is a number still."""
+SMALLEST_UNIT, LARGEST_UNIT = -511, 1023
+"""The square of 2 to the one power is a number still, and 2 to the other."""
 SAMPLE = 1024
 """Rows that tell where a column lies and how far it spreads."""
 
@@ -79,7 +79,7 @@ class Extent:
 
     @classmethod
     def of(cls, parts: Parts) -> Extent:
-        """Read all parts once; of sparse rows only what is missing is told."""
+        """Read all parts once."""
         return total(parts, _extent)
 
     def __add__(self, other: Extent) -> Extent:
@@ -106,6 +106,8 @@ class Design:
     shift: Array | None = None
     unit: Array | None = None
     is_sparse: bool = False
+    weight: float = 1.0
+    """Σ of the weights of the rows."""
     against_rest: int | None = None
     """The class that is 1 where all others are 0; None leaves the classes as they are."""
 
@@ -114,20 +116,16 @@ class Design:
         """The rows in coordinates that keep their digits; only a model with an intercept may centre."""
         plain = cls(parts, extent.n_rows, len(extent.low))
         some = plain.sample_of(min(plain.n_rows, SAMPLE)).X
-        if sparse.issparse(some):
-            return replace(plain, is_sparse=True)
-        some = some.astype(np.float64)
-        center = np.median(some, axis=0)
-        far = np.abs(center) > FAR * (np.abs(some - center) / len(some)).sum(axis=0)
-        shift = np.where(far, center, 0.0) if centred and far.any() else None
+        is_sparse = sparse.issparse(some)
+        shift = _far_centers(some.astype(np.float64)) if centred and not is_sparse else None
         about = 0.0 if shift is None else shift
         size = np.maximum(np.abs(extent.low - about), np.abs(extent.high - about))
         size = np.where(size > 0.0, size, 1.0)
         strange = (size < REPRESENTABLE[0]) | (size > REPRESENTABLE[1])
         # A power of two, so that rescaling is exact.
-        exponent = np.maximum(np.frexp(size)[1], SMALLEST_UNIT)
+        exponent = np.clip(np.frexp(size)[1], SMALLEST_UNIT, LARGEST_UNIT)
         unit = np.where(strange, np.ldexp(1.0, exponent), 1.0) if strange.any() else None
-        return replace(plain, shift=shift, unit=unit)
+        return replace(plain, shift=shift, unit=unit, is_sparse=is_sparse)
 
     def sample(self, n_rows: int) -> Design:
         """The design of a fixed random choice of rows, in the same coordinates."""
@@ -152,7 +150,7 @@ class Design:
         if self.shift is not None:
             X = X - self.shift
         if self.unit is not None:
-            X = X / self.unit
+            X = X @ sparse.diags_array(1.0 / self.unit) if self.is_sparse else X / self.unit
         codes = block.codes if self.against_rest is None else block.codes == self.against_rest
         return Block(X, codes, block.weights)
 
@@ -207,6 +205,15 @@ def _extent(block: Block) -> Extent:
     X = block.X
     if not sparse.issparse(X):
         return Extent(len(block), X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
-    low = np.zeros(X.shape[1])
-    low[X.indices[np.isnan(X.data)]] = np.nan
-    return Extent(len(block), low, low)
+    low, high = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    with np.errstate(invalid="ignore"):  # NaN stays NaN
+        np.minimum.at(low, X.indices, X.data)
+        np.maximum.at(high, X.indices, X.data)
+    return Extent(len(block), low, high)
+
+
+def _far_centers(some: Array) -> Array | None:
+    """The medians of columns that lie far from 0, and 0 for the others; None if no column does."""
+    center = np.median(some, axis=0)
+    far = np.abs(center) / FAR > (np.abs(some - center) / len(some)).sum(axis=0)
+    return np.where(far, center, 0.0) if far.any() else None

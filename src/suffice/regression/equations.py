@@ -106,14 +106,17 @@ class Equations:
         away = (X.toarray() if sparse.issparse(X) else X) - self.shift
         return np.asarray(away[:, :, np.newaxis] * self.coefficients.T)
 
-    def estimates(self, row: int, against: int | None = None) -> Array:
-        """One row of coefficients, or its difference from another; the intercept, if any, last."""
+    def estimates(self, row: int | None, against: int | None = None) -> Array:
+        """One row of coefficients, or its difference from another; the intercept, if any, last.
+
+        None is the class whose score is 0, the first of two.
+        """
         rows = (
             np.column_stack([self.coefficients, self.intercepts()]) if self.intercept else self.coefficients
         )
         return np.asarray(self._combination(row, against) @ rows)
 
-    def standard_errors(self, row: int, against: int | None = None) -> Array | None:
+    def standard_errors(self, row: int | None, against: int | None = None) -> Array | None:
         """Standard errors of `estimates`: NaN where collinear columns leave one undetermined."""
         if self.curvature is None:
             return None
@@ -130,9 +133,10 @@ class Equations:
         errors[: len(self.unit)] /= self.unit
         return np.where((np.abs(flat) > MOVED).any(axis=1), np.nan, errors)
 
-    def _combination(self, row: int, against: int | None) -> Array:
+    def _combination(self, row: int | None, against: int | None) -> Array:
         weights = np.zeros(len(self.basis))
-        weights[row] += 1.0
+        if row is not None:
+            weights[row] += 1.0
         if against is not None:
             weights[against] -= 1.0
         return weights

@@ -11,12 +11,15 @@ from scipy import linalg
 from suffice.expressions import Expression
 from suffice.families.elementary import Array
 from suffice.links import log_logistic, log_probit, log_probit_expression, logistic, probit
-from suffice.regression.base import Regression
+from suffice.regression.base import Regression, StandardErrors
 from suffice.regression.design import Block, Design, total
 from suffice.regression.learnt import Solved, joint_scores
 from suffice.regression.likelihoods import LogisticLikelihood, ProbitLikelihood, SoftmaxLikelihood
 from suffice.regression.reading import RegressionRows
 from suffice.scores import log_softmax, softmax
+
+FARTHEST = -1e150
+"""A score whose log Φ is a number still."""
 
 
 class LogisticRegression(Regression):
@@ -62,6 +65,23 @@ class LogisticRegression(Regression):
     >>> model.predict([[0.7], [2.8]])
     array(['fail', 'pass'], dtype=object)
     """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        standard_errors: StandardErrors = "auto",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standard_errors = standard_errors
 
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         if n_classes == 2:
@@ -115,6 +135,23 @@ class ProbitRegression(Regression):
 
     score_unit: ClassVar[str] = "standard deviations"
 
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        standard_errors: StandardErrors = "auto",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standard_errors = standard_errors
+
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
         if n_classes == 2:
@@ -146,4 +183,4 @@ class ProbitRegression(Regression):
     @staticmethod
     def _normalised(scores: Array) -> Array:
         # In logarithms, so that a row far from every class still has posteriors.
-        return log_softmax(log_probit(scores))
+        return log_softmax(log_probit(np.maximum(scores, FARTHEST)))

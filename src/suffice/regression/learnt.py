@@ -128,20 +128,31 @@ class Learnt:
         weights = self.class_weights[self.class_weights > 0.0]
         return float(weights @ np.log(weights / weights.sum()))
 
-    def lines(self, reference: Any) -> list[tuple[str, Solved, int, int | None]]:
-        """What a table compares: title, problem, row of it, and the row it is compared with."""
+    def lines(self, reference: Any) -> list[tuple[str, Solved, int | None, int | None]]:
+        """What a table compares: title, problem, row of it, and the row it is compared with.
+
+        Of two classes the first has no row, and its score is 0.
+        """
         labels = self.classes.tolist()
         base = 0 if reference is None else class_index(reference, labels)
         if len(self.solved) > 1:
-            pairs = zip(labels, self.solved, strict=True)
-            return [(f"{label} against the rest", one, 0, None) for label, one in pairs]
-        if len(labels) == 2:
-            return [(f"{labels[1]} against {labels[0]}", self.solved[0], 0, None)]
+            if reference is not None:
+                raise ValueError(
+                    f"reference is {reference!r}, but each class was fitted against all others, so there is "
+                    "no class to compare with; leave it out."
+                )
+            titles = self.against_the_rest()
+            return [(title, one, 0, None) for title, one in zip(titles, self.solved, strict=True)]
+        rows: list[int | None] = [None, 0] if len(labels) == 2 else list(range(len(labels)))
         return [
-            (f"{label} against {labels[base]}", self.solved[0], k, base)
+            (f"{label} against {labels[base]}", self.solved[0], rows[k], rows[base])
             for k, label in enumerate(labels)
             if k != base
         ]
+
+    def against_the_rest(self) -> list[str]:
+        """The titles of problems that were solved one against the rest."""
+        return [f"{label} against the rest" for label in self.classes.tolist()]
 
 
 def _names(fields: Fields, n_columns: int) -> Names | None:

@@ -78,10 +78,11 @@ def newton(
 ) -> Minimum:
     """Newton's method with step halving; the Hessian is exact at every iteration."""
     here, now = start, problem.hessian_at(start)
+    decrement = np.inf
     for iteration in range(1, max_iter + 1):
         curvature = DenseCurvature(_hessian(now))
         step = -curvature.solve(now.gradient)
-        decrement = _decrement(now.gradient, step)
+        before, decrement = decrement, _decrement(now.gradient, step)
         found = partial(
             Minimum,
             n_iterations=iteration,
@@ -95,6 +96,8 @@ def newton(
             return found(parameters=here + step, value=now.value - 0.5 * decrement**2, converged=True)
         if iteration == max_iter or (stop_when_separated and now.n_wrong == 0):
             break
+        if decrement >= before and decrement**2 <= ROUNDING * abs(now.value):
+            break  # what is left to gain is rounding, and it no longer shrinks
         for halvings in range(HALVINGS):
             length = 0.5**halvings
             there = problem.hessian_at(here + length * step)

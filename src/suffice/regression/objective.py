@@ -23,7 +23,7 @@ from suffice.regression.likelihoods import Likelihood, Local, LogisticLikelihood
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""
-HEAVIEST = 1e300
+HEAVIEST = 1e308
 """The penalty of a column in tiny units, kept finite."""
 NO_WEIGHTS = read_only(np.zeros(0))
 NO_HALF = np.zeros((0, 0))

@@ -131,7 +131,9 @@ def _weights_of_classes(
         )
     if class_weight is None:
         return None
-    if class_weight != "balanced" and not isinstance(class_weight, dict):
+    if not isinstance(class_weight, dict) and not (
+        isinstance(class_weight, str) and class_weight == "balanced"
+    ):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
     weights = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=totals)
     for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):

@@ -55,7 +55,7 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
         left = max(1, max_iter - done)
         minimum = newton(objective, minimum.parameters, tol, left, stop_when_separated=separable)
         done += minimum.n_iterations
-    minimum.n_iterations = done
+    minimum.n_iterations = min(done, max_iter)  # the pass for the Hessian may be one more
     return minimum
 
 
