@@ -80,9 +80,10 @@ def test_a_block_of_counts_is_missing_as_a_whole():
 
 def test_documents_are_drawn_by_label_too():
     model = TextClassifier().fit(["good good film", "bad bad film", None], ["+", "-", "-"])
-    documents, labels = model.sample(5, random_state=0, labels="+")
-    assert labels.tolist() == ["+"] * 5
-    assert "bad bad" not in " ".join(documents)
+    documents, labels = model.sample(200, random_state=0, labels="+")
+    assert labels.tolist() == ["+"] * 200
+    words = " ".join(documents).split()
+    assert words.count("good") / words.count("bad") == pytest.approx(3.0, rel=0.3)  # (2 + α) to (0 + α)
     documents, labels = model.sample(200, random_state=0, missing=True)
     gone = [document is None for document in documents]
     assert np.mean(np.array(gone)[labels == "-"]) == pytest.approx(0.5, abs=0.12)

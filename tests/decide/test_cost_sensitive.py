@@ -181,10 +181,9 @@ def test_thresholds_refuse_what_does_not_order_the_classes_or_is_no_cost():
 
 
 @settings(max_examples=300, deadline=None)
-@given(arrays(np.float64, 4, elements=st.integers(-6, 12).map(float)), st.integers(-6, 12))
-def test_thresholds_decide_as_the_expected_costs_do(found, refusal):
-    costs = found.reshape(2, 2)
-    assume(costs[0, 1] > costs[0, 0] and costs[1, 0] > costs[1, 1])
+@given(*(st.integers(-6, 6) for _ in range(2)), *(st.integers(1, 6) for _ in range(2)), st.integers(-6, 12))
+def test_thresholds_decide_as_the_expected_costs_do(right_0, right_1, more_0, more_1, refusal):
+    costs = np.array([[right_0, right_0 + more_0], [right_1 + more_1, right_1]], dtype=float)
     assume(not any(a == b == refusal for a, b in costs.T))  # ties everywhere are decided by rounding
     p = np.linspace(0.0, 1.0, 401)[:-1] + 1e-5  # beside the other ties
     model = CostSensitive(Posteriors([0, 1]), costs, reject_cost=float(refusal), reject_label=-1)

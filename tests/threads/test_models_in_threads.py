@@ -91,7 +91,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(model, monkeypatch, reque
     model.fit(X[:500], y[:500])
     fitted = model.statistics_
     kernels = choice.gaussian_for(X.size)
-    name = "grouped" if isinstance(model, GaussianDiscriminant) else "power_sums"
+    name = "grouped" if isinstance(model, GaussianDiscriminant) else "complete_sums"
     original = getattr(kernels, name)
     calls = []
 
