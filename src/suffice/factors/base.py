@@ -26,6 +26,8 @@ Block = Any
 """A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
 Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
+SQUARABLE = 2.0**480
+"""Sums of squares of numbers up to this are floats."""
 
 
 class Totals(ABC):
@@ -242,6 +244,18 @@ def place_origins(
         if not wanted.any():
             break
         kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
+
+
+def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array | None:
+    """What no |x − c| of a column exceeds, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
+
+    None where a square leaves the floats.
+    """
+    least = 1.0 if weights is None else float(weights.min(initial=np.inf))
+    with np.errstate(over="ignore"):
+        size = np.sqrt(second.max(axis=0, initial=0.0) / least)
+    vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
+    return None if ((size > SQUARABLE) | vanishes).any() else size
 
 
 def refuse_infinities(block: Block, labels: list[str]) -> None:

@@ -15,6 +15,7 @@ from scipy import sparse
 from suffice import threads
 from suffice.archive import Fields
 from suffice.factors.base import (
+    SQUARABLE,
     Block,
     Codes,
     Counts,
@@ -24,6 +25,7 @@ from suffice.factors.base import (
     impossible,
     place_origins,
     refuse_infinities,
+    size_of_squares,
     within,
 )
 from suffice.factors.outcomes import outcome_sums
@@ -53,7 +55,6 @@ from suffice.kernels.choice import contiguous, gaussian_for, has_squares, read_o
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST = 2.0**960
-SQUARABLE = 2.0**480
 WIDEST = 2.0**-480
 LARGEST_EXPONENT = 1024
 """Of a float."""
@@ -241,31 +242,28 @@ class ColumnTotals(Totals):
             return None
         by_row = np.empty(0) if weights is None else weights
 
-        def sums_of(rows: slice) -> tuple[Array, Array, Array]:
-            cells, whole = (contiguous(values[rows]), read_only(classes[rows])), np.zeros((3, n_classes))
-            sums, largest = np.zeros((4, *batch.origin.shape)), np.zeros(self.n_columns)
-            if weights is None and kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
-                whole[:2] = whole[2]
-                return sums, largest, whole
-            sums[:], whole[:] = 0.0, 0.0
-            kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, largest, whole)
-            return sums, largest, whole
+        def sums_of(rows: slice) -> tuple[Array, Array]:
+            cells = contiguous(values[rows]), read_only(classes[rows])
+            sums, whole = np.zeros((4, *batch.origin.shape)), np.zeros((3, n_classes))
+            if weights is not None or not kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
+                sums[:], whole[:] = 0.0, 0.0
+                kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, whole)
+            else:
+                whole[0] = whole[2]
+            return sums, whole
 
         parts = threads.run(sums_of, row_parts(*values.shape))
         if not parts:
             return batch
         with np.errstate(over="ignore", invalid="ignore"):  # the size tells
-            first, second, weight, support = np.sum([sums for sums, _, _ in parts], axis=0)
-        # Without weights no |x − c| is larger than the root of the sum of their squares.
-        size = np.max([largest for _, largest, _ in parts], axis=0)
-        size = np.sqrt(second.max(axis=0, initial=0.0)) if weights is None else size
-        vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
-        if ((size > SQUARABLE) | vanishes).any():
+            first, second, support, weight = np.sum([sums for sums, _ in parts], axis=0)
+        size = size_of_squares(first, second, weights)
+        if size is None:
             return None
-        whole_weight, whole_support, counts = np.sum([whole for _, _, whole in parts], axis=0)[
-            :, :, np.newaxis
-        ]
+        whole_support, whole_weight, counts = np.sum([whole for _, whole in parts], axis=0)[:, :, np.newaxis]
         support += whole_support
+        if weights is None:
+            weight, whole_weight = support - whole_support, whole_support
         if (support == counts).all():
             weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
         batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)

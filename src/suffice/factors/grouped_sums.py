@@ -21,7 +21,6 @@ class GroupedSums:
         n_classes, d = origin.shape
         self.origin = origin
         self.products = np.zeros((n_classes, d + 1, d + 1))
-        self.largest = np.zeros(d)
         self._rows = np.ones((ROWS_AT_ONCE, d + 1))
         self._order = np.empty(ROWS_AT_ONCE, dtype=np.intp)
         self._starts = np.empty(n_classes + 1, dtype=np.intp)
@@ -31,12 +30,11 @@ class GroupedSums:
         n = len(values)
         rows, order = self._rows[:n], self._order[:n]
         cells = contiguous(values), read_only(classes)
-        if not kernels.grouped(*cells, self.origin, self._starts, rows, order, self.largest):
-            return False
+        kernels.grouped(*cells, self.origin, self._starts, rows, order)
         weighted = rows if weights is None else rows * weights[order, np.newaxis]
         starts = self._starts.tolist()
         for k, (start, stop) in enumerate(pairwise(starts)):
             if start < stop:
-                with np.errstate(over="ignore", invalid="ignore"):  # `largest` tells
+                with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
                     self.products[k] += weighted[start:stop].T @ rows[start:stop]
-        return True
+        return bool(np.isfinite(self.products[:, -1]).all())

@@ -19,6 +19,7 @@ from scipy import sparse
 from suffice import threads
 from suffice.archive import Fields
 from suffice.factors.base import (
+    SQUARABLE,
     Block,
     Codes,
     Counts,
@@ -27,6 +28,7 @@ from suffice.factors.base import (
     impossible,
     place_origins,
     refuse_infinities,
+    size_of_squares,
     within,
 )
 from suffice.factors.grouped_sums import ROWS_AT_ONCE, GroupedSums
@@ -42,8 +44,6 @@ MOST_CLASSES = 256
 """Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
-SQUARABLE = 2.0**480
-
 
 Key = tuple[int, bytes]
 """A class and the columns observed, one byte each."""
@@ -153,13 +153,14 @@ class ScatterTotals(Totals):
             grouped = [sums for sums in threads.run(sums_of, parts) if sums is not None]
         if len(grouped) < len(parts):
             return None
-        size = np.max([sums.largest for sums in grouped], axis=0, initial=0.0)
-        reach = np.maximum(size, np.abs(origin).max(axis=0, initial=0.0))
-        if ((reach > SQUARABLE) | ((size > 0) & (size < 1.0 / SQUARABLE))).any():
-            return None
         products = np.zeros((n_classes, self.n_columns + 1, self.n_columns + 1))
-        for sums in grouped:
-            products += sums.products
+        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
+            for sums in grouped:
+                products += sums.products
+        squares = np.diagonal(products, axis1=1, axis2=2)[:, :-1]
+        size = size_of_squares(products[:, -1, :-1], squares, weights)
+        if size is None or (np.abs(origin) > SQUARABLE).any():
+            return None
         return self._of_products(products, classes, origin, size)
 
     def _origins_of(self, kernels: ModuleType, values: Array, classes: Codes, n_classes: int) -> Array:

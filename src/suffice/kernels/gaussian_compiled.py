@@ -85,48 +85,45 @@ def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, co
 
 @reassociating
 def power_sums(
-    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array
+    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, whole: Array
 ) -> None:
     """Add Σw·(x − c) and Σw·(x − c)² of observed cells to `sums`, (4, classes, columns).
 
-    The weight and the number of observed cells go to sums[2] and sums[3], or, for rows that have every cell,
-    to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). `largest` rises to the
-    largest |x − c| of each column: infinite where a value is. No `weights` are weights of 1.
+    The number of observed cells and their weight go to sums[2] and sums[3], or, for rows that have every
+    cell, to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). No `weights` are
+    weights of 1, which are not added up.
     """
     for i in range(values.shape[0]):
         k = classes[i]
         w = weights[i] if len(weights) else 1.0
         whole[2, k] += 1.0
-        beyond = 0.0  # cells that are missing, or larger than all before: few, so most rows go the short way
+        gaps = 0.0
         for j in range(values.shape[1]):
-            beyond += 0.0 if abs(np.float64(values[i, j]) - origin[k, j]) <= largest[j] else 1.0
-        if beyond == 0.0:
-            whole[0, k] += w
-            whole[1, k] += 1.0
+            gaps += 1.0 if np.isnan(values[i, j]) else 0.0
+        if gaps == 0.0:
+            whole[0, k] += 1.0
+            whole[1, k] += w
             for j in range(values.shape[1]):
                 away = np.float64(values[i, j]) - origin[k, j]
                 sums[0, k, j] += w * away
                 sums[1, k, j] += w * away * away
-        else:
+            continue
+        for j in range(values.shape[1]):
+            away = np.float64(values[i, j]) - origin[k, j]
+            sums[2, k, j] += 0.0 if np.isnan(away) else 1.0
+            away = 0.0 if np.isnan(away) else away
+            sums[0, k, j] += w * away
+            sums[1, k, j] += w * away * away
+        if len(weights):
             for j in range(values.shape[1]):
-                away = np.float64(values[i, j]) - origin[k, j]
-                seen = 0.0 if np.isnan(away) else 1.0
-                away = 0.0 if np.isnan(away) else away
-                sums[0, k, j] += w * away
-                sums[1, k, j] += w * away * away
-                sums[2, k, j] += w * seen
-                sums[3, k, j] += seen
-                largest[j] = max(largest[j], abs(away))
+                sums[3, k, j] += 0.0 if np.isnan(values[i, j]) else w
 
 
 @reassociating
-def grouped(
-    values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes, largest: Array
-) -> bool:
+def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes) -> None:
     """Write x − c into the first columns of `rows`, class by class, and where each class starts.
 
-    `order` tells which row of `values` each of `rows` is; `largest` rises to the largest |x − c| of each
-    column. False where a cell is not finite.
+    `order` tells which row of `values` each of `rows` is.
     """
     starts[:] = 0
     for i in range(len(classes)):
@@ -140,17 +137,8 @@ def grouped(
         place[k] = at + 1
         order[at] = i
         out = rows[at]
-        beyond = 0.0
         for j in range(values.shape[1]):
-            away = np.float64(values[i, j]) - origin[k, j]
-            beyond += 0.0 if abs(away) <= largest[j] else 1.0
-            out[j] = away
-        if beyond != 0.0:
-            for j in range(values.shape[1]):
-                if not np.isfinite(out[j]):
-                    return False
-                largest[j] = max(largest[j], abs(out[j]))
-    return True
+            out[j] = np.float64(values[i, j]) - origin[k, j]
 
 
 @inlined

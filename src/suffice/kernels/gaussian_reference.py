@@ -49,50 +49,42 @@ def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, co
 
 
 def power_sums(
-    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, largest: Array, whole: Array
+    values: Matrix, classes: Codes, weights: Array, origin: Array, sums: Array, whole: Array
 ) -> None:
     """Add Σw·(x − c) and Σw·(x − c)² of observed cells to `sums`, (4, classes, columns).
 
-    The weight and the number of observed cells go to sums[2] and sums[3], or, for rows that have every cell,
-    to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). `largest` rises to the
-    largest |x − c| of each column: infinite where a value is. No `weights` are weights of 1.
+    The number of observed cells and their weight go to sums[2] and sums[3], or, for rows that have every
+    cell, to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). No `weights` are
+    weights of 1, which are not added up.
     """
     for k, rows in class_blocks(classes, len(origin)):
         own = values[rows]
         w = weights[rows] if len(weights) else np.ones(len(own))
         whole[2, k] += len(own)
-        with np.errstate(over="ignore", invalid="ignore"):  # `largest` tells
+        with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
             away = own - origin[k]
             seen = ~np.isnan(away)
             if seen.all():
-                whole[0, k] += w.sum()
-                whole[1, k] += len(own)
+                whole[0, k] += len(own)
+                whole[1, k] += w.sum()
             else:
                 away = np.where(seen, away, 0.0)
-                sums[2, k] += w @ seen
-                sums[3, k] += seen.sum(axis=0)
+                sums[2, k] += seen.sum(axis=0)
+                if len(weights):
+                    sums[3, k] += w @ seen
             sums[0, k] += w @ away
             sums[1, k] += w @ np.square(away)
-        np.maximum(largest, np.abs(away).max(axis=0), out=largest)
 
 
-def grouped(
-    values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes, largest: Array
-) -> bool:
+def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes) -> None:
     """Write x − c into the first columns of `rows`, class by class, and where each class starts.
 
-    `order` tells which row of `values` each of `rows` is; `largest` rises to the largest |x − c| of each
-    column. False where a cell is not finite.
+    `order` tells which row of `values` each of `rows` is.
     """
-    starts[:] = np.concatenate([[0], np.cumsum(np.bincount(classes, minlength=len(starts) - 1))])
     order[:] = np.argsort(classes, kind="stable")
-    with np.errstate(over="ignore", invalid="ignore"):
-        away = values[order] - origin[classes[order]]
-    if not np.isfinite(away).all():
-        return False
-    rows[:, : away.shape[1]] = away
-    np.maximum(largest, np.abs(away).max(axis=0, initial=0.0), out=largest)
-    return True
+    starts[:] = np.searchsorted(classes[order], np.arange(len(starts)))
+    with np.errstate(over="ignore", invalid="ignore"):  # the products tell
+        rows[:, : values.shape[1]] = values[order] - origin[classes[order]]
 
 
 def quadratic_scores(
