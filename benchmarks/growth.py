@@ -36,7 +36,7 @@ class Growth:
         times = "".join(
             f"{size:>11,}: {1e3 * t:>8.1f} ms" for size, t in zip(self.sizes, self.times, strict=True)
         )
-        return f"{self.work:<36}{self.letter}{times}   {self.letter}^{self.exponent:.2f}"
+        return f"{self.work:<38}{self.letter}{times}   {self.letter}^{self.exponent:.2f}"
 
 
 def numbers(n: int, d: int, n_classes: int):
