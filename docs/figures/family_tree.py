@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from panels import new_figure, save
 
 from suffice import GaussianDiscriminant
-from suffice.plots.palette import COLOURS
+from suffice.pictures.palette import COLOURS
 
 K, M = 3, 10
 BOXES = {
@@ -33,20 +33,13 @@ def draw() -> Figure:
     ax = new_figure(4.8).add_subplot()
     ax.set(xlim=(0, 1), ylim=(0, 1))
     ax.axis("off")
-    for parent, child, what in STEPS:
-        (x, y), (to_x, to_y) = BOXES[parent][3], BOXES[child][3]
-        arrow = {"arrowstyle": "->", "color": "gray"}
-        ax.annotate("", (to_x, to_y + 0.125), (x, y - 0.125), arrowprops=arrow)
-        left = x + to_x < 1
-        side = {"ha": "right" if left else "left", "va": "center"}
-        outside = (-0.03 if left else 0.03, 0.02 if parent == "QDA" else -0.02)
-        ax.text((x + to_x) / 2 + outside[0], (y + to_y) / 2 + outside[1], what, fontsize=9, **side)
+    boxes = {}
     for name, (covariance, what, formula, at) in BOXES.items():
         linear = "shared" in covariance
         text = f"{name}: {what}\n{formula}\n= {counted(covariance)} for K = {K}, M = {M}\n" + (
             "linear boundary" if linear else "quadratic boundary"
         )
-        ax.text(
+        boxes[name] = ax.text(
             *at,
             text,
             ha="center",
@@ -61,8 +54,16 @@ def draw() -> Figure:
                 "linewidth": 1.5,
             },
         )
+    for parent, child, what in STEPS:
+        (x, y), (to_x, to_y) = BOXES[parent][3], BOXES[child][3]
+        ends = {"patchA": boxes[parent].get_bbox_patch(), "patchB": boxes[child].get_bbox_patch()}
+        arrow = {"arrowstyle": "->", "color": "gray", "shrinkA": 0, "shrinkB": 1, **ends}
+        ax.annotate("", (to_x, to_y), (x, y), arrowprops=arrow)
+        left = x + to_x < 1
+        side = {"ha": "right" if left else "left", "va": "center"}
+        ax.text((x + to_x) / 2 + (-0.04 if left else 0.04), (y + to_y) / 2, what, fontsize=9, **side)
     return ax.figure
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

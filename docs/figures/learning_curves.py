@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from panels import new_figure, save
 
 from suffice import GaussianDiscriminant, compare
-from suffice.plots.display import legend_under_all
+from suffice.pictures.display import legend_under_all
 from suffice.regression import LogisticRegression
 
 TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm": "target"}
@@ -55,6 +55,6 @@ def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: 
 
 if __name__ == "__main__":
     if "SUFFICE_DATA" in os.environ:
-        save(draw(), __file__)
+        save(draw, __file__)
     else:
         print("learning_curves.png left as it is: SUFFICE_DATA does not name the folder of public data sets")

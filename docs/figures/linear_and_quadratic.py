@@ -5,8 +5,8 @@ from panels import gaussians, new_figure, save
 from three_classes import COVARIANCES, MEANS
 
 from suffice import GaussianDiscriminant
+from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
-from suffice.plots.display import legend_under_all
 
 
 def draw() -> Figure:
@@ -18,11 +18,12 @@ def draw() -> Figure:
         for down, (name, covariance) in enumerate((("LDA", "shared"), ("QDA", "full"))):
             model = GaussianDiscriminant(covariance).fit(X[kept], y[kept])
             ax = panels[down, across]
-            display = PosteriorDisplay.from_estimator(model, X, y).plot(ax, densities=False, legend=False)
-            ax.set(title=f"{name}, {len(labels)} classes", xlabel="", ylabel="")
+            display = PosteriorDisplay.from_estimator(model, X, y, densities=False, legend=False, ax=ax)
+            ax.set(title=f"{name}, {len(labels)} classes", xlabel="x₁", ylabel="x₂")
+            ax.label_outer()
     legend_under_all(figure, display.handles())
     return figure
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

@@ -7,7 +7,7 @@ from suffice.plots import LinkDisplay
 
 
 def draw() -> Figure:
-    display = LinkDisplay.from_links().plot(new_figure(3.6).add_subplot())
+    display = LinkDisplay.from_links(ax=new_figure(3.6).add_subplot())
     gap = display.y[1] - display.y[0]
     widest = gap.argmax()
     display.ax_.annotate(
@@ -20,4 +20,4 @@ def draw() -> Figure:
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

@@ -1,11 +1,14 @@
 """How the figures of these pages are put together and saved."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
 
 WIDTH = 4.8
@@ -29,15 +32,18 @@ def densities_and_posteriors(model: Any, X: np.ndarray, y: np.ndarray) -> Figure
     """What was fitted to each class above, and what follows for a new x below."""
     figure = new_figure(6.8)
     above, below = figure.subplots(2, 1)
-    PosteriorDisplay.from_estimator(model, X, y).plot(above, posterior=False, boundaries=False, legend=False)
-    PosteriorDisplay.from_estimator(model, X).plot(below, densities=False)
+    PosteriorDisplay.from_estimator(model, X, y, posterior=False, boundaries=False, legend=False, ax=above)
+    display = PosteriorDisplay.from_estimator(model, X, densities=False, legend=False, ax=below)
     above.set(title="class-conditional densities p(x | Cₖ)", xlabel="x₁", ylabel="x₂")
     below.set(title="posteriors p(Cₖ | x)", xlabel="x₁", ylabel="x₂")
+    legend_under_all(figure, display.handles(lines=True))
     return figure
 
 
-def save(figure: Figure, script: str) -> None:
-    """Beside the script, under its name."""
+def save(draw: Callable[[], Figure], script: str) -> None:
+    """Draw a figure beside its script, under its name."""
     file = Path(script).with_suffix(".png")
-    figure.savefig(file, dpi=150, metadata={"Software": None})
+    # All points of a line are drawn: which are left out would depend on rounding, and with them the file.
+    with mpl.rc_context({"path.simplify": False}):
+        draw().savefig(file, dpi=150, metadata={"Software": None})
     print(file.name)

@@ -7,15 +7,15 @@ from panels import new_figure, save
 from two_classes import rows
 
 from suffice import GaussianDiscriminant
+from suffice.pictures.display import legend_below
 from suffice.plots import PosteriorDisplay
-from suffice.plots.display import legend_below
 
 
 def draw() -> Figure:
     X, y = rows()
     model = GaussianDiscriminant("shared").fit(X, y)
     ax = new_figure(4.4).add_subplot()
-    display = PosteriorDisplay.from_estimator(model, X, y).plot(ax, densities=False, boundaries=False)
+    display = PosteriorDisplay.from_estimator(model, X, y, densities=False, boundaries=False, ax=ax)
     across = np.array(ax.get_xlim())
     for prior, line in ((0.99, "--"), (0.5, "-"), (0.01, ":")):
         boundary = model.with_priors([prior, 1.0 - prior]).boundary("C₁", "C₂")
@@ -27,4 +27,4 @@ def draw() -> Figure:
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

@@ -19,4 +19,4 @@ def draw() -> Figure:
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

@@ -7,8 +7,8 @@ from sklearn.datasets import make_circles
 
 from suffice import BayesClassifier
 from suffice.families import Normal
+from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
-from suffice.plots.display import legend_under_all
 
 
 def draw() -> Figure:
@@ -19,14 +19,17 @@ def draw() -> Figure:
         for ax in axes:
             rows = rng.integers(len(X), size=n)
             model = BayesClassifier(Normal(alpha=0)).fit(X[rows], y[rows])
-            display = PosteriorDisplay.from_estimator(model, X)
-            seen = PosteriorDisplay.from_estimator(model, X[rows], y[rows], resolution=2)
-            display.points = seen.points
-            display.plot(ax, densities=False, legend=False)
-            ax.set(title=f"{n} rows", xlabel="", ylabel="", aspect="equal")
+            layers = {"densities": False, "legend": False, "ax": ax}
+            # The training rows come first, since the range is that of what is drawn last.
+            PosteriorDisplay.from_estimator(
+                model, X[rows], y[rows], resolution=2, posterior=False, boundaries=False, **layers
+            )
+            display = PosteriorDisplay.from_estimator(model, X, **layers)
+            ax.set(title=f"{n} rows", xlabel="x₁", ylabel="x₂", aspect="equal")
+            ax.label_outer()
     legend_under_all(figure, display.handles())
     return figure
 
 
 if __name__ == "__main__":
-    save(draw(), __file__)
+    save(draw, __file__)

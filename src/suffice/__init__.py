@@ -8,8 +8,9 @@ worth exactly its sufficient statistics, which add, subtract, travel and can be 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from suffice.first_use import names_of
 
 if TYPE_CHECKING:
     from suffice.archive import SufficeFileError
@@ -72,25 +73,19 @@ _HOMES = {
     "WithPriors": "suffice.reweighting",
     "adapt_priors": "suffice.reweighting",
     "compare": "suffice.learning_curves",
+    "dropin": "suffice.dropin",
     "evaluate": "suffice.evaluation",
+    "families": "suffice.families",
+    "links": "suffice.links",
     "load": "suffice.storage",
     "load_penguins": "suffice.datasets",
+    "plots": "suffice.plots",
     "set_threads": "suffice.threads",
     "summarize": "suffice.rows",
+    "testing": "suffice.testing",
     "thresholds_from_costs": "suffice.decide",
 }
-_ROOMS = ("dropin", "families", "links", "plots", "testing")
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name at its first use."""
-    if name in _ROOMS:
-        return import_module(f"suffice.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'suffice' has no attribute {name!r}; it has {', '.join(__all__)}.")
+__getattr__ = names_of(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -5,43 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from threading import RLock
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.archive import Fields, Saved, SufficeFileError
 from suffice.engines.column_types import container_from_fields, state_of_container
-from suffice.engines.container import PLAIN, Container
+from suffice.engines.container import PLAIN
 from suffice.engines.files import LabelledBatch, LabelledFiles
 from suffice.engines.table import Table, read_table
 from suffice.evidence import ColumnEvidence
 from suffice.explanation import Explanation
 from suffice.export import Exportable, Scoring
 from suffice.expressions import Gaps
-from suffice.factors import Regularized
 from suffice.families.elementary import Array
 from suffice.fitting import FitsFiles
 from suffice.infer import Families, schema_of_statistics
 from suffice.learnt import Learnt
-from suffice.locks import lock_of
+from suffice.naming import NamesItself
 from suffice.novelty import tail_probabilities
 from suffice.prior_shift import PriorShift, estimate_shift
 from suffice.priors import Priors, class_priors
 from suffice.reading import read_features, read_more_features, read_targets
+from suffice.reported import Reported
 from suffice.rows import LabelledRows
-from suffice.sampling import draw_rows
-from suffice.schema import Schema, settings_from_fields, state_of_settings
+from suffice.sampling import draw_rows, in_container
+from suffice.schema import settings_from_fields, state_of_settings
 from suffice.scores import Scores, log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place
 from suffice.solution import Solution, searched_again
 from suffice.statistics import Accumulator, Statistics
 
 
-class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
@@ -78,7 +76,7 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
     >>> X = np.array([[1.0, 5.0], [1.2, np.nan], [3.0, 9.0], [3.1, 8.0]])
     >>> model = suffice.BayesClassifier().fit(X, ["a", "a", "b", "b"])
     >>> model.predict([[1.1, np.nan], [np.nan, 8.5]])
-    array(['a', 'b'], dtype='<U1')
+    array(['a', 'b'], dtype=object)
     """
 
     def __init__(self, families: Families = "infer", priors: Priors = None) -> None:
@@ -205,10 +203,6 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
                 raise
         return self
 
-    def _lock(self) -> RLock:
-        """What learning and solving in several threads take turns with; scoring needs no turn."""
-        return lock_of(self)
-
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
         """Combine statistics, refuse what no data could give, and only then change the model."""
         accumulator = Accumulator.of(mine)
@@ -293,7 +287,9 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
 
     def _contained(self, columns: list[NDArray[Any]]) -> Any:
         container = self._learnt.container
-        return np.column_stack(columns) if container is None else container.build(columns)
+        if container is None:
+            return np.column_stack(columns)
+        return in_container(columns, self.solve().schema, container)
 
     def novelty(self, X: Any, random_state: Any = 0) -> Array:
         """How strange each row is: the probability that the model gives one no more probable than it.
@@ -349,99 +345,9 @@ class BayesClassifier(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimat
     def _scoring(self, gaps: Gaps) -> Scoring:
         return self.solve().scoring(self._learnt.container, gaps)
 
-    # --- what was learnt -------------------------------------------------------------------------
-
-    def _is_fitted(self) -> bool:
-        return hasattr(self, "_learnt")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._is_fitted()
-
-    def solve(self) -> Solution:
-        """Solve for the parameters, which happens by itself at first use after a change."""
-        if not self._is_fitted():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-                "arguments before using this estimator."
-            )
-        solution = self._learnt.solution
-        if solution is None:
-            with self._lock():
-                solution = self._learnt.solution or self._solution(self._learnt)
-                self._learnt.solution = solution
-        return solution
-
     def _solution(self, learnt: Learnt) -> Solution:
         """From sums to parameters."""
         return Solution.of(learnt.accumulator, self.priors, learnt.searched)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The labels, in order."""
-        return self.solve().classes
-
-    @property
-    def priors_(self) -> Array:
-        """π_k in the order of `classes_`."""
-        return self.solve().priors
-
-    @property
-    def prior_shift_(self) -> PriorShift:
-        """How `adapt_priors` found the priors, and a test of the shift."""
-        check_is_fitted(self)
-        if self._learnt.shift is None:
-            raise AttributeError(
-                "the priors were not adapted; model.adapt_priors(rows) gives a model with them."
-            )
-        return self._learnt.shift
-
-    @property
-    def statistics_(self) -> Statistics:
-        """A copy of the sums."""
-        check_is_fitted(self)
-        with self._lock():
-            return self._learnt.accumulator.statistics()
-
-    @property
-    def container_(self) -> Container | None:
-        """What the rows came in, if the model has seen rows."""
-        check_is_fitted(self)
-        return self._learnt.container
-
-    @property
-    def schema_(self) -> Schema:
-        """The family of each column, and why."""
-        return self.solve().schema
-
-    @property
-    def parameters_(self) -> dict[Any, dict[str, Any]]:
-        """The parameters people know, by column."""
-        return self.solve().parameters()
-
-    @property
-    def regularized_(self) -> list[Regularized]:
-        """Parameters that had no maximum likelihood, and what was done instead."""
-        return self.solve().regularized
-
-    @property
-    def log_likelihood_(self) -> float:
-        """Log p(X, y) of the fitted rows."""
-        return self.solve().log_likelihood
-
-    @property
-    def n_parameters_(self) -> int:
-        """The number of free parameters."""
-        return self.solve().n_parameters
-
-    @property
-    def aic_(self) -> float:
-        """Akaike's information criterion, 2p − 2·log likelihood."""
-        return 2.0 * self.n_parameters_ - 2.0 * self.log_likelihood_
-
-    @property
-    def bic_(self) -> float:
-        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
-        return float(self.n_parameters_ * np.log(self.solve().weight.sum()) - 2.0 * self.log_likelihood_)
 
     # --- files -----------------------------------------------------------------------------------
 

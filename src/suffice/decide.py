@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from suffice.engines.labels import class_index, read_labels
+from suffice.engines.table import is_frame
 from suffice.families.elementary import Array
+from suffice.priors import as_reals
 from suffice.rows import checked_weights
 from suffice.wrapping import Wrapper
 
@@ -102,14 +104,18 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         costs = self.costs_
         if self.reject_cost is not None:
             costs = np.column_stack([costs, np.full(len(costs), self.reject_cost)])
-        truth = read_labels(y)
+        truth, decided = read_labels(y), self.predict(X)
+        if decided.shape != truth.shape:
+            raise ValueError(
+                f"X has {len(decided)} rows and y has {len(truth)} labels; they must be as many."
+            )
         unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
         if unknown:
             raise ValueError(
                 f"there are no costs of {unknown[:5]}; the classes are {self.classes_.tolist()}."
             )
         place = {label: k for k, label in enumerate(answers.tolist())}
-        rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, self.predict(X)))
+        rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, decided))
         weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
         return float(np.average(costs[rows, columns], weights=weight))
 
@@ -139,6 +145,8 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
             )
         if label in classes.tolist():
             raise ValueError(f"reject_label {label!r} is a class; choose another.")
+        if isinstance(label, Real) and math.isnan(label):
+            raise ValueError(f"reject_label is {label!r}, which equals nothing; choose another, such as -1.")
         return np.concatenate([classes, np.array([label], dtype=object if classes.dtype == object else None)])
 
 
@@ -150,6 +158,8 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
     if isinstance(costs, Mapping):
         matrix = np.where(np.eye(len(labels), dtype=np.bool_), 0.0, np.nan)
         for pair, cost in costs.items():
+            if not np.isfinite(as_reals(cost, f"costs[{pair!r}]")):
+                raise ValueError(f"costs must be finite numbers, got {cost!r} for {pair!r}.")
             needs = f"costs must be named by pairs (true, predicted) of classes, got {pair!r}"
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ValueError(f"{needs}; the classes are {labels[:20]}.")
@@ -164,20 +174,31 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
                 f"costs has no ({labels[k]!r}, {labels[j]!r}): name every pair (true, predicted)."
             )
     else:
-        matrix = np.asarray(_in_order(costs, labels), dtype=np.float64)
+        matrix = as_reals(_in_order(costs, labels), "costs")
     if matrix.shape != (len(labels), len(labels)):
         raise ValueError(
             f"costs has shape {matrix.shape}, but there are {len(labels)} classes: it must be "
             f"{len(labels)} × {len(labels)}, costs[true, predicted]."
         )
     if not np.isfinite(matrix).all():
-        raise ValueError("costs must be finite numbers.")
+        k, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"costs must be finite numbers, got {matrix[k, j]} for ({labels[k]!r}, {labels[j]!r})."
+        )
     return matrix
 
 
 def _in_order(costs: Any, labels: list[Any]) -> Any:
     """A table of costs with named rows and columns, in the order of the classes."""
-    if not (hasattr(costs, "index") and hasattr(costs, "columns")):
+    if not is_frame(costs):
+        return costs
+    if not hasattr(costs, "index"):
+        names = list(getattr(costs, "column_names", costs.columns))
+        if names != labels and set(names) & set(labels):
+            raise ValueError(
+                f"costs names the columns {names[:20]}, but the classes are {labels[:20]} and the rows have "
+                "no names; put both in this order, or pass a dict of pairs (true, predicted)."
+            )
         return costs
     true, predicted = list(costs.index), list(costs.columns)
     if true == predicted == list(range(len(labels))):
@@ -214,7 +235,9 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
     """
     if isinstance(costs, Mapping):
         raise TypeError("costs must be a 2 × 2 matrix here, since a dictionary does not order the classes.")
-    matrix = cost_matrix(costs, np.arange(2))
+    # A table may name its classes, the same in rows and columns.
+    names = getattr(costs, "columns", ()) if hasattr(costs, "index") else ()
+    matrix = cost_matrix(costs, np.asarray(names) if len(names) == 2 else np.arange(2))
     (right_0, wrong_0), (wrong_1, right_1) = matrix.tolist()
     for k, right, wrong in ((0, right_0, wrong_0), (1, right_1, wrong_1)):
         if wrong <= right:

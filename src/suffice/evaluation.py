@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, is_regressor
 
+from suffice.engines.columns import as_floats
 from suffice.engines.container import PLAIN, Container
 from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
-from suffice.families.elementary import Array
 from suffice.figures import Answers, Figures, Key, confusion
+from suffice.pictures.confusion import ConfusionDisplay
+from suffice.pictures.display import Display, default_width, legend_below, pyplot
+from suffice.pictures.palette import DISTINCT
+from suffice.pictures.reliability import ReliabilityDisplay, reliability_curves
 from suffice.resampling import resampled_figures
 from suffice.rows import checked_weights, split_target
-
-if TYPE_CHECKING:
-    from suffice.plots import EvaluationDisplay
 
 NAMES = {
     "accuracy": "accuracy",
@@ -32,6 +36,10 @@ NAMES = {
 }
 MOST_CLASSES = 20
 """Classes up to which the confusion matrix is printed."""
+LABELS_AT_ONCE = 1 << 16
+"""Labels that are Python objects at a time."""
+SIDE_BY_SIDE = 6.0
+"""Inches of width from which two panels stand side by side."""
 Interval = tuple[float, float]
 
 
@@ -77,10 +85,14 @@ def evaluate(
     >>> report.accuracy, report.baseline.accuracy
     (0.8, 0.6)
     """
-    if isinstance(model, type) or not hasattr(model, "predict"):
+    if isinstance(model, type) or not hasattr(model, "predict") or _is_regressor(model):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
         raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
     container = PLAIN
+    if y is None:
+        raise ValueError(
+            "y is None: evaluate compares with known labels; pass them, or the name of a column."
+        )
     if isinstance(y, str):
         X, y = split_target(X, y)
     if is_frame(X):
@@ -93,13 +105,18 @@ def evaluate(
     if predicted.shape != truth.shape:
         raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)} labels; they must be as many.")
     weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
-    probability = np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None
+    probability = as_floats(np.asarray(model.predict_proba(X))) if hasattr(model, "predict_proba") else None
     known = list(getattr(model, "classes_", np.unique(truth)).tolist())
-    labels, n_classes = _labels(known, truth, predicted)
+    place = {label: k for k, label in enumerate(known)}
+    truth_codes = _codes(truth, place)
+    n_classes = len(place)
+    _check_types(known, list(place)[len(known) :])
+    predicted_codes = _codes(predicted, place)
+    labels = tuple(place)
     answers = Answers(
-        _codes(truth, labels),
-        _codes(predicted, labels),
-        _padded(probability, n_classes),
+        truth_codes,
+        predicted_codes,
+        _padded(probability, len(known), n_classes),
         weight,
         len(labels),
         n_classes,
@@ -118,7 +135,7 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation(Figures):
     """The figures of a classifier on labelled rows, each beside its baseline; NaN where undefined.
 
@@ -224,8 +241,6 @@ class Evaluation(Figures):
 
     def plot(self, ax: Any = None) -> EvaluationDisplay:
         """Draw the confusion matrix and the reliability of the probabilities; on one axes only the matrix."""
-        from suffice.plots import EvaluationDisplay
-
         return EvaluationDisplay(self).plot(ax)
 
     def _of(self, who: str | int | None) -> str:
@@ -297,38 +312,161 @@ class Evaluation(Figures):
         return notes
 
 
-def _check_settings(bootstrap: Any, level: float) -> None:
+def _is_regressor(model: Any) -> bool:
+    return isinstance(model, BaseEstimator) and is_regressor(model)
+
+
+@dataclass
+class Predictions:
+    """A classifier that has answered already."""
+
+    classes_: NDArray[Any]
+    answers: NDArray[Any]
+    predict_proba: Callable[[Any], NDArray[Any]] = field(init=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """What it answered."""
+        return self.answers
+
+
+@dataclass
+class EvaluationDisplay(Display):
+    """The confusion matrix of an evaluation and, where the model gives probabilities, their reliability.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        What `suffice.evaluate` gives.
+
+    Attributes
+    ----------
+    confusion : ConfusionDisplay
+    reliability : ReliabilityDisplay or None
+    """
+
+    evaluation: Any
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, ax: Any = None
+    ) -> Self:
+        """Judge a fitted classifier on rows whose labels are known, and draw it on `ax` as `plot` does."""
+        return cls(evaluate(estimator, X, y, sample_weight=sample_weight)).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        y_proba: Any = None,
+        *,
+        labels: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        ax: Any = None,
+    ) -> Self:
+        """Judge predictions and, if given, posteriors, and draw them on `ax` as `plot` does.
+
+        The columns of the posteriors are the `labels`, or the sorted ones.
+        """
+        from sklearn.utils.multiclass import unique_labels
+
+        known = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
+        given = Predictions(known, np.asarray(y_pred))
+        if y_proba is not None:
+            posteriors = np.asarray(y_proba)
+            given.predict_proba = lambda _: posteriors
+        return cls.from_estimator(given, None, y_true, sample_weight=sample_weight, ax=ax)
+
+    def __post_init__(self) -> None:
+        answers, labels = self.evaluation.answers, self.evaluation.labels
+        self.confusion = ConfusionDisplay(self.evaluation.confusion, labels)
+        self.reliability: ReliabilityDisplay | None = None
+        if answers.probability is not None:
+            classes, p = np.array(labels[: answers.n_classes]), answers.probability
+            curves = reliability_curves(
+                classes[answers.truth], p, labels=classes.tolist(), sample_weight=answers.weight
+            )
+            self.reliability = ReliabilityDisplay(curves)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes or two Axes, optional
+            Those of a new figure unless given; on one alone stands the confusion matrix.
+
+        Returns
+        -------
+        EvaluationDisplay
+        """
+        own = ax is None
+        if own and self.reliability is not None:
+            width = default_width()
+            if width >= SIDE_BY_SIDE and len(self.confusion.labels) <= DISTINCT:
+                figure = pyplot().figure(figsize=(width, 0.55 * width), layout="constrained")
+                ax = figure.subplots(1, 2)
+            else:
+                figure = pyplot().figure(figsize=(width, 1.7 * width), layout="constrained")
+                ax = figure.subplots(2, 1, height_ratios=(4, 3))
+        axes = [] if ax is None else list(np.ravel(np.array(ax, dtype=object)))
+        if len(axes) > 2 or (len(axes) == 2 and self.reliability is None):
+            raise ValueError(
+                f"there {'is one panel' if self.reliability is None else 'are two panels'} to draw and "
+                f"{len(axes)} axes; pass one for each."
+            )
+        self.confusion.plot(axes[0] if axes else None)
+        if len(axes) == 2 and self.reliability is not None:
+            legend_below(self.reliability.plot(axes[1], legend=False).ax_, own=own)
+        self.ax_ = self.confusion.ax_ if ax is None else ax
+        self.figure_ = self.confusion.figure_
+        return self
+
+    def to_frame(self) -> Any:
+        """The figures of the evaluation as a frame."""
+        return self.evaluation.to_frame()
+
+
+def _check_settings(bootstrap: Any, level: Any) -> None:
     whole = isinstance(bootstrap, (int, np.integer)) and not isinstance(bootstrap, bool)
     if bootstrap is not None and not (whole and bootstrap >= 1):
         raise ValueError(f"bootstrap must be None or a whole number ≥ 1, got {bootstrap!r}.")
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+    if not (isinstance(level, Real) and 0.0 < float(level) < 1.0):
+        raise ValueError(f"level must be a number strictly between 0 and 1, got {level!r}.")
 
 
-def _labels(known: list[Any], truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[tuple[Any, ...], int]:
-    """Known classes, unknown ones of the truth, and other answers; and how many of them are classes."""
-    strange = [label for label in dict.fromkeys(truth.tolist()) if label not in set(known)]
+def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
+    """The place of each label; new ones are added behind the others as they come."""
+    codes = np.empty(len(values), dtype=np.intp)
+    for start in range(0, len(values), LABELS_AT_ONCE):
+        some = values[start : start + LABELS_AT_ONCE].tolist()
+        codes[start : start + len(some)] = [place.setdefault(label, len(place)) for label in some]
+    return codes
+
+
+def _check_types(known: list[Any], strange: list[Any]) -> None:
+    """Refuse labels that the model does not know since they are of another type."""
     if strange and isinstance(strange[0], str) != isinstance(known[0], str):
         raise ValueError(
             f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
             "give both one type."
         )
-    classes = [*known, *strange]
-    refusals = [label for label in dict.fromkeys(predicted.tolist()) if label not in set(classes)]
-    return (*classes, *refusals), len(classes)
 
 
-def _codes(values: NDArray[Any], labels: tuple[Any, ...]) -> NDArray[np.intp]:
-    place = {label: k for k, label in enumerate(labels)}
-    return np.array([place[value] for value in values.tolist()], dtype=np.intp)
-
-
-def _padded(probability: Array | None, n_classes: int) -> Array | None:
+def _padded(probability: NDArray[Any] | None, n_known: int, n_classes: int) -> NDArray[Any] | None:
     """Posteriors with a column of zeros for each class the model does not know."""
     if probability is None:
         return None
-    padded = np.zeros((len(probability), n_classes))
-    padded[:, : probability.shape[1]] = probability
+    if probability.ndim != 2 or probability.shape[1] != n_known:
+        raise ValueError(
+            f"predict_proba gives posteriors of shape {probability.shape}; with {n_known} classes_ they must "
+            f"be rows × {n_known}."
+        )
+    if n_known == n_classes:
+        return probability
+    # Posteriors of single precision stay so: scikit-learn takes their rounding for what it is.
+    padded = np.zeros((len(probability), n_classes), probability.dtype)
+    padded[:, :n_known] = probability
     return padded
 
 

@@ -13,12 +13,12 @@ from suffice.engines.container import Container
 from suffice.families.elementary import Array
 
 if TYPE_CHECKING:
-    from suffice.plots import EvidenceDisplay
+    from suffice.pictures.evidence import EvidenceDisplay
 
 MOST_LINES = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColumnEvidence:
     """How far apart each column, alone, holds the classes; prints as a table, strongest column first.
 
@@ -87,7 +87,7 @@ class ColumnEvidence:
 
         The other options are those of `EvidenceDisplay.plot`.
         """
-        from suffice.plots import EvidenceDisplay
+        from suffice.pictures.evidence import EvidenceDisplay
 
         return EvidenceDisplay(self.to_frame(pairs=pairs)).plot(ax, **options)
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
-from suffice.scores import log_softmax, log_sum
+from suffice.scores import difference, log_softmax, log_sum
 
 if TYPE_CHECKING:
-    from suffice.plots import ExplanationDisplay
+    from suffice.pictures.explanation import ExplanationDisplay
 
 MOST_LINES = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """Contributions of every row × column × class.
 
@@ -61,10 +61,7 @@ class Explanation:
             other = self._log_p_of_cells()
         else:
             other = self.contributions[:, :, class_index(against, self.classes)]
-        with np.errstate(invalid="ignore"):
-            gap = self.contributions[:, :, a] - other
-        # Two cells that are both impossible, or both certain, say nothing about the two classes.
-        return np.where(np.isnan(gap), 0.0, gap)
+        return difference(self.contributions[:, :, a], other)
 
     def overlap(self) -> Array:
         """log Π_j p(x_j)/p(x) of each row: cells that say the same do not say it twice.
@@ -126,11 +123,11 @@ class Explanation:
         a = class_index(label, self.classes)
         if against is None:
             return {self.start: self._log_prior()[a], "(overlap)": self.overlap()}
-        return {self.start: self.prior[a] - self.prior[class_index(against, self.classes)]}
+        return {self.start: difference(self.prior[a], self.prior[class_index(against, self.classes)])}
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
-        from suffice.plots import ExplanationDisplay
+        from suffice.pictures.explanation import ExplanationDisplay
 
         return ExplanationDisplay(self).plot(ax, **options)
 
@@ -161,10 +158,13 @@ class Explanation:
                 *entries[: MOST_LINES - 1],
                 (f"{len(entries) - MOST_LINES + 1} others", "", float(rest)),
             ]
-        entries.append((self.start, "", float(self.prior[a] - self.prior[b])))
-        with np.errstate(invalid="ignore"):
+        entries.append((self.start, "", float(difference(self.prior[a], self.prior[b]))))
+        with np.errstate(invalid="ignore", divide="ignore"):
             odds = float(self.total[row, a] - self.total[row, b])
-        entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
+            if np.isnan(odds):  # both are ruled out, the one perhaps less so
+                odds = float(np.log(posterior[a]) - np.log(posterior[b]))
+        if not np.isnan(odds):
+            entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
         widths = [max(len(entry[i]) for entry in entries) for i in range(2)]
         lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
         lines += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ from suffice.families.elementary import Array
 
 Key = tuple[str, str | int | None]
 """A figure and what it is of: a class by its number, an average, or all rows."""
+ROWS_AT_ONCE = 1 << 17
+"""Rows that scikit-learn is asked about at a time."""
 CONFIDENCE_BINS = 15
 """Bins of equal width in which confidence is compared with accuracy (Guo et al. 2017)."""
 
@@ -31,7 +34,7 @@ class Average(NamedTuple):
     f1: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answers:
     """Truth and predictions as numbers of labels; the first of them are the classes that a row can have."""
 
@@ -43,8 +46,8 @@ class Answers:
     n_labels: int
     n_classes: int
 
-    def take(self, rows: NDArray[np.intp]) -> Answers:
-        """Some rows, as often as they are named."""
+    def take(self, rows: NDArray[np.intp] | slice) -> Answers:
+        """Some rows, as often as they are named; adjacent ones are not copied."""
         return Answers(
             self.truth[rows],
             self.predicted[rows],
@@ -60,20 +63,23 @@ class Answers:
         return np.asarray(counts / counts.sum())
 
     def of_the_commonest(self) -> Answers:
-        """The best answers that look at no row: always the commonest class, and the shares as posteriors."""
-        shares = self.shares()
-        n = len(self.truth)
+        """The best answers that look at no row: always the commonest class, and the shares as posteriors.
+
+        They differ only in the truth, so that one row of a class stands for all of them, by its weight.
+        """
+        counts = np.bincount(self.truth, self.weight, self.n_classes).astype(np.float64)
+        present = np.flatnonzero(counts)
         return Answers(
-            self.truth,
-            np.full(n, np.argmax(shares), dtype=np.intp),
-            None if self.probability is None else np.tile(shares, (n, 1)),
-            self.weight,
+            present,
+            np.full(len(present), np.argmax(counts), dtype=np.intp),
+            None if self.probability is None else np.tile(self.shares(), (len(present), 1)),
+            counts[present],
             self.n_labels,
             self.n_classes,
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Figures:
     """All figures of some answers."""
 
@@ -105,7 +111,10 @@ class Figures:
     @classmethod
     def of(cls, answers: Answers) -> Figures:
         """The figures of truth and predictions."""
-        truth, predicted, weight = answers.truth, answers.predicted, answers.weight
+        # These figures are of the confusion matrix, so that one row stands for all rows of a cell.
+        counts = confusion(answers)
+        truth, predicted = np.nonzero(counts)
+        weight = counts[truth, predicted]
         classes = np.arange(answers.n_classes)
         precision, recall, f1, _ = precision_recall_fscore_support(
             truth, predicted, labels=classes, zero_division=np.nan, sample_weight=weight
@@ -176,34 +185,40 @@ def _weighted_mean(values: Array, shares: Array) -> float:
 
 
 def _log_loss(answers: Answers) -> float:
-    """−log p of the truth; as in scikit-learn, probabilities below 2e-16 count as 2e-16."""
-    if answers.probability is None or answers.n_classes < 2:
-        return float("nan")
-    return float(
-        log_loss(
-            answers.truth,
-            answers.probability,
-            labels=np.arange(answers.n_classes),
-            sample_weight=answers.weight,
-        )
+    """−log p of the truth; as in scikit-learn, p is at least the rounding of its precision, 2e-16."""
+    labels = np.arange(answers.n_classes)
+    return _mean_over_rows(
+        answers, lambda some: log_loss(some.truth, some.probability, labels=labels, sample_weight=some.weight)
     )
 
 
 def _brier(answers: Answers) -> float:
     """The mean squared distance of the posteriors from the truth, halved for two classes."""
+    two, labels = answers.n_classes == 2, np.arange(answers.n_classes)
+
+    def score(some: Answers) -> float:
+        return float(
+            brier_score_loss(
+                some.truth,
+                some.probability[:, 1] if two and some.probability is not None else some.probability,
+                labels=labels,
+                sample_weight=some.weight,
+                scale_by_half=two,
+                **({"pos_label": 1} if two else {}),
+            )
+        )
+
+    return _mean_over_rows(answers, score)
+
+
+def _mean_over_rows(answers: Answers, score: Callable[[Answers], float]) -> float:
+    """A mean over rows, in runs of them: scikit-learn holds several copies of the posteriors."""
     if answers.probability is None or answers.n_classes < 2:
         return float("nan")
-    two = answers.n_classes == 2
-    return float(
-        brier_score_loss(
-            answers.truth,
-            answers.probability[:, 1] if two else answers.probability,
-            labels=np.arange(answers.n_classes),
-            sample_weight=answers.weight,
-            scale_by_half=two,
-            **({"pos_label": 1} if two else {}),
-        )
-    )
+    n = len(answers.truth)
+    runs = [answers.take(slice(start, start + ROWS_AT_ONCE)) for start in range(0, n, ROWS_AT_ONCE)]
+    sizes = [len(run.truth) if run.weight is None else float(run.weight.sum()) for run in runs]
+    return float(np.average([score(run) for run in runs], weights=sizes))
 
 
 def _calibration_error(answers: Answers) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +19,15 @@ from suffice.engines.container import Container
 from suffice.engines.labels import read_labels
 from suffice.engines.table import is_frame, read_table
 from suffice.families.elementary import Array
-from suffice.plots.learning_curve import LearningCurveDisplay
+from suffice.pictures.display import Display, legend_below
+from suffice.pictures.palette import styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Measure = Literal["error", "log_loss"]
+MOST_APART = 20.0
+"""How many times the least value the largest may be before their axis is logarithmic."""
 SMALLEST_P = 1e-300
 """A probability of 0 for what happened would make a mean of log-losses infinite."""
 
@@ -152,7 +158,7 @@ class LearningCurves:
         values = self._values(measure)
         return values.mean(axis=2), _standard_error(values)
 
-    def plot(self, ax: Any = None, measure: Measure = "error") -> LearningCurveDisplay:
+    def plot(self, ax: Axes | None = None, measure: Measure = "error") -> LearningCurveDisplay:
         """Draw the curves; gives the display, whose `ax_` was drawn on."""
         return LearningCurveDisplay(self).plot(ax, measure)
 
@@ -178,6 +184,79 @@ class LearningCurves:
         if model not in self.models:
             raise ValueError(f"there is no model {model!r}; the models are {list(self.models)}.")
         return self.models.index(model)
+
+
+@dataclass
+class LearningCurveDisplay(Display):
+    """Mean curves with bands of one standard error, on logarithmic axes where the values lie far apart.
+
+    Parameters
+    ----------
+    curves : LearningCurves
+        What `suffice.compare` gives.
+    """
+
+    curves: LearningCurves
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sizes: ArrayLike | None = None,
+        repeats: int = 10,
+        test_size: float = 0.3,
+        random_state: int = 0,
+        measure: Measure = "error",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Fit clones of a classifier, or of several, on growing parts of the rows, and draw the curves.
+
+        Parameters
+        ----------
+        estimator : classifier, dict of name → classifier, or sequence of classifiers
+        X, y : table and labels
+        sizes, repeats, test_size, random_state
+            As `suffice.compare` takes them.
+        measure, ax
+            As `plot` takes them.
+
+        Returns
+        -------
+        LearningCurveDisplay
+        """
+        curves = compare(
+            [estimator] if hasattr(estimator, "fit") else estimator,
+            X,
+            y,
+            sizes=sizes,
+            repeats=repeats,
+            test_size=test_size,
+            random_state=random_state,
+        )
+        return cls(curves).plot(ax, measure)
+
+    def plot(self, ax: Axes | None = None, measure: Measure = "error") -> Self:
+        """Draw the curves of a measure; gives the display."""
+        mean, spread = self.curves.mean_and_standard_error(measure)
+        own, ax = ax is None, self._start(ax)
+        for i, (name, look) in enumerate(zip(self.curves.models, styles(len(mean)), strict=True)):
+            sizes = self.curves.sizes
+            ax.plot(sizes, mean[i], color=look.colour, linestyle=look.line, marker=look.marker, label=name)
+            ax.fill_between(
+                sizes, mean[i] - spread[i], mean[i] + spread[i], alpha=0.2, color=look.colour, linewidth=0
+            )
+        ax.set(xscale="log", xlabel="training rows", ylabel=f"{measure.replace('_', '-')} on unseen rows")
+        if 0.0 < mean.min() < mean.max() / MOST_APART:
+            ax.set_yscale("log")
+        legend_below(ax, own=own)
+        return self
+
+    def to_frame(self) -> Any:
+        """The curves as a frame."""
+        return self.curves.to_frame()
 
 
 def _checked(models: dict[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. Where one Gaussian
 decides it is a χ² probability. Else rows are drawn from the model; beyond those, the tail of several
 Gaussians falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and that of other densities
-exponentially in −log p. Rare outcomes of discrete columns are steps in that tail that no draw may show, so
-there Chernoff's bound holds instead, which is never too small. A row with a value that the model never
-gives has probability 0.
+exponentially in −log p. Rare outcomes of discrete columns, and rare bins, are steps in that tail that no draw
+may show, so there Chernoff's bound holds instead, which is never too small. A row with a value that the
+model never gives has probability 0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from suffice.engines.table import Table
 from suffice.factors.base import Block
 from suffice.factors.words import TextBlock
 from suffice.families.elementary import Array
+from suffice.kernels.choice import import_kernels_for
 from suffice.kernels.reference import row_patterns
 from suffice.rows import read_blocks
 from suffice.scores import Scores, log_sum
@@ -31,7 +32,7 @@ from suffice.text import Documents
 
 DRAWN_ROWS = 1 << 15
 TAIL = 0.01
-"""The share of the drawn rows from which on the tail of a density is extrapolated."""
+"""The share of the drawn rows by which the tail of a density is known to fall."""
 RESOLVED = 100
 """Drawn rows that are enough to know a share by, to about a tenth of it."""
 POWERS = np.linspace(0.01, 0.99, 50)
@@ -52,9 +53,10 @@ def tail_probabilities(solution: Solution, table: Table, draw: Callable[[int], T
     result = np.ones(table.n_rows)
     drawn_blocks = cache(lambda: read_blocks(draw(DRAWN_ROWS), solution.schema))
     observed, ignored = solution.observed(table)
-    for seen, rows in row_patterns(observed):
-        if seen.any():
-            result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
+    patterns = [(seen, rows) for seen, rows in row_patterns(observed) if seen.any()]
+    import_kernels_for(len(patterns) * DRAWN_ROWS * observed.shape[1])
+    for seen, rows in patterns:
+        result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
     return np.where(ignored.any(axis=1), 0.0, result)
 
 
@@ -70,22 +72,22 @@ def _probabilities(
     below = np.searchsorted(drawn, log_p + room, side="right")
     share = (1.0 + below) / (1.0 + len(drawn))
     bound = _chernoff_bound(solution, seen)
-    if bound is not None:
-        edge = (1.0 + RESOLVED) / (1.0 + len(drawn))
-        return np.where(below >= RESOLVED, share, np.minimum(bound(log_p), edge))
+    edge = (1.0 + RESOLVED) / (1.0 + len(drawn))
+    rare = edge * _fallen(drawn, tail, log_p) if bound is None else np.minimum(bound(log_p), edge)
+    return np.where(below >= RESOLVED, share, rare)
+
+
+def _fallen(drawn: Array, tail: GaussianTail | None, log_p: Array) -> Array:
+    """How much of the tail of a density is left, of what lies beyond the rarest drawn rows; those sorted."""
+    start = drawn[RESOLVED - 1]
+    if tail is not None:
+        return np.asarray(np.minimum(tail(log_p) / tail(np.array([start])), 1.0))
+    # Densities of exponential families fall in the end by one nat for each nat, and are not taken to fall
+    # faster.
     at = int(TAIL * len(drawn))
-    start = drawn[at]
-    beyond = log_p < start
-    start_share = (1.0 + np.searchsorted(drawn, start, side="right")) / (1.0 + len(drawn))
-    if tail is None:
-        # Densities of exponential families fall in the end by one nat for each nat, and are not taken to fall
-        # faster.
-        decay = max(1.0, float(np.mean(start - drawn[:at])) if np.isfinite(drawn[0]) else 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            fallen = start_share * np.exp(np.minimum(log_p - start, 0.0) / decay)
-    else:
-        fallen = start_share * tail(log_p) / tail(np.array([start]))
-    return np.where(beyond, np.minimum(fallen, start_share), share)
+    decay = max(1.0, float(np.mean(drawn[at] - drawn[:at])) if np.isfinite(drawn[0]) else 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.exp(np.minimum(log_p - start, 0.0) / decay))
 
 
 @dataclass(frozen=True)
@@ -139,18 +141,19 @@ class ChernoffBound:
 
 
 def _chernoff_bound(solution: Solution, seen: NDArray[np.bool_]) -> ChernoffBound | None:
-    """The bound where a discrete column is observed, and the moments of all columns are known."""
+    """The bound where a column with steps is observed, and the moments of all columns are known."""
+    factors = zip(solution.schema.factors, solution.factors, strict=True)
+    some = [(at, factor) for at, factor in factors if seen[at.columns].any()]
+    if not any(at.family.has_steps for at, _ in some):
+        return None
     log_moments = np.zeros((len(POWERS), len(solution.priors)))
-    discrete = False
-    for at, factor in zip(solution.schema.factors, solution.factors, strict=True):
-        here = seen[at.columns]
-        if here.any():
-            found = factor.log_power_sums(here, POWERS)
-            if found is None:
-                return None
-            log_moments, discrete = log_moments + found, discrete or at.family.discrete
+    for at, factor in some:
+        found = factor.log_power_sums(seen[at.columns], POWERS)
+        if found is None:
+            return None
+        log_moments = log_moments + found
     possible = solution.priors > 0
-    return ChernoffBound(solution.priors[possible], log_moments[:, possible]) if discrete else None
+    return ChernoffBound(solution.priors[possible], log_moments[:, possible])
 
 
 def _log_p_of_drawn(solution: Solution, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:

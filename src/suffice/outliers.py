@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -37,19 +38,30 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
         """Fit a clone of the model; without labels all rows are one class."""
-        labels = np.zeros(len(X) if hasattr(X, "__len__") else X.shape[0], dtype=np.intp) if y is None else y
-        return super().fit(X, labels, sample_weight, **params)
+        self._check_rate()
+        if y is None:
+            y = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)  # sparse has no length
+        return super().fit(X, y, sample_weight, **params)
 
     @property
     def offset_(self) -> float:
         """The score below which a row is an outlier: the rate."""
-        if not 0.0 < self.rate < 1.0:
-            raise ValueError(f"rate must lie strictly between 0 and 1, got {self.rate!r}.")
+        self._check_rate()
         return float(self.rate)
+
+    def _check_rate(self) -> None:
+        if not (isinstance(self.rate, Real) and 0.0 < self.rate < 1.0):
+            raise ValueError(f"rate must be a number strictly between 0 and 1, got {self.rate!r}.")
 
     def score_samples(self, X: Any) -> Array:
         """`novelty` of the model: the smaller, the stranger."""
-        return np.asarray(self.fitted_model().novelty(X))
+        model = self.fitted_model()
+        if not hasattr(model, "novelty"):
+            raise AttributeError(
+                f"NoveltyDetector needs a model that knows p(x), and {type(model).__name__} has no novelty; "
+                "use a generative one, such as BayesClassifier."
+            )
+        return np.asarray(model.novelty(X))
 
     def decision_function(self, X: Any) -> Array:
         """`novelty` less the rate: negative for outliers."""

@@ -22,7 +22,7 @@ TOLERANCE = 1e-8
 MOST_ITERATIONS = 10_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PriorShift:
     """Priors re-estimated from rows without labels, and a test of whether they differ; prints as a table.
 
@@ -98,6 +98,7 @@ def estimate_shift(log_posterior: Array, before: Array, classes: NDArray[Any]) -
     possible = before > 0
     # p(x | C_k)/p(x) under the old priors, up to a factor of the row; a class ruled out stays so.
     log_ratio = log_posterior[:, possible] - np.log(before[possible])
+    log_ratio[np.isneginf(log_ratio).all(axis=1)] = 0.0  # says nothing about the classes that are possible
     highest = log_ratio.max(axis=1)
     ratio = np.exp(log_ratio - highest[:, np.newaxis])
     found, n_iterations = _expectation_maximisation(ratio, before[possible])

@@ -107,8 +107,8 @@ class Resampler:
 
 
 def _log_losses(probability: Array, truth: NDArray[np.intp]) -> Array:
-    """−log p of each row's class, which as in scikit-learn is at least 2e-16."""
-    least = np.finfo(np.float64).eps
+    """−log p of each row's class; as in scikit-learn, p is at least the rounding of its precision."""
+    least = np.finfo(probability.dtype).eps
     return -np.log(np.clip(probability[np.arange(len(truth)), truth], least, 1.0 - least))
 
 

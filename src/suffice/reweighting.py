@@ -88,7 +88,10 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)
-        return log_softmax(log_posteriors(self.fitted_model(), X) + factor)
+        scores = log_posteriors(self.fitted_model(), X) + factor
+        # A row whose classes are all ruled out by now says nothing about those that are left.
+        with np.errstate(divide="ignore"):
+            return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors under the new priors."""
@@ -142,14 +145,14 @@ def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
 
 def log_posteriors(model: Any, X: Any) -> Array:
     """Log p(C_k | x) of any classifier."""
-    if hasattr(model, "predict_log_proba"):
-        return np.asarray(model.predict_log_proba(X), dtype=np.float64)
-    if not hasattr(model, "predict_proba"):
+    if not (hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba")):
         raise AttributeError(
             f"other priors need posteriors, and {type(model).__name__} has no predict_proba; wrap it in "
             "CalibratedClassifierCV."
         )
     with np.errstate(divide="ignore"):
+        if hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(X), dtype=np.float64)
         return np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.engines.files import LabelledBatch, LabelledFiles, is_source
 from suffice.engines.table import Table, is_frame, read_labels, read_table
 from suffice.factors import Block
-from suffice.factors.base import Codes
+from suffice.factors.base import Codes, Counts
 from suffice.factors.words import TextBlock
 from suffice.families.elementary import Array
 from suffice.infer import Families, choose_schema, decide_more
@@ -108,7 +110,7 @@ class LabelledRows:
         if self.weights is not None and not (self.weights > 0).all():
             self.kept = self.weights > 0
             y, self.weights = y[self.kept], self.weights[self.kept]
-        self.labels, self.codes = _label_codes(y)
+        self.labels, self.codes, self.counts = _label_codes(y)
 
     def schema(self, families: Families) -> Schema:
         """A schema for these rows."""
@@ -127,7 +129,7 @@ class LabelledRows:
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
         blocks = read_blocks(self.kept_table(), accumulator.schema)
-        accumulator.update(blocks, self.labels, self.codes, self.weights)
+        accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def kept_table(self) -> Table:
         """The rows that count."""
@@ -182,27 +184,37 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
     return weights
 
 
-def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    """Distinct labels in order, and the number of each row's label."""
+def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
+    """Distinct labels in order, the number of each row's label, and the rows of each label."""
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
         if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
             places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
-            present = np.bincount(places) > 0
+            counts = np.bincount(places)
+            present = counts > 0
             labels = np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low)
-            return labels, places if present.all() else (np.cumsum(present) - 1)[places]
+            own = places if present.all() else (np.cumsum(present) - 1)[places]
+            return labels, own, counts[present]
+    codes: NDArray[np.intp] | None = None
+    if y.dtype == object:  # hashed, which is faster than sorted
+        index: defaultdict[Any, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(index.__getitem__, y.tolist()), np.intp, len(y))
+        y = np.array([*index], dtype=object)
     try:
-        labels, codes = np.unique(y, return_inverse=True)
+        labels, places = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in y.tolist()})
         raise TypeError(f"the labels mix types that do not compare: {', '.join(kinds)}; use one.") from None
-    return labels, codes.reshape(-1)
+    codes = places.reshape(-1) if codes is None else places.reshape(-1)[codes]
+    return labels, codes, np.bincount(codes, minlength=len(labels))
 
 
 def split_target(X: Any, target: str) -> tuple[Any, Any]:
     """The other columns and the target column of a frame."""
     if not is_frame(X):
-        raise ValueError("target= names a column, so X must be a DataFrame; for arrays pass y.")
+        raise ValueError(
+            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+        )
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True)

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from suffice.engines.container import Container
 from suffice.engines.labels import class_index, read_labels
+from suffice.engines.table import read_table
 from suffice.factors.base import Codes
+from suffice.schema import Schema
 from suffice.solution import Solution
 
 
@@ -30,6 +33,26 @@ def draw_rows(
     else:
         codes = _codes_of(labels, solution.classes, n_samples)
     return codes, solution.sample(codes, rng, missing=missing)
+
+
+def in_container(columns: list[NDArray[Any]], schema: Schema, container: Container) -> Any:
+    """Rows in a container. One of whole numbers rounds up what else would leave the support of a density."""
+    densities = [at for at in schema.factors if at.reads == "numbers" and not at.family.discrete]
+    bounded = [at for at in densities if not at.family.takes_every_number]
+    whole = _whole_columns(container) if bounded else []
+    moved = list(columns)
+    for at in bounded:
+        for j in (j for j in at.columns.tolist() if whole[j]):
+            leaves = at.family.support(columns[j]) & ~at.family.support(np.rint(columns[j]))
+            moved[j] = np.where(leaves, np.ceil(columns[j]), columns[j])
+    return container.build(moved)
+
+
+def _whole_columns(container: Container) -> list[bool]:
+    """Which columns hold whole numbers: those that make 0 of 0.4."""
+    kinds = container.kinds()
+    table = read_table(container.build([np.full(1, 0.4 if kind == "number" else None) for kind in kinds]))
+    return [kind == "number" and table.numbers([j])[0, 0] == 0.0 for j, kind in enumerate(kinds)]
 
 
 def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:

@@ -23,7 +23,7 @@ CERTAIN = -(2.0**-20)
 
 @dataclass
 class Scores:
-    """Finite parts (n, k) and, where some cell needs them, orders (n, k)."""
+    """Finite parts (n, k), −inf for a class of prior 0, and, where some cell needs them, orders (n, k)."""
 
     finite: Array
     order: Array | None = None
@@ -45,14 +45,14 @@ class Scores:
         if self.order is None:
             return self.finite
         joint = np.where(self.order > 0, -np.inf, self.finite)
-        return np.where(self.order < 0, np.inf, joint)
+        return np.where((self.order < 0) & ~np.isneginf(self.finite), np.inf, joint)
 
     def comparable(self) -> Array:
-        """Scores whose softmax is the posterior: only classes of the lowest order stay finite."""
+        """Scores whose softmax is the posterior: of the possible classes, only those of the lowest order."""
         if self.order is None:
             return self.finite
-        lowest = self.order.min(axis=1, keepdims=True)
-        return np.where(self.order == lowest, self.finite, -np.inf)
+        order = np.where(np.isneginf(self.finite), np.inf, self.order)
+        return np.where(order == order.min(axis=1, keepdims=True), self.finite, -np.inf)
 
 
 def log_softmax_in_place(scores: Array) -> Array:
@@ -83,6 +83,13 @@ def softmax(scores: Array) -> Array:
 def log_odds_of_two(scores: Array) -> Array:
     """The log odds of the second of two classes (1-D), and scores of more classes as they are."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def difference(one: Array, other: Array) -> Array:
+    """One less the other; two that are both impossible, or both certain, say nothing about two classes."""
+    with np.errstate(invalid="ignore"):
+        gap = np.subtract(one, other)
+    return np.where(np.isnan(gap), 0.0, gap)
 
 
 def log_sum(scores: Array) -> Array:

@@ -53,8 +53,15 @@ class Accumulator:
             [totals.take_classes(everyone) for totals in statistics.totals],
         )
 
-    def update(self, blocks: list[Block], labels: NDArray[Any], codes: Codes, weights: Array | None) -> None:
-        """Add a batch: row i is of class labels[codes[i]], and every weight is positive.
+    def update(
+        self,
+        blocks: list[Block],
+        labels: NDArray[Any],
+        codes: Codes,
+        counts: Counts,
+        weights: Array | None,
+    ) -> None:
+        """Add a batch: row i is of class labels[codes[i]], which has so many rows; all weights are positive.
 
         Values outside a family's support are refused before anything is changed.
         """
@@ -65,9 +72,11 @@ class Accumulator:
             for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True)
         ]
         self.make_room(labels)
-        counts = np.bincount(classes, minlength=n_classes)
-        self.support += counts
-        self.weight += counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+        self.support[places] += counts
+        if weights is None:
+            self.weight[places] += counts
+        else:
+            self.weight += np.bincount(classes, weights, minlength=n_classes)
         for totals, add_to in zip(self.totals, prepared, strict=True):
             add_to(totals)
 

@@ -68,7 +68,7 @@ class TextClassifier(BayesClassifier):
     >>> import suffice
     >>> model = suffice.TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
     >>> model.predict(["such a good story"])
-    array(['+'], dtype='<U1')
+    array(['+'], dtype=object)
     """
 
     def __init__(

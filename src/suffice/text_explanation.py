@@ -16,11 +16,11 @@ from suffice.engines.container import Container
 from suffice.engines.labels import class_index
 from suffice.factors.language import Language
 from suffice.families.elementary import Array
-from suffice.scores import log_softmax, log_sum
+from suffice.scores import difference, log_softmax, log_sum
 from suffice.text import Documents, count, place_terms, words_end
 
 if TYPE_CHECKING:
-    from suffice.plots import ExplanationDisplay
+    from suffice.pictures.explanation import ExplanationDisplay
 
 MOST_WORDS = 20
 MOST_LETTERS = 40
@@ -31,7 +31,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 """Control characters but for those that end lines and cells."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextExplanation:
     """What the words of each document say about each class; only words that occur are kept.
 
@@ -139,7 +139,7 @@ class TextExplanation:
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
         """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
-        from suffice.plots import ExplanationDisplay
+        from suffice.pictures.explanation import ExplanationDisplay
 
         return ExplanationDisplay(self).plot(ax, **options)
 
@@ -153,7 +153,7 @@ class TextExplanation:
             rest = float(sum(value for _, value in evidence[MOST_WORDS:]))
             entries.append((f"({len(evidence) - MOST_WORDS} other words)", rest))
         with np.errstate(invalid="ignore", divide="ignore"):
-            prior = float(self.prior[a] - self.prior[b])
+            prior = float(difference(self.prior[a], self.prior[b]))
             odds = float(self.total[document, a] - self.total[document, b])
             ruled_out = a != b and np.isnan(odds)
             if ruled_out:  # some more than others
@@ -273,6 +273,6 @@ def _escaped(text: str) -> str:
 @cache
 def _tint(speaks_for: bool) -> str:
     """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
-    from suffice.plots.palette import AGAINST, FOR, rgb
+    from suffice.pictures.palette import AGAINST, FOR, rgb
 
     return ", ".join(str(round(255 * share)) for share in rgb(FOR if speaks_for else AGAINST).tolist())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from numbers import Integral
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -125,10 +126,11 @@ if hasattr(os, "register_at_fork"):
 def set_threads(n: int | None) -> None:
     """Use n threads from now on; None goes back to `SUFFICE_THREADS`, or else to all usable cores."""
     if n is not None:
-        if isinstance(n, bool) or not isinstance(n, int):
+        if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"the number of threads must be a whole number or None, not {n!r}")
         if n < 1:
             raise ValueError(f"the number of threads must be at least 1, not {n}")
+        n = int(n)
     _pools[0].chosen = n
 
 

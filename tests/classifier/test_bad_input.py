@@ -250,6 +250,12 @@ def test_wrong_priors_are_refused_by_with_priors():
     np.testing.assert_allclose(model.priors_, 0.5)
 
 
+@pytest.mark.parametrize("priors", [["a", "b"], [0.5, 0.5j]], ids=str)
+def test_priors_that_are_no_numbers_are_refused(priors):
+    with pytest.raises(ValueError, match="priors must hold numbers"):
+        BayesClassifier().fit(X, Y).with_priors(priors)
+
+
 def test_a_missing_target_column_is_named():
     with pytest.raises(ValueError, match=r"'kind'.*'age'"):
         summarize(frame(X), target="kind")

@@ -37,6 +37,14 @@ def test_the_class_with_fewest_impossible_cells_wins(family):
     np.testing.assert_allclose(model.predict_proba(rows).max(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("family", [Bernoulli(alpha=0), Categorical(alpha=0), Normal(alpha=0)], ids=str)
+def test_a_class_ruled_out_by_its_prior_stays_so_where_no_other_is_possible(family):
+    model = BayesClassifier(families=family).fit(FLAGS, FLAG_LABELS).with_priors({"a": 0.0, "b": 1.0})
+    rows = np.array([[1, 1, 1.0], [1, 1, 0], [0, 0, 0]])
+    never_nan(model, rows)
+    assert model.predict_proba(rows).tolist() == [[0.0, 1.0]] * 3
+
+
 @pytest.mark.parametrize("make", [Bernoulli, Categorical], ids=["Bernoulli", "Categorical"])
 def test_zero_alpha_is_the_limit_for_flags_and_categories(make):
     rng = np.random.default_rng(0)

@@ -1,10 +1,11 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier
-from suffice.families import Multinomial
+from suffice.families import Gamma, InverseGaussian, LogNormal, Multinomial
 
 
 @pytest.fixture(scope="module")
@@ -112,3 +113,25 @@ def test_what_is_no_number_of_rows_is_refused(number):
     model = BayesClassifier().fit([[0.0], [1.0]], ["a", "b"])
     with pytest.raises(ValueError, match="n_samples must be a whole number"):
         model.sample(number)
+
+
+CONTAINERS = {
+    "numpy": lambda x: x[:, np.newaxis],
+    "objects": lambda x: x[:, np.newaxis].astype(object),
+    "pandas": lambda x: pd.DataFrame({"days": pd.array(x, dtype="Int16")}),
+    "polars": lambda x: pl.DataFrame({"days": x}),
+    "pyarrow": lambda x: pa.table({"days": x}),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("family", [Gamma(), LogNormal(), InverseGaussian()], ids=str)
+def test_whole_numbers_stay_where_the_density_is(family, container):
+    rng = np.random.default_rng(0)
+    days = np.ceil(rng.gamma(0.7, 5.0, 500)).astype(np.int64)
+    model = BayesClassifier(family).fit(CONTAINERS[container](days), rng.choice(["a", "b"], 500))
+    drawn = model.sample(2000, random_state=0)[0]
+    values = np.asarray(drawn).astype(float)
+    assert values.min() == 1.0
+    assert (values == np.rint(values)).all()
+    assert model.novelty(drawn).min() > 0.0

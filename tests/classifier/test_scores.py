@@ -141,6 +141,17 @@ def test_other_priors_shift_the_log_odds_by_a_constant(model, table, priors):
     assert other.parameters_["length"]["mean"].tolist() == model.parameters_["length"]["mean"].tolist()
 
 
+def test_priors_in_a_series_are_read_by_its_labels(model):
+    named = pd.Series({"cedar": 0.1, "ash": 0.7, "birch": 0.2})
+    assert model.with_priors(named).priors_.tolist() == [0.7, 0.2, 0.1]
+    assert model.with_priors(pd.Series([0.7, 0.2, 0.1])).priors_.tolist() == [0.7, 0.2, 0.1]
+    with pytest.raises(ValueError, match=r"missing \['ash'\], unknown \['oak'\]"):
+        model.with_priors(named.rename({"ash": "oak"}))
+    numbers = BayesClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+    assert numbers.with_priors({2: 0.5, 1: 0.3, 0: 0.2}).priors_.tolist() == [0.2, 0.3, 0.5]
+    assert numbers.with_priors({0: 0.2, 1: 0.3, 2: 0.5}).priors_.tolist() == [0.2, 0.3, 0.5]
+
+
 def test_with_priors_leaves_the_model_alone(model, table, labels):
     before = model.predict_proba(table)
     other = model.with_priors("uniform")

@@ -4,40 +4,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import BayesClassifier
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-)
+from suffice import BayesClassifier, families
 
 TOWNS = pd.DataFrame({"town": ["Ulm", "Ulm", "Bonn", "Ulm", "Köln", "Köln", "Köln"]})
 Y = np.array(["a", "a", "a", "a", "b", "b", "b"])
 NEW = pd.DataFrame({"town": ["Paris"]})
 OUTSIDE = {
-    "Gamma": (Gamma, -1.0),
-    "LogNormal": (LogNormal, 0.0),
-    "InverseGaussian": (InverseGaussian, -2.0),
-    "Exponential": (Exponential, -0.5),
-    "Beta": (Beta, 1.5),
-    "Poisson": (Poisson, -1.0),
-    "Poisson half": (Poisson, 2.5),
-    "Geometric": (Geometric, -1.0),
-    "NegativeBinomial": (NegativeBinomial, 0.5),
-    "Binomial": (lambda **settings: Binomial(5, **settings), 6.0),
-    "Bernoulli": (Bernoulli, 2.0),
-    "Histogram": (Histogram, 1e6),
+    "Gamma": (families.Gamma, -1.0),
+    "LogNormal": (families.LogNormal, 0.0),
+    "InverseGaussian": (families.InverseGaussian, -2.0),
+    "Exponential": (families.Exponential, -0.5),
+    "Beta": (families.Beta, 1.5),
+    "Poisson": (families.Poisson, -1.0),
+    "Poisson half": (families.Poisson, 2.5),
+    "Geometric": (families.Geometric, -1.0),
+    "NegativeBinomial": (families.NegativeBinomial, 0.5),
+    "Binomial": (lambda **settings: families.Binomial(5, **settings), 6.0),
+    "Bernoulli": (families.Bernoulli, 2.0),
+    "Histogram": (families.Histogram, 1e6),
 }
 
 
@@ -56,13 +40,13 @@ def fitted(family, X=TOWNS, y=Y):
 
 
 def test_an_unseen_category_is_ignored_by_default():
-    model = fitted(Categorical())
+    model = fitted(families.Categorical())
     np.testing.assert_allclose(model.predict_proba(NEW)[0], model.priors_, rtol=1e-15)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.3, 2.0])
 def test_an_unseen_category_has_the_probability_of_a_level_without_rows(alpha):
-    model = fitted(Categorical(alpha=alpha, unseen="smooth"))
+    model = fitted(families.Categorical(alpha=alpha, unseen="smooth"))
     counts = {"a": (3, 1, 0), "b": (0, 0, 3)}  # Ulm, Bonn, Köln
     seen = pd.DataFrame({"town": ["Ulm", "Bonn", "Köln", "Paris", "Oslo"]})
     conditional = np.exp(model.predict_joint_log_proba(seen)) / model.priors_
@@ -73,7 +57,7 @@ def test_an_unseen_category_has_the_probability_of_a_level_without_rows(alpha):
 
 
 def test_an_unseen_category_is_refused_on_demand():
-    model = fitted(Categorical(unseen="error"))
+    model = fitted(families.Categorical(unseen="error"))
     with pytest.raises(ValueError, match=r"'town'.*'Paris'.*ignore"):
         model.predict(NEW)
     assert model.predict(TOWNS).shape == (7,)
@@ -82,27 +66,27 @@ def test_an_unseen_category_is_refused_on_demand():
 @pytest.mark.parametrize("unseen", ["ignore", "smooth"])
 @pytest.mark.parametrize("alpha", [1.0, 0.0])
 def test_unseen_categories_never_give_nan(unseen, alpha):
-    model = fitted(Categorical(alpha=alpha, unseen=unseen))
+    model = fitted(families.Categorical(alpha=alpha, unseen=unseen))
     for method in ("predict_proba", "score_samples", "predict_joint_log_proba", "decision_function"):
         assert not np.isnan(getattr(model, method)(NEW)).any(), method
     np.testing.assert_allclose(model.predict_proba(NEW).sum(), 1.0)
 
 
 def test_unseen_categories_may_be_of_another_type():
-    model = fitted(Categorical())
+    model = fitted(families.Categorical())
     for value in (7, 2.5, True, None, pd.Timestamp("2024-01-01")):
         np.testing.assert_allclose(model.predict_proba(pd.DataFrame({"town": [value]}))[0], model.priors_)
 
 
 def test_a_declared_category_without_rows_is_unseen():
     town = pd.Categorical(TOWNS["town"], categories=["Ulm", "Bonn", "Köln", "Paris"])
-    model = fitted(Categorical(), pd.DataFrame({"town": town}))
-    assert model.statistics_ == fitted(Categorical()).statistics_
+    model = fitted(families.Categorical(), pd.DataFrame({"town": town}))
+    assert model.statistics_ == fitted(families.Categorical()).statistics_
     np.testing.assert_allclose(model.predict_proba(NEW)[0], model.priors_)
 
 
 def test_an_unseen_category_is_seen_once_it_is_fitted():
-    model = fitted(Categorical(unseen="error")).partial_fit(NEW, ["b"])
+    model = fitted(families.Categorical(unseen="error")).partial_fit(NEW, ["b"])
     assert model.predict(NEW).tolist() == ["b"]
 
 
@@ -156,7 +140,7 @@ def test_smoothing_what_is_outside_keeps_the_total_probability_at_one(case):
 
 
 def test_the_log_likelihood_of_smoothed_columns_is_that_of_the_rows():
-    for make in (Poisson, Bernoulli, Gamma, Histogram):
+    for make in (families.Poisson, families.Bernoulli, families.Gamma, families.Histogram):
         X, y = inside(make)
         model = fitted(make(unseen="smooth"), X, y)
         joint = model.predict_joint_log_proba(X)[np.arange(len(y)), y]
@@ -166,14 +150,14 @@ def test_the_log_likelihood_of_smoothed_columns_is_that_of_the_rows():
 def test_a_negative_count_leaves_out_the_whole_multinomial_row():
     X = np.random.default_rng(0).poisson(3, (40, 3)).astype(float)
     y = np.arange(40) % 2
-    model = fitted(Multinomial(), X, y)
+    model = fitted(families.Multinomial(), X, y)
     np.testing.assert_allclose(model.predict_proba([[1.0, -2.0, 3.0]])[0], model.priors_)
     with pytest.raises(ValueError, match=r"column 1.*-2"):
-        fitted(Multinomial(unseen="error"), X, y).predict([[1.0, -2.0, 3.0]])
+        fitted(families.Multinomial(unseen="error"), X, y).predict([[1.0, -2.0, 3.0]])
 
 
 def test_a_normal_column_has_no_values_outside():
-    model = fitted(Normal(unseen="error"), np.arange(7.0)[:, np.newaxis])
+    model = fitted(families.Normal(unseen="error"), np.arange(7.0)[:, np.newaxis])
     assert np.isfinite(model.predict_proba([[1e300], [-1e300]])).all()
 
 
@@ -181,8 +165,10 @@ def test_a_normal_column_has_no_values_outside():
 def test_smoothing_changes_nothing_where_no_number_is_outside(n):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 2)), np.repeat(["a", "b"], [10, 40])
-    smooth = fitted(Normal(unseen="smooth"), X, y)
+    smooth = fitted(families.Normal(unseen="smooth"), X, y)
     rows = rng.normal(size=(n, 2))
     np.testing.assert_allclose(
-        smooth.predict_joint_log_proba(rows), fitted(Normal(), X, y).predict_joint_log_proba(rows), rtol=1e-12
+        smooth.predict_joint_log_proba(rows),
+        fitted(families.Normal(), X, y).predict_joint_log_proba(rows),
+        rtol=1e-12,
     )

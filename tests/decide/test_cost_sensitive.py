@@ -2,6 +2,8 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import sklearn
 from hypothesis import assume, given, settings
@@ -89,6 +91,15 @@ def test_a_table_of_costs_is_read_by_its_labels():
         _ = CostSensitive(model, costs.rename(index={"c": "d"})).costs_
 
 
+@pytest.mark.parametrize("frame", [pl.DataFrame, pa.table], ids=["polars", "pyarrow"])
+def test_a_table_without_names_of_rows_must_be_in_the_order_of_the_classes(frame):
+    model = Posteriors(["bad", "good"])
+    ordered = CostSensitive(model, frame({"bad": [0.0, 1.0], "good": [5.0, 0.0]}))
+    assert ordered.costs_.tolist() == [[0.0, 5.0], [1.0, 0.0]]
+    with pytest.raises(ValueError, match=r"names the columns \['good', 'bad'\].*dict of pairs"):
+        _ = CostSensitive(model, frame({"good": [5.0, 0.0], "bad": [0.0, 1.0]})).costs_
+
+
 def test_a_dict_of_pairs_is_the_matrix_of_truth_and_prediction():
     model = CostSensitive(Posteriors(["bad", "good"]), GERMAN)
     assert model.costs_.tolist() == [[0.0, 5.0], [1.0, 0.0]]
@@ -129,6 +140,9 @@ def test_the_mean_cost_is_what_the_decisions_did_cost():
     assert model.mean_cost(p, ["good", "bad", "bad"], [2, 0, 1]) == pytest.approx((2 + 0.45) / 3)
     with pytest.raises(ValueError, match="no costs of"):
         model.mean_cost(p, ["good", "ugly", "bad"])
+    for y in (["good"], ["good", "bad"]):
+        with pytest.raises(ValueError, match=f"X has 3 rows and y has {len(y)} labels"):
+            model.mean_cost(p, y)
 
 
 def test_a_long_label_of_refusal_is_not_cut():
@@ -144,6 +158,12 @@ def test_a_long_label_of_refusal_is_not_cut():
         ({"costs": {("a", "b"): 1}}, r"no \('b', 'a'\)"),
         ({"costs": {("a", "c"): 1, ("b", "a"): 1}}, r"got \('a', 'c'\): there is no class 'c'"),
         ({"costs": {"a": 1}}, "pairs"),
+        ({"costs": "balanced"}, "costs must hold numbers, got 'balanced'"),
+        ({"costs": [[0, 1], [1]]}, "costs must hold numbers"),
+        ({"costs": np.eye(2) * 1j}, "costs must hold numbers"),
+        ({"costs": {("a", "b"): "dear", ("b", "a"): 1}}, r"costs\[\('a', 'b'\)\] must hold numbers"),
+        ({"costs": {("a", "b"): np.nan, ("b", "a"): 1}}, r"got nan for \('a', 'b'\)"),
+        ({"costs": [[0, np.inf], [1, 0]]}, r"got inf for \('a', 'b'\)"),
         ({"reject_cost": np.nan}, "reject_cost"),
         ({"reject_cost": "much"}, "reject_cost"),
         ({"reject_cost": 1, "reject_label": -1}, "type of the classes"),
@@ -168,6 +188,19 @@ def test_thresholds_need_errors_that_cost(costs, cell):
     with pytest.raises(ValueError, match=cell) as refusal:
         thresholds_from_costs(costs)
     assert "must cost more" in str(refusal.value)
+
+
+def test_thresholds_of_a_table_that_names_its_classes():
+    costs = pd.DataFrame([[0, 1], [5, 0]], ["good", "bad"], ["good", "bad"])
+    assert thresholds_from_costs(costs) == thresholds_from_costs([[0, 1], [5, 0]])
+    turned = costs.loc[["bad", "good"]]
+    assert thresholds_from_costs(turned) == thresholds_from_costs([[0, 1], [5, 0]])
+
+
+def test_no_refusal_is_named_by_what_equals_nothing():
+    model = CostSensitive(Posteriors([0, 1]), reject_cost=0.1, reject_label=np.nan)
+    with pytest.raises(ValueError, match="equals nothing"):
+        model.predict([[0.5, 0.5]])
 
 
 def test_thresholds_refuse_what_does_not_order_the_classes_or_is_no_cost():

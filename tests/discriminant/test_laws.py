@@ -355,3 +355,17 @@ def test_what_ledoit_and_wolf_cannot_do_is_said_when_fitting():
 def test_groups_that_miss_a_label_are_refused_when_fitting():
     with pytest.raises(ValueError, match="name every class once"):
         GaussianDiscriminant([[0], [1]]).fit(WHOLE_ROWS, np.arange(N) % 3)
+
+
+@pytest.mark.parametrize("settings", [{}, {"missing": "pairwise"}, {"shrinkage": "ledoit_wolf"}])
+def test_copies_share_sums_that_nothing_can_change(settings):
+    model = GaussianDiscriminant(**settings).fit(WHOLE_ROWS, Y)
+    before = model.statistics_
+    copied = [cell.scatter for cell in before.totals[0].cells.values()]
+    held = [cell.scatter for cell in model._learnt.accumulator.totals[0].cells.values()]
+    assert all(np.shares_memory(one, other) for one, other in zip(copied, held, strict=True))
+    values = [scatter.copy() for scatter in copied]
+    model.partial_fit(WHOLE_ROWS * 1000.0, Y).forget(WHOLE_ROWS[:5], Y[:5]).predict(WHOLE_ROWS)
+    assert all(np.array_equal(one, other) for one, other in zip(values, copied, strict=True))
+    with pytest.raises(ValueError, match="read-only"):
+        copied[0][0, 0] = 1.0

@@ -134,6 +134,7 @@ BAD = {
     "a label that is missing": lambda X, y: (X, np.where(np.arange(len(y)) == 3, np.nan, y)),
     "text": lambda X, y: (np.full(X.shape, "a"), y),
     "complex numbers": lambda X, y: (X + 1j, y),
+    "labels of more than 64 bits": lambda X, y: (X, y.astype(object) + 10**20),
 }
 
 
@@ -177,6 +178,7 @@ SETTINGS = [
     ("LogisticRegression", {"solver": "newton"}),
     ("LogisticRegression", {"max_iter": -1}),
     ("LogisticRegression", {"class_weight": "equal"}),
+    ("LogisticRegression", {"solver": "liblinear"}),
 ]
 
 
@@ -198,6 +200,18 @@ def test_negative_counts_are_refused_in_the_same_words(theirs, iris, name):
     for estimator in (getattr(dropin, name), theirs[name]):
         with pytest.raises(ValueError, match="Negative values in data passed to"):
             estimator().fit(X, y)
+
+
+@pytest.mark.parametrize("name", dropin.__all__)
+def test_a_wrong_call_is_refused_by_the_name_of_the_class(name):
+    with pytest.raises(TypeError, match=rf"^{name}\.fit\(\) missing .*'y'"):
+        getattr(dropin, name)().fit([[1.0]])
+
+
+def test_only_negative_counts_are_called_negative():
+    X = pd.DataFrame({"is outside Multinomial": [1.0, np.inf]})
+    with pytest.raises(ValueError, match=r"^column 'is outside Multinomial' holds the infinity"):
+        dropin.MultinomialNB().fit(X, [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -264,10 +278,19 @@ def test_labels_beyond_the_declared_classes_are_refused(iris, name):
     assert np.array_equal(model.predict_proba(X), before)
 
 
-@pytest.mark.parametrize("name", GENERATIVE)
-def test_text_labels_keep_their_type(theirs, iris, name):
+@pytest.mark.parametrize("container", [list, np.asarray, pd.Series, lambda y: np.asarray(y, dtype=object)])
+@pytest.mark.parametrize("name", dropin.__all__)
+def test_text_labels_keep_their_type(theirs, iris, name, container):
     X, y = np.floor(iris[0]) + np.random.default_rng(0).uniform(0, 0.5, iris[0].shape), iris[1]
-    labels = [["setosa", "versicolor", "virginica"][k] for k in y]
-    ours, other = getattr(dropin, name)().fit(X, labels), theirs[name]().fit(X, labels)
+    labels = container([["setosa", "versicolor", "virginica"][k] for k in y])
+    settings = {"max_iter": 5000} if name == "LogisticRegression" else {}
+    ours, other = getattr(dropin, name)(**settings).fit(X, labels), theirs[name](**settings).fit(X, labels)
     assert ours.classes_.dtype == other.classes_.dtype
+    assert ours.predict(X).dtype == other.predict(X).dtype
     assert np.array_equal(ours.predict(X), other.predict(X))
+
+
+def test_longer_names_of_classes_may_come_later():
+    model = dropin.GaussianNB().partial_fit([[0.0], [1.0]], pd.Series(["a", "b"], dtype=object))
+    model.partial_fit([[9.0], [9.5]], pd.Series(["others", "others"], dtype=object))
+    assert model.predict([[9.2]]).tolist() == ["others"]

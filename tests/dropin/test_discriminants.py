@@ -150,3 +150,12 @@ def test_a_row_scores_the_same_beside_rows_with_gaps(solver):
     np.testing.assert_allclose(together[whole], model.decision_function(X)[whole], rtol=1e-12, atol=1e-12)
     alone = np.vstack([model.decision_function(row[np.newaxis]) for row in holed])
     np.testing.assert_allclose(together, alone, rtol=1e-10, atol=1e-12)
+
+
+def test_fewer_rows_than_columns_take_no_eigenvalues_of_all_columns(pair, monkeypatch):
+    monkeypatch.setattr("suffice.dropin.linear.linalg.eigh", None)
+    X, y = np.random.default_rng(0).normal(size=(24, 60)), np.arange(24) % 3
+    X[:, 7] = 1.0
+    both = linear(pair, X, y)
+    ours, theirs = both.ours.transform(X), both.theirs.transform(X)
+    np.testing.assert_allclose(np.abs(ours), np.abs(theirs), rtol=1e-8, atol=1e-10)

@@ -16,6 +16,11 @@ COUNTED = ("feature_count_", "feature_log_prob_", "class_count_", "class_log_pri
 CATEGORICAL = ("category_count_", "n_categories_", "feature_log_prob_", "class_count_", "class_log_prior_")
 
 
+def test_the_floor_is_a_number_of_numpy_as_it_is_there(pair, iris):
+    both = pair("GaussianNB").fit(*iris)
+    assert type(both.ours.epsilon_) is type(both.theirs.epsilon_)
+
+
 def priors_of(y):
     shares = np.arange(1.0, len(np.unique(y)) + 1)
     return shares / shares.sum()

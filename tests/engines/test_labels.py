@@ -125,6 +125,7 @@ def test_a_missing_label_is_refused_with_its_row(y):
         (None, "y should be a 1d array"),
         (np.ones((2, 2)), r"y should be a 1d array .* \(2, 2\)"),
         ([["a"], ["b", "c"]], "y is not rectangular"),
+        ([10**20, 1], "more than 64 bits; make them strings"),
         ([1.0, np.inf], "y has an infinite label at row 1"),
         (["a", 1], "types int, str; make them all strings"),
         ([{"a": 1}, "b"], "types dict, str; make them all strings"),

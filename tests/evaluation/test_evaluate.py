@@ -1,4 +1,5 @@
 import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -7,6 +8,7 @@ import pytest
 from sklearn import metrics
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 
 import suffice
@@ -225,7 +227,14 @@ def test_bad_labels_are_refused(y, message):
 
 
 @pytest.mark.parametrize(
-    "setting", [{"bootstrap": 0}, {"bootstrap": 1.5}, {"bootstrap": 10, "level": 1.0}, {"level": 95}]
+    "setting",
+    [
+        {"bootstrap": 0},
+        {"bootstrap": 1.5},
+        {"bootstrap": 10, "level": 1.0},
+        {"level": 95},
+        {"level": "high"},
+    ],
 )
 def test_bad_settings_are_refused(fitted, setting):
     with pytest.raises(ValueError, match=next(reversed(setting))):
@@ -310,7 +319,7 @@ def test_html_escapes_the_labels():
     assert "undefined" in report._repr_html_()
 
 
-@pytest.mark.parametrize("what", ["model", suffice.BayesClassifier])
+@pytest.mark.parametrize("what", ["model", suffice.BayesClassifier, LinearRegression()])
 def test_what_is_no_fitted_classifier_is_named(what):
     with pytest.raises(TypeError, match="takes a fitted classifier"):
         suffice.evaluate(what, [[0.0]], ["a"])
@@ -333,3 +342,68 @@ def test_the_brier_score_counts_labels_that_the_model_does_not_know():
     padded = np.hstack([model.predict_proba(X), np.zeros((150, 1))])
     expected = metrics.brier_score_loss(y, padded, labels=[0, 1, 2])
     np.testing.assert_allclose(evaluate(model, X, y).brier, expected, rtol=1e-12)
+
+
+def test_posteriors_of_single_precision_are_judged_as_such():
+    p = np.array([[1 / 3, 2 / 3], [1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    y = np.array(["b", "b", "b"])
+    report = evaluate(FixedProbabilities(["a", "b"]), p, y, bootstrap=5)
+    assert report.log_loss == metrics.log_loss(y, p, labels=["a", "b"])
+    drawn = resampled_figures(report.answers, 1, AllOnce())
+    assert drawn["log_loss", None][0] == pytest.approx(report.log_loss, rel=1e-6)
+
+
+class AllOnce:
+    """A generator that draws each row once."""
+
+    def integers(self, n, size):
+        return np.broadcast_to(np.arange(n), size)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_rows_are_judged_in_runs(fitted, monkeypatch, weighted):
+    model, X, y = fitted
+    w = np.random.default_rng(0).random(len(y)) if weighted else None
+    whole = evaluate(model, X, y, sample_weight=w).flat()
+    monkeypatch.setattr("suffice.figures.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("suffice.evaluation.LABELS_AT_ONCE", 5)
+    in_runs = evaluate(model, X, y, sample_weight=w).flat()
+    assert in_runs.keys() == whole.keys()
+    np.testing.assert_allclose(list(in_runs.values()), list(whole.values()), rtol=1e-13)
+
+
+def test_many_rows_need_little_more_memory_than_their_posteriors():
+    n = 200_000
+    p = np.full((n, 2), 0.5)
+    y = np.array(["alder", "birch"])[np.arange(n) % 2]
+    model = FixedProbabilities(["alder", "birch"])
+    tracemalloc.start()
+    try:
+        evaluate(model, p, y)
+        assert tracemalloc.get_traced_memory()[1] < 8 * p.nbytes
+    finally:
+        tracemalloc.stop()
+
+
+def test_posteriors_of_other_classes_than_the_models_are_refused():
+    model = FixedProbabilities(["a", "b", "c"])
+    with pytest.raises(ValueError, match=r"shape \(2, 2\); with 3 classes_ they must be rows × 3"):
+        evaluate(model, [[0.5, 0.5], [0.1, 0.9]], ["a", "b"])
+
+
+def test_labels_are_needed():
+    with pytest.raises(ValueError, match="y is None"):
+        evaluate(FixedProbabilities(["a", "b"]), [[0.5, 0.5]], None)
+
+
+def test_results_compare_by_identity(fitted):
+    model, X, y = fitted
+    for result in (
+        lambda: evaluate(model, X, y),
+        lambda: model.explain(X),
+        model.evidence,
+        lambda: model.adapt_priors(X).prior_shift_,
+    ):
+        one, other = result(), result()
+        assert one in [other, one]
+        assert len({one, other}) == 2

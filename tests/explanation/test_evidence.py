@@ -6,24 +6,7 @@ import pytest
 from scipy import integrate, stats
 
 import suffice
-from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, families
 
 CLASSES = np.array(["a", "b", "c"])
 
@@ -41,21 +24,21 @@ def table(kind):
 
 
 MODELS = [
-    (Normal(), "numbers"),
-    (Normal("shared"), "numbers"),
-    (LogNormal(), "numbers"),
-    (Gamma(), "numbers"),
-    (Exponential(), "numbers"),
-    (InverseGaussian(), "numbers"),
-    (VonMises(), "numbers"),
-    (Histogram(), "numbers"),
-    (Beta(), "shares"),
-    (Poisson(), "counts"),
-    (Geometric(), "counts"),
-    (NegativeBinomial(2.0), "counts"),
-    (Binomial(12), "counts"),
-    (Categorical(), "counts"),
-    (Bernoulli(), "flags"),
+    (families.Normal(), "numbers"),
+    (families.Normal("shared"), "numbers"),
+    (families.LogNormal(), "numbers"),
+    (families.Gamma(), "numbers"),
+    (families.Exponential(), "numbers"),
+    (families.InverseGaussian(), "numbers"),
+    (families.VonMises(), "numbers"),
+    (families.Histogram(), "numbers"),
+    (families.Beta(), "shares"),
+    (families.Poisson(), "counts"),
+    (families.Geometric(), "counts"),
+    (families.NegativeBinomial(2.0), "counts"),
+    (families.Binomial(12), "counts"),
+    (families.Categorical(), "counts"),
+    (families.Bernoulli(), "flags"),
 ]
 
 
@@ -99,7 +82,7 @@ def check(model):
 
 def test_normal_columns_have_the_textbook_divergence():
     X, y = table("numbers")
-    found = BayesClassifier(Normal(alpha=0)).fit(X, y).evidence()
+    found = BayesClassifier(families.Normal(alpha=0)).fit(X, y).evidence()
     a, b = X[y == "a", 0], X[y == "b", 0]
     kl = np.log(b.std() / a.std()) + (a.var() + (a.mean() - b.mean()) ** 2) / (2 * b.var()) - 0.5
     assert found.kl[0, 0, 1] == pytest.approx(kl, rel=1e-10)
@@ -121,8 +104,8 @@ def test_the_columns_of_a_joint_gaussian_are_judged_alone():
 
 def test_offsets_cost_no_digits():
     X, y = table("numbers")
-    near = BayesClassifier(Normal()).fit(X, y).evidence()
-    far = BayesClassifier(Normal()).fit(X + 2.0**30, y).evidence()
+    near = BayesClassifier(families.Normal()).fit(X, y).evidence()
+    far = BayesClassifier(families.Normal()).fit(X + 2.0**30, y).evidence()
     np.testing.assert_allclose(far.kl, near.kl, rtol=1e-6)
     joint = GaussianDiscriminant("full").fit(X + 2.0**30, y).evidence()
     np.testing.assert_allclose(
@@ -132,8 +115,12 @@ def test_offsets_cost_no_digits():
 
 def test_classes_with_nothing_in_common_are_infinitely_far():
     X = pd.DataFrame({"c": ["x", "x", "y", "y"], "k": [0, 0, 3, 4], "same": [7, 7, 7, 7]})
-    families = {"c": Categorical(alpha=0), "k": Poisson(alpha=0), "same": Poisson()}
-    found = BayesClassifier(families).fit(X, [0, 0, 1, 1]).evidence()
+    by_column = {
+        "c": families.Categorical(alpha=0),
+        "k": families.Poisson(alpha=0),
+        "same": families.Poisson(),
+    }
+    found = BayesClassifier(by_column).fit(X, [0, 0, 1, 1]).evidence()
     assert found.kl[0].tolist() == [[0.0, np.inf], [np.inf, 0.0]]
     assert np.isinf(found.bhattacharyya[0, 0, 1])
     assert found.kl[1, 0, 1] == pytest.approx(3.5)  # never a count, against Poisson(3.5): −log p(0)
@@ -145,7 +132,7 @@ def test_classes_with_nothing_in_common_are_infinitely_far():
 
 def test_counts_and_words_count_by_their_length():
     counts = np.array([[3.0, 1.0], [2.0, 2.0], [1.0, 5.0], [0.0, 6.0]])
-    model = BayesClassifier(Multinomial()).fit(counts, [0, 0, 1, 1])
+    model = BayesClassifier(families.Multinomial()).fit(counts, [0, 0, 1, 1])
     found = model.evidence()
     theta = np.array([model.parameters_[j]["probability"] for j in range(2)])
     per_draw = np.sum(theta[:, 0] * np.log(theta[:, 0] / theta[:, 1]))
@@ -174,5 +161,5 @@ def test_the_table_ranks_the_columns_and_the_frame_holds_all_pairs():
 
 
 def test_one_class_has_no_evidence():
-    found = BayesClassifier(Normal()).fit([[1.0], [2.0]], ["a", "a"]).evidence()
+    found = BayesClassifier(families.Normal()).fit([[1.0], [2.0]], ["a", "a"]).evidence()
     assert found.weight.tolist() == [0.0]

@@ -195,6 +195,14 @@ def test_impossible_cells_leave_no_nan():
     assert not np.isnan(explained.overlap()).any()
 
 
+def test_two_classes_ruled_out_by_their_priors_have_no_odds(penguins, model):
+    explained = model.with_priors({"Adelie": 1.0, "Chinstrap": 0.0, "Gentoo": 0.0}).explain(penguins[0][:1])
+    frame = explained.to_frame("Chinstrap", "Gentoo")
+    assert frame.loc[frame["column"] == "(prior)", "nats"].tolist() == [0.0]
+    assert "nan" not in (words := explained.describe(0, "Chinstrap", "Gentoo"))
+    assert "log odds" not in words
+
+
 def test_counts_are_explained_by_column():
     counts = np.random.default_rng(0).poisson(2.0, (20, 3))
     fitted = BayesClassifier(Multinomial()).fit(counts, [0, 1] * 10)

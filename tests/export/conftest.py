@@ -9,24 +9,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    MultivariateNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import families
 from suffice.regression import LogisticRegression, ProbitRegression
 
 N = 240
@@ -90,22 +73,22 @@ def with_gaps(frame, rng, share=0.15):
 
 
 FAMILIES = [
-    Normal(),
-    Normal("shared"),
-    LogNormal(),
-    Gamma(),
-    Gamma("shared"),
-    Exponential(),
-    InverseGaussian(),
-    Beta(),
-    VonMises(),
-    Bernoulli(),
-    Categorical(),
-    Poisson(),
-    Geometric(),
-    NegativeBinomial(3.0),
-    Binomial(5),
-    Histogram(16),
+    families.Normal(),
+    families.Normal("shared"),
+    families.LogNormal(),
+    families.Gamma(),
+    families.Gamma("shared"),
+    families.Exponential(),
+    families.InverseGaussian(),
+    families.Beta(),
+    families.VonMises(),
+    families.Bernoulli(),
+    families.Categorical(),
+    families.Poisson(),
+    families.Geometric(),
+    families.NegativeBinomial(3.0),
+    families.Binomial(5),
+    families.Histogram(16),
 ]
 
 
@@ -124,17 +107,17 @@ def mixed_case():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 4, N)
     columns = {family.name: draw(family, y, rng) for family in FAMILIES}
-    families = {family.name: family for family in FAMILIES}
+    by_column = {family.name: family for family in FAMILIES}
     for j in range(2):
         columns[f"count{j}"] = rng.poisson(1.0 + y * j).astype(float)
         columns[f"joint{j}"] = rng.normal(y, 1.0)
     columns["joint1"] = columns["joint1"] + columns["joint0"]
     columns['a"; DROP TABLE x; --'] = rng.normal(-y, 1.0)
     columns["back`tick\\ ü"] = rng.normal(y, 2.0)
-    families[("count0", "count1")] = Multinomial()
-    families[("joint0", "joint1")] = MultivariateNormal("full")
+    by_column[("count0", "count1")] = families.Multinomial()
+    by_column[("joint0", "joint1")] = families.MultivariateNormal("full")
     train = pd.DataFrame(columns)
-    model = suffice.BayesClassifier(families=families).fit(train, y * 10)
+    model = suffice.BayesClassifier(families=by_column).fit(train, y * 10)
     return Case(model, with_gaps(train, rng))
 
 
@@ -162,7 +145,7 @@ def multinomial_case(alpha):
     train = pd.DataFrame({f"w{j}": rng.poisson(0.5 + (y + j) % 3).astype(float) for j in range(4)})
     if alpha == 0:
         train.loc[y == 1, "w2"] = 0.0
-    model = suffice.BayesClassifier(families=Multinomial(alpha=alpha)).fit(train, y)
+    model = suffice.BayesClassifier(families=families.Multinomial(alpha=alpha)).fit(train, y)
     rows = with_gaps(train, rng, 0.05)
     rows.loc[4, "w0"] = -1.0
     return Case(model, rows)
@@ -194,7 +177,7 @@ def whole_number_levels_case():
     y = rng.integers(0, 2, N)
     ids = np.array([2**60 + 1, 2**60 + 2, -5, 7])[(y + rng.integers(0, 3, N)) % 4]
     train = pd.DataFrame({"wide": ids, "small": rng.integers(0, 3, N) + y, "half": (y + ids % 2) / 2})
-    model = suffice.BayesClassifier(families=Categorical(unseen="smooth")).fit(train, y)
+    model = suffice.BayesClassifier(families=families.Categorical(unseen="smooth")).fit(train, y)
     rows = train.copy()
     rows.loc[3, "wide"] = 2**60
     rows["small"] = rows["small"].astype(float)
@@ -204,22 +187,22 @@ def whole_number_levels_case():
 
 
 def ruled_out_case():
-    case = family_case(Normal())
+    case = family_case(families.Normal())
     return Case(case.model.with_priors({"a": 0.0, "b": 0.5, "c": 0.5}), case.rows)
 
 
 CASES = {
     **{repr(family): lambda family=family: family_case(family) for family in FAMILIES},
-    "Gamma smooth": lambda: family_case(Gamma(unseen="smooth")),
-    "Poisson smooth": lambda: family_case(Poisson(unseen="smooth")),
-    "Categorical smooth": lambda: family_case(Categorical(unseen="smooth")),
-    "Histogram smooth": lambda: family_case(Histogram(8, unseen="smooth")),
+    "Gamma smooth": lambda: family_case(families.Gamma(unseen="smooth")),
+    "Poisson smooth": lambda: family_case(families.Poisson(unseen="smooth")),
+    "Categorical smooth": lambda: family_case(families.Categorical(unseen="smooth")),
+    "Histogram smooth": lambda: family_case(families.Histogram(8, unseen="smooth")),
     "mixed": mixed_case,
-    "certain levels": lambda: certain_case(Categorical(alpha=0)),
-    "certain new levels": lambda: certain_case(Categorical(alpha=0, unseen="smooth")),
-    "certain counts": lambda: certain_case(Poisson(alpha=0)),
-    "certain outcomes": lambda: certain_case(Bernoulli(alpha=0)),
-    "certain numbers": lambda: certain_case(Normal(alpha=0)),
+    "certain levels": lambda: certain_case(families.Categorical(alpha=0)),
+    "certain new levels": lambda: certain_case(families.Categorical(alpha=0, unseen="smooth")),
+    "certain counts": lambda: certain_case(families.Poisson(alpha=0)),
+    "certain outcomes": lambda: certain_case(families.Bernoulli(alpha=0)),
+    "certain numbers": lambda: certain_case(families.Normal(alpha=0)),
     "Multinomial": lambda: multinomial_case(1.0),
     "Multinomial certain": lambda: multinomial_case(0.0),
     "QDA": lambda: gaussian_case("full"),

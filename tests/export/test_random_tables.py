@@ -7,37 +7,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import suffice
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import families
 
 WHOLE = st.integers(0, 6).map(float)
 POSITIVE = st.integers(1, 64).map(lambda i: i / 8)
 ANY = st.integers(-64, 64).map(lambda i: i / 8)
 CELLS = {
-    Normal: ANY,
-    VonMises: ANY,
-    Histogram: ANY,
-    LogNormal: POSITIVE,
-    Gamma: POSITIVE,
-    Exponential: POSITIVE,
-    InverseGaussian: POSITIVE,
-    Beta: st.integers(1, 63).map(lambda i: i / 64),
-    Poisson: WHOLE,
-    Geometric: WHOLE,
-    Bernoulli: st.integers(0, 1).map(float),
-    Categorical: st.sampled_from(["", "a", "b'", 'c"', "d\\"]),
+    families.Normal: ANY,
+    families.VonMises: ANY,
+    families.Histogram: ANY,
+    families.LogNormal: POSITIVE,
+    families.Gamma: POSITIVE,
+    families.Exponential: POSITIVE,
+    families.InverseGaussian: POSITIVE,
+    families.Beta: st.integers(1, 63).map(lambda i: i / 64),
+    families.Poisson: WHOLE,
+    families.Geometric: WHOLE,
+    families.Bernoulli: st.integers(0, 1).map(float),
+    families.Categorical: st.sampled_from(["", "a", "b'", 'c"', "d\\"]),
 }
 
 
@@ -46,25 +33,27 @@ def models_and_rows(draw):
     """A model of some columns with random cells, and rows that it may never have seen the like of."""
     n, n_rows = draw(st.integers(4, 24)), draw(st.integers(1, 8))
     chosen = draw(st.lists(st.sampled_from(list(CELLS)), min_size=1, max_size=4))
-    train, rows, families = {}, {}, {}
+    train, rows, by_column = {}, {}, {}
     for j, family in enumerate(chosen):
         name = f"c{j}"
         cells = CELLS[family] | st.none()
         train[name] = draw(st.lists(cells, min_size=n, max_size=n))
-        strange = st.sampled_from(["new"]) if family is Categorical else ANY
+        strange = st.sampled_from(["new"]) if family is families.Categorical else ANY
         rows[name] = draw(st.lists(cells | strange, min_size=n_rows, max_size=n_rows))
-        families[name] = family(
+        by_column[name] = family(
             alpha=draw(st.sampled_from([1.0, 0.1, 0.0])), unseen=draw(st.sampled_from(["ignore", "smooth"]))
         )
     y = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    model = suffice.BayesClassifier(families=families).fit(frame_of(train, families), y)
-    return model, frame_of(rows, families)
+    model = suffice.BayesClassifier(families=by_column).fit(frame_of(train, by_column), y)
+    return model, frame_of(rows, by_column)
 
 
-def frame_of(columns, families):
+def frame_of(columns, by_column):
     return pd.DataFrame(
         {
-            name: pd.Series(values, dtype=object if type(families[name]) is Categorical else np.float64)
+            name: pd.Series(
+                values, dtype=object if type(by_column[name]) is families.Categorical else np.float64
+            )
             for name, values in columns.items()
         }
     )

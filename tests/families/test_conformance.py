@@ -10,22 +10,7 @@ import pytest
 from mpmath import mp
 from scipy import special, stats
 
-from suffice.families import (
-    FAMILIES,
-    Bernoulli,
-    Beta,
-    Binomial,
-    Exponential,
-    Family,
-    Gamma,
-    Geometric,
-    InverseGaussian,
-    LogNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import families
 
 Parameters = tuple[float, ...]
 """The parameters people know, in the order of `conventional`."""
@@ -33,7 +18,7 @@ Parameters = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Record:
-    family: Family
+    family: families.Family
     natural: Callable[..., Any]
     """(parameters…, origin) → λ."""
     twin: Callable[..., Any]
@@ -78,7 +63,7 @@ def log_binomial(x, n, log_odds):
 
 def negative_binomial(r: float, examples: tuple[Parameters, ...], extremes=()) -> Record:
     return Record(
-        NegativeBinomial(r),
+        families.NegativeBinomial(r),
         natural=lambda mean, _p, _c: [-np.log1p(r / mean)],
         twin=lambda _mean, p: stats.nbinom(r, p),
         log_density=lambda x, _c, l: log_negative_binomial(x, mpmath.mpf(r), l),
@@ -89,7 +74,7 @@ def negative_binomial(r: float, examples: tuple[Parameters, ...], extremes=()) -
 
 RECORDS = [
     Record(
-        Normal(),
+        families.Normal(),
         natural=lambda mean, variance, c: [(mean - c) / variance, -0.5 / variance],
         twin=lambda mean, variance: stats.norm(mean, np.sqrt(variance)),
         log_density=lambda x, c, l, q: log_normal(x, c - l / (2 * q), -2 * q),
@@ -98,7 +83,7 @@ RECORDS = [
         origins=lambda mean, variance: (mean, 0.0, mean + 2.5 * np.sqrt(variance)),
     ),
     Record(
-        LogNormal(),
+        families.LogNormal(),
         natural=lambda mean, variance, c: [(mean - np.log(c)) / variance, -0.5 / variance],
         twin=lambda mean, variance: stats.lognorm(np.sqrt(variance), scale=np.exp(mean)),
         log_density=lambda x, c, l, q: (
@@ -109,7 +94,7 @@ RECORDS = [
         origins=lambda mean, _variance: (float(np.exp(mean)), 1.0, float(np.exp(mean + 1.0))),
     ),
     Record(
-        Gamma(),
+        families.Gamma(),
         natural=lambda shape, rate, _c: [-rate, shape],
         twin=lambda shape, rate: stats.gamma(shape, scale=1 / rate),
         log_density=lambda x, _c, l, a: (
@@ -120,7 +105,7 @@ RECORDS = [
         origins=lambda shape, rate: (shape / rate, 1.0, 2.0 * shape / rate),
     ),
     Record(
-        Exponential(),
+        families.Exponential(),
         natural=lambda rate, _c: [-rate],
         twin=lambda rate: stats.expon(scale=1 / rate),
         log_density=lambda x, _c, l: mpmath.log(-l) + l * x,
@@ -128,7 +113,7 @@ RECORDS = [
         extremes=((1e-200,), (1e200,)),
     ),
     Record(
-        InverseGaussian(),
+        families.InverseGaussian(),
         natural=lambda mean, shape, c: [-shape / (2 * mean**2), -shape / (2 * c)],
         twin=lambda mean, shape: stats.invgauss(mean / shape, scale=shape),
         log_density=log_inverse_gaussian,
@@ -137,7 +122,7 @@ RECORDS = [
         origins=lambda mean, _shape: (mean, 1.0, 2.0 * mean),
     ),
     Record(
-        Beta(),
+        families.Beta(),
         natural=lambda a, b, _c: [a, b],
         twin=stats.beta,
         log_density=lambda x, _c, a, b: (
@@ -150,7 +135,7 @@ RECORDS = [
         origins=lambda a, b: (a / (a + b), 0.5, 0.1),
     ),
     Record(
-        VonMises(),
+        families.VonMises(),
         natural=lambda mu, k, c: [k * np.cos(mu - c), k * np.sin(mu - c)],
         twin=lambda mu, k: stats.vonmises(k, loc=mu),
         log_density=lambda x, c, p, q: (
@@ -163,7 +148,7 @@ RECORDS = [
         origins=lambda mu, _k: (mu, 0.0, mu + 0.7),
     ),
     Record(
-        Bernoulli(),
+        families.Bernoulli(),
         natural=lambda p, _c: [np.log(p) - np.log1p(-p)],
         twin=stats.bernoulli,
         log_density=lambda x, _c, l: log_binomial(x, 1, l),
@@ -171,7 +156,7 @@ RECORDS = [
         extremes=((1e-12,),),
     ),
     Record(
-        Poisson(),
+        families.Poisson(),
         natural=lambda mean, _c: [np.log(mean)],
         twin=stats.poisson,
         log_density=lambda x, _c, l: x * l - mpmath.exp(l) - mpmath.loggamma(x + 1),
@@ -179,7 +164,7 @@ RECORDS = [
         extremes=((1e-12,), (1e4,)),
     ),
     Record(
-        Geometric(),
+        families.Geometric(),
         natural=lambda p, _c: [np.log1p(-p)],
         twin=lambda p: stats.geom(p, loc=-1),
         log_density=lambda x, _c, l: x * l + mpmath.log(1 - mpmath.exp(l)),
@@ -190,7 +175,7 @@ RECORDS = [
     negative_binomial(0.2, ((2.0,),)),
     negative_binomial(1e9, (), ((4.0,),)),
     Record(
-        Binomial(12),
+        families.Binomial(12),
         natural=lambda p, _c: [np.log(p) - np.log1p(-p)],
         twin=lambda p: stats.binom(12, p),
         log_density=lambda x, _c, l: log_binomial(x, 12, l),
@@ -198,7 +183,7 @@ RECORDS = [
         extremes=((1e-12,),),
     ),
     Record(
-        Binomial(10**9),
+        families.Binomial(10**9),
         natural=lambda p, _c: [np.log(p) - np.log1p(-p)],
         twin=lambda p: stats.binom(10**9, p),
         log_density=lambda x, _c, l: log_binomial(x, 10**9, l),
@@ -242,7 +227,7 @@ def expectation(record: Record, parameters: Parameters, of: Callable[[np.ndarray
     if family.discrete:
         return float(np.sum(of(np.arange(twin.ppf(1 - 1e-15) + 50.0))))
     middle = twin.median()
-    if isinstance(family, VonMises):
+    if isinstance(family, families.VonMises):
         low, high = parameters[0] - np.pi, parameters[0] + np.pi
     elif family.support(-1.0):
         low, high = middle - 12 * twin.std(), middle + 12 * twin.std()
@@ -260,7 +245,7 @@ def expectation(record: Record, parameters: Parameters, of: Callable[[np.ndarray
 
 
 def test_every_family_of_one_column_has_a_record():
-    of_one_column = {key for key, family in FAMILIES.items() if family.factor == "columns"}
+    of_one_column = {key for key, family in families.FAMILIES.items() if family.factor == "columns"}
     assert of_one_column == {record.family.name for record in RECORDS}
 
 
@@ -442,5 +427,5 @@ def test_a_table_of_parameters_equals_its_cells(record):
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: repr(record.family))
 def test_the_settings_rebuild_the_family(record):
     family = record.family
-    assert FAMILIES[family.name](**family.settings()) == family
-    assert eval(repr(family), dict(FAMILIES)) == family  # noqa: S307
+    assert families.FAMILIES[family.name](**family.settings()) == family
+    assert eval(repr(family), dict(families.FAMILIES)) == family  # noqa: S307

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from suffice import BayesClassifier, set_threads, summarize
-from suffice.families import Bernoulli, Categorical, Histogram, Multinomial
+from suffice.families import Bernoulli, Categorical, Histogram, Multinomial, Normal, Poisson
 
 pytest.importorskip("numba", reason="numba has no wheels for this machine")
 LAW = settings(
@@ -93,8 +93,9 @@ def test_posteriors_of_discrete_columns_are_the_same(engines, table, alpha, unse
     layout=st.sampled_from(["csr", "csc", "coo"]),
     weighted=st.booleans(),
     gaps=st.booleans(),
+    order=st.sampled_from("CF"),
 )
-def test_sparse_counts_are_the_same(engines, seed, dtype, layout, weighted, gaps):
+def test_sparse_and_dense_counts_are_the_same(engines, seed, dtype, layout, weighted, gaps, order):
     rng = np.random.default_rng(seed)
     dense = (rng.integers(0, 5, (30, 6)) * (rng.random((30, 6)) < 0.4)).astype(dtype)
     if gaps and np.dtype(dtype).kind == "f":
@@ -103,8 +104,13 @@ def test_sparse_counts_are_the_same(engines, seed, dtype, layout, weighted, gaps
     weights = rng.integers(1, 9, 30) / 4 if weighted else None
     plain, fast = engines(lambda: summarize(X, y, families=Multinomial(), sample_weight=weights))
     assert plain.isclose(fast, rtol=1e-13)
-    assert plain.isclose(summarize(dense, y, families=Multinomial(), sample_weight=weights), rtol=1e-12)
     np.testing.assert_array_equal(*(s.totals[0].arrays()["total"] for s in (plain, fast)))
+    as_table = engines(
+        lambda: summarize(np.asarray(dense, order=order), y, families=Multinomial(), sample_weight=weights)
+    )
+    for same in as_table:
+        assert plain.isclose(same, rtol=1e-12)
+        np.testing.assert_array_equal(same.totals[0].arrays()["total"], plain.totals[0].arrays()["total"])
     model = BayesClassifier(Multinomial()).fit(X, y)
     plain, fast = engines(lambda: model.predict_proba(X))
     np.testing.assert_allclose(plain, fast, rtol=0, atol=1e-12)
@@ -134,6 +140,41 @@ def test_numbers_that_cannot_be_counted_are_encoded(engines, column):
     assert_same_bits(plain, fast)
     levels = BayesClassifier(Categorical()).fit(X, y).parameters_[0]["levels"]
     assert levels == BayesClassifier(Categorical()).fit(frame, y).parameters_[0]["levels"]
+
+
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">i8", ">i4", ">u2", np.float16, np.longdouble])
+@pytest.mark.parametrize("family", [Categorical(), Bernoulli()], ids=lambda family: family.name)
+def test_numbers_in_uncommon_bytes_are_the_numbers_they_are(engines, family, dtype):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    X = (rng.integers(0, 4, (60, 3)) < y[:, np.newaxis] + 1).astype(int)
+
+    def posteriors():
+        common = BayesClassifier(family).fit(X, y).predict_proba(X)  # its kernels are compiled by now
+        other = BayesClassifier(family).fit(X.astype(dtype), y)
+        return common, other.predict_proba(X), other.predict_proba(X.astype(dtype))
+
+    for common, *others in engines(posteriors):
+        for other in others:
+            np.testing.assert_allclose(other, common, rtol=1e-12)
+
+
+@pytest.mark.parametrize("family", [Normal(), Poisson()], ids=lambda family: family.name)
+def test_entries_of_a_sparse_row_that_repeat_a_column_are_one_number(family):
+    entries = (np.array([1.0, 2.0, 1.0, 3.0, 1.0]), np.array([1, 1, 0, 2, 0]), np.array([0, 2, 3, 5]))
+    repeated = sparse.csr_array(entries, shape=(3, 3))
+    once = sparse.csr_array(repeated.toarray())
+    fit = BayesClassifier(family).fit
+    expected = fit(once, [0, 1, 1]).predict_proba(once)
+    np.testing.assert_allclose(fit(repeated, [0, 1, 1]).predict_proba(repeated), expected, rtol=1e-12)
+    assert len(repeated.data) == 5
+
+
+def test_a_sparse_matrix_of_long_doubles_is_counted(engines):
+    X = sparse.csr_array(np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    fit, both = BayesClassifier(Multinomial()).fit, (X, X.astype(np.longdouble))
+    for ours, long in engines(lambda: [fit(A, [0, 1, 1]).predict_proba(A) for A in both]):
+        assert np.array_equal(ours, long)
 
 
 def test_a_level_that_the_first_rows_do_not_show_is_counted(engines):
@@ -217,6 +258,7 @@ def test_many_classes_of_sparse_counts_need_no_table_of_memberships():
     X = sparse.random_array((n, v), density=0.05, format="csr", rng=rng)
     X.data = np.ceil(5 * X.data)
     y = rng.integers(0, n_classes, n)
+    summarize(X[:9], y[:9], families=Multinomial())  # what is imported once
     tracemalloc.start()
     statistics = summarize(X, y, families=Multinomial())
     peak = tracemalloc.get_traced_memory()[1]
@@ -234,7 +276,7 @@ def test_counts_too_many_for_plain_tables_score_as_those_do(monkeypatch, alpha, 
     X[:, 8] = 0.0  # and a column
     plain = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
     expected, log_likelihood = plain.predict_proba(as_matrix(X)), plain.log_likelihood_
-    monkeypatch.setattr("suffice.factors.counts.DENSE_BYTES", 0)
+    monkeypatch.setattr("suffice.factors.weights.DENSE_BYTES", 0)
     wide = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
     np.testing.assert_allclose(wide.predict_proba(as_matrix(X)), expected, rtol=1e-12, atol=1e-15)
     assert wide.log_likelihood_ == pytest.approx(log_likelihood, rel=1e-13)

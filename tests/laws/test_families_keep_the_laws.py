@@ -7,22 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from suffice.families import (
-    FAMILIES,
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Histogram,
-    InverseGaussian,
-    Multinomial,
-    MultivariateNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-)
+from suffice import families
 from suffice.families.multivariate_normal import COVARIANCES
 from suffice.testing import check_classifier, check_family
 
@@ -30,16 +15,18 @@ REQUIRED = {"Binomial": {"n": 6}}
 # A joint Gaussian on a handful of rows with gaps takes EM thousands of steps: few examples (below), more when
 # fuzzing, and tests of its own in tests/discriminant.
 # Words reads text, not numbers: its laws are in tests/text_classifier.
-ONE_BY_ONE = {name: make for name, make in FAMILIES.items() if name not in ("MultivariateNormal", "Words")}
+ONE_BY_ONE = {
+    name: make for name, make in families.FAMILIES.items() if name not in ("MultivariateNormal", "Words")
+}
 WHOLE = dict.fromkeys(
     [
         *(make(**REQUIRED.get(name, {})) for name, make in ONE_BY_ONE.items()),
-        Normal("shared"),
-        Normal(ddof=1),
-        Gamma("shared"),
-        InverseGaussian("shared"),
-        NegativeBinomial(2.5),
-        Histogram(bins=4),
+        families.Normal("shared"),
+        families.Normal(ddof=1),
+        families.Gamma("shared"),
+        families.InverseGaussian("shared"),
+        families.NegativeBinomial(2.5),
+        families.Histogram(bins=4),
     ]
 )
 # Smoothing acts when solving: it leaves the mathematics and the sums alone.
@@ -51,14 +38,14 @@ SOLVED = dict.fromkeys(
             for name, make in ONE_BY_ONE.items()
             if not make(**REQUIRED.get(name, {})).joint
         ),
-        Normal("shared", alpha=0),
-        Gamma("shared", alpha=0),
-        InverseGaussian("shared", alpha=0),
-        Categorical(alpha=0.3),
-        Categorical(alpha=0, unseen="smooth"),
-        Bernoulli(alpha=0, unseen="smooth"),
-        Histogram(alpha=0, unseen="smooth"),
-        Multinomial(alpha=0.3),
+        families.Normal("shared", alpha=0),
+        families.Gamma("shared", alpha=0),
+        families.InverseGaussian("shared", alpha=0),
+        families.Categorical(alpha=0.3),
+        families.Categorical(alpha=0, unseen="smooth"),
+        families.Bernoulli(alpha=0, unseen="smooth"),
+        families.Histogram(alpha=0, unseen="smooth"),
+        families.Multinomial(alpha=0.3),
     ]
 )
 
@@ -83,43 +70,43 @@ def test_the_solved_family_keeps_the_laws(family):
 
 
 @dataclass(frozen=True, repr=False)
-class WrongNormalizer(Normal):
+class WrongNormalizer(families.Normal):
     def log_normalizer(self, natural, origin):
         return super().log_normalizer(natural, origin) + 0.1
 
 
 @dataclass(frozen=True, repr=False)
-class SteepNormalizer(Exponential):
+class SteepNormalizer(families.Exponential):
     def log_normalizer(self, natural, origin):
         return 1.1 * super().log_normalizer(natural, origin)
 
 
 @dataclass(frozen=True, repr=False)
-class WrongSample(Normal):
+class WrongSample(families.Normal):
     def sample(self, natural, origin, rng):
         return super().sample(natural, origin, rng) + 0.5
 
 
 @dataclass(frozen=True, repr=False)
-class SampleOutside(Gamma):
+class SampleOutside(families.Gamma):
     def sample(self, natural, origin, rng):
         return -super().sample(natural, origin, rng)
 
 
 @dataclass(frozen=True, repr=False)
-class WrongInverse(Poisson):
+class WrongInverse(families.Poisson):
     def natural_from_mean(self, mean, origin):
         return np.log(mean) + 0.01
 
 
 @dataclass(frozen=True, repr=False)
-class WrongMean(Bernoulli):
+class WrongMean(families.Bernoulli):
     def mean_from_natural(self, natural, origin):
         return super().mean_from_natural(natural, origin) ** 2
 
 
 @dataclass(frozen=True, repr=False)
-class WrongBase(Binomial):
+class WrongBase(families.Binomial):
     n: int = 6
 
     def log_base_measure(self, x):
@@ -127,12 +114,12 @@ class WrongBase(Binomial):
 
 
 @dataclass(frozen=True, repr=False)
-class WrongStatistics(Beta):
+class WrongStatistics(families.Beta):
     functions: ClassVar = ("log", "x")
 
 
 @dataclass(frozen=True, repr=False)
-class SmoothingAcrossColumns(Normal):
+class SmoothingAcrossColumns(families.Normal):
     def smooth(self, mean, weight, pooled):
         shared = np.broadcast_to(pooled.mean(axis=-1, keepdims=True), pooled.shape)
         return super().smooth(mean, weight, shared)
@@ -171,7 +158,7 @@ def test_sums_that_do_not_add_are_found_out(monkeypatch):
 
     monkeypatch.setattr(ColumnTotals, "add", forgetful)
     with pytest.raises(AssertionError, match=r"summarize|is not"):
-        check_family(Poisson(), max_examples=15)
+        check_family(families.Poisson(), max_examples=15)
 
 
 @pytest.mark.usefixtures("unshrunk")
@@ -186,15 +173,15 @@ def test_sums_that_do_not_subtract_are_found_out(monkeypatch):
 
     monkeypatch.setattr(LevelCounts, "add", only_positive)
     with pytest.raises(AssertionError, match=r"signed|−"):
-        check_family(Categorical(), max_examples=30)
+        check_family(families.Categorical(), max_examples=30)
 
 
 @pytest.mark.parametrize("covariance", ["full", "shared", "shared_isotropic"])
 def test_a_joint_gaussian_on_tiny_tables_with_gaps_keeps_the_laws(covariance):
-    check_classifier(MultivariateNormal(covariance), max_examples=8)
+    check_classifier(families.MultivariateNormal(covariance), max_examples=8)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_a_joint_gaussian_on_many_tiny_tables_with_gaps_keeps_the_laws(covariance):
-    check_classifier(MultivariateNormal(covariance), max_examples=200)
+    check_classifier(families.MultivariateNormal(covariance), max_examples=200)

@@ -1,13 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, NoveltyDetector, TextClassifier
 from suffice.families import (
     Bernoulli,
+    Beta,
     Categorical,
     Exponential,
     Gamma,
@@ -16,6 +17,7 @@ from suffice.families import (
     Multinomial,
     Normal,
     Poisson,
+    VonMises,
 )
 
 
@@ -102,6 +104,15 @@ def test_the_tail_goes_on_where_the_drawn_rows_end():
     novelty = model.novelty(rows)
     assert (np.diff(novelty) < 0).all()
     assert novelty[-1] < 1e-12
+
+
+@pytest.mark.parametrize("family", [VonMises(), Beta()], ids=str)
+def test_densities_that_end_are_uniform_as_far_as_drawn_rows_resolve_them(family):
+    rng = np.random.default_rng(0)
+    values = rng.beta(0.6, 2.0, (2000, 1)) if family == Beta() else rng.vonmises(0.0, 1.0, (2000, 1))
+    model = BayesClassifier(family).fit(values, np.zeros(2000))
+    novelty = model.novelty(model.sample(40_000, random_state=1)[0])
+    assert np.mean(novelty <= 0.005) == pytest.approx(0.005, rel=0.3)
 
 
 DISCRETE = [Bernoulli(), Categorical(), Poisson()]
@@ -203,3 +214,22 @@ def test_the_detector_needs_no_labels():
     assert alone.predict([[1.0, 1.0, 1.0], [60.0, 1.0, 1.0]]).tolist() == [1, -1]
     labelled = NoveltyDetector(GaussianDiscriminant("full")).fit(X, y)
     assert labelled.classes_.tolist() == ["a", "b"]
+
+
+def test_the_detector_takes_sparse_rows_without_labels():
+    counts = sparse.csr_array(np.random.default_rng(0).poisson(0.5, (200, 3)))
+    detector = NoveltyDetector(BayesClassifier(Poisson())).fit(counts)
+    assert detector.predict(sparse.csr_array([[0, 1, 0], [40, 0, 0]])).tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("rate", [0, 1.0, 2, "much", None])
+def test_a_rate_that_makes_no_sense_is_refused_when_fitting(rate):
+    with pytest.raises(ValueError, match="rate must be a number strictly between 0 and 1"):
+        NoveltyDetector(BayesClassifier(Normal()), rate).fit([[0.0], [1.0]])
+
+
+def test_a_model_that_does_not_know_its_rows_is_refused_with_the_cure():
+    X, y = training()
+    detector = NoveltyDetector(suffice.LogisticRegression().fit(X, y))
+    with pytest.raises(AttributeError, match="LogisticRegression has no novelty; use a generative one"):
+        detector.predict(X)

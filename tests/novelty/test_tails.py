@@ -8,11 +8,15 @@ from scipy import integrate, special, stats
 from suffice import BayesClassifier, TextClassifier
 from suffice.families import (
     Bernoulli,
+    Beta,
     Binomial,
     Categorical,
     Exponential,
+    Gamma,
     Geometric,
     Histogram,
+    InverseGaussian,
+    LogNormal,
     NegativeBinomial,
     Normal,
     Poisson,
@@ -32,6 +36,7 @@ def rows(name, n=400):
         "trials": rng.binomial(6, 0.1 + 0.3 * k, (n, 3)).astype(float),
         "numbers": rng.normal(3.0 * k, 1.0 + k, (n, 3)),
         "positive": rng.gamma(2.0 + k, 1.0, (n, 3)),
+        "shares": rng.beta(0.7 + k, 2.0, (n, 3)),
         "angles": rng.vonmises(k, 2.0, (n, 3)),
     }
     return made[name], y
@@ -51,6 +56,13 @@ INTEGRALS = {
     "Exponential": (Exponential(), "positive", (0.0, 400.0)),
     "VonMises": (VonMises(), "angles", (-np.pi, np.pi)),
     "Histogram": (Histogram(), "numbers", None),
+}
+STEPS = np.linspace(-100.0, 30.0, 20_001)
+ON_LOG_SCALES = {
+    "LogNormal": (LogNormal(), "positive", np.exp(STEPS), np.exp(STEPS)),
+    "Gamma": (Gamma(), "positive", np.exp(STEPS), np.exp(STEPS)),
+    "InverseGaussian": (InverseGaussian(), "positive", np.exp(STEPS), np.exp(STEPS)),
+    "Beta": (Beta(), "shares", special.expit(STEPS), special.expit(STEPS) * special.expit(-STEPS)),
 }
 
 
@@ -85,6 +97,45 @@ def test_integrals_of_powers_are_those_of_the_density(name):
     log_p = np.where(inside[:, np.newaxis], log_p_of_first_column(model, x), -np.inf)
     expected = np.log([integrate.trapezoid(np.exp(a * log_p), x, axis=0) for a in POWERS])
     np.testing.assert_allclose(sums_of_first_column(model), expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("name", ON_LOG_SCALES)
+def test_integrals_of_powers_near_zero_and_far_out_are_those_of_the_density(name):
+    family, kind, x, stretch = ON_LOG_SCALES[name]
+    X, y = rows(kind)
+    model = BayesClassifier(family).fit(X, y)
+    p_to_the_power = np.exp(POWERS[:, np.newaxis, np.newaxis] * log_p_of_first_column(model, x))
+    expected = np.log(integrate.trapezoid(p_to_the_power * stretch[:, np.newaxis], STEPS, axis=1))
+    np.testing.assert_allclose(sums_of_first_column(model), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        (1e-3, 3.8985893471195563),
+        (1.0, 1.8674069081147756),
+        (1e5, -3.666997017330647),
+        (1e9, -8.272161579049978),
+    ],
+)
+def test_powers_of_an_inverse_gaussian_keep_their_digits_at_any_dispersion(shape, expected):
+    mean = np.array([3.0])  # expected: log(2·3^¼·K_¼(z)) + z with z = shape/6, in 40 digits
+    natural = np.stack([-0.5 * shape / mean**2, -0.5 * shape / mean])
+    assert InverseGaussian().log_power_integral(natural, mean, 0.5)[0] == pytest.approx(expected, rel=1e-13)
+
+
+BESIDE = {"LogNormal": LogNormal(), "Gamma": Gamma(), "InverseGaussian": InverseGaussian(), "Beta": Beta()}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_rare_category_beside_a_skewed_column_is_no_stranger_than_it_is(name):
+    X, _ = rows("shares" if name == "Beta" else "positive", 5000)
+    table = pd.DataFrame({"x": X[:, 0], "c": np.where(np.arange(5000) < 1, "rare", "common")})
+    model = BayesClassifier({"x": BESIDE[name], "c": Categorical(alpha=0)}).fit(table, np.zeros(5000))
+    rare = model.sample(2000, random_state=0)[0].assign(c="rare")
+    novelty, share = np.sort(model.novelty(rare)), np.arange(1, 2001) / 2000
+    # Of the rows 1 in 5000 is rare, so that a rare one is below the level q with chance 5000·q at the most.
+    assert (share - 0.05 <= 5000 * novelty).all()
 
 
 def test_powers_of_documents_are_those_of_the_presence_of_their_words():
@@ -153,6 +204,12 @@ def test_a_rare_category_beside_numbers_is_no_stranger_than_it_is():
     exact = 2e-4 + stats.chi2.sf(2 * gap, 1)
     assert exact <= model.novelty(ordinary)[0] < 0.01
     assert model.novelty(pd.DataFrame({"x": [9.0], "c": ["rare"]}))[0] < 1e-6
+
+
+def test_a_rare_bin_is_no_stranger_than_it_is():
+    x = np.append(np.random.default_rng(0).uniform(0.0, 4.0, 1998), [6.4, 6.6])
+    model = BayesClassifier(Histogram(bins=8, alpha=0)).fit(x[:, np.newaxis], np.zeros(2000))
+    assert 0.001 <= model.novelty([[6.5]])[0] < 0.01
 
 
 DISCRETE = {

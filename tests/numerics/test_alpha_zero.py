@@ -6,49 +6,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice import BayesClassifier
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, families
 
 TINY = mpmath.mpf(10) ** -300
 NAN = float("nan")
 
 FAMILIES = [
-    (Normal(alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
-    (Normal("shared", alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
-    (Normal(alpha=0.0, ddof=1.0), [0.0, 0.1, 0.3, -2.0]),
-    (LogNormal(alpha=0.0), [0.1, 0.3, 1.0, 1e9]),
-    (Gamma(alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
-    (Gamma("shared", alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
-    (InverseGaussian(alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
-    (InverseGaussian("shared", alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
-    (Exponential(alpha=0.0), [0.0, 0.1, 0.3, 7.0]),
-    (Beta(alpha=0.0), [0.1, 0.3, 0.9]),
-    (VonMises(alpha=0.0), [0.0, 0.1, 3.0, -3.0]),
-    (Bernoulli(alpha=0.0), [0.0, 1.0]),
-    (Poisson(alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
-    (Geometric(alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
-    (NegativeBinomial(2.0, alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
-    (Binomial(3, alpha=0.0), [0.0, 1.0, 3.0]),
-    (Multinomial(alpha=0.0), [0.0, 1.0, 3.0]),
-    (Histogram(4, alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
-    (Categorical(alpha=0.0), [0.0, 1.0, 2.0]),
-    (Categorical(alpha=0.0, unseen="smooth"), [0.0, 1.0, 2.0]),
+    (families.Normal(alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
+    (families.Normal("shared", alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
+    (families.Normal(alpha=0.0, ddof=1.0), [0.0, 0.1, 0.3, -2.0]),
+    (families.LogNormal(alpha=0.0), [0.1, 0.3, 1.0, 1e9]),
+    (families.Gamma(alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
+    (families.Gamma("shared", alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
+    (families.InverseGaussian(alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
+    (families.InverseGaussian("shared", alpha=0.0), [0.1, 0.3, 1.0, 7.0]),
+    (families.Exponential(alpha=0.0), [0.0, 0.1, 0.3, 7.0]),
+    (families.Beta(alpha=0.0), [0.1, 0.3, 0.9]),
+    (families.VonMises(alpha=0.0), [0.0, 0.1, 3.0, -3.0]),
+    (families.Bernoulli(alpha=0.0), [0.0, 1.0]),
+    (families.Poisson(alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
+    (families.Geometric(alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
+    (families.NegativeBinomial(2.0, alpha=0.0), [0.0, 1.0, 2.0, 7.0]),
+    (families.Binomial(3, alpha=0.0), [0.0, 1.0, 3.0]),
+    (families.Multinomial(alpha=0.0), [0.0, 1.0, 3.0]),
+    (families.Histogram(4, alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
+    (families.Categorical(alpha=0.0), [0.0, 1.0, 2.0]),
+    (families.Categorical(alpha=0.0, unseen="smooth"), [0.0, 1.0, 2.0]),
 ]
 
 
@@ -106,20 +89,20 @@ def test_nothing_is_nan_after_batches_and_forgetting(family, values):
 @pytest.mark.parametrize(
     "family",
     [
-        Normal(alpha=0.0),
-        Normal("shared", alpha=0.0),
-        LogNormal(alpha=0.0),
-        Gamma(alpha=0.0),
-        Gamma("shared", alpha=0.0),
-        InverseGaussian(alpha=0.0),
-        InverseGaussian("shared", alpha=0.0),
-        Beta(alpha=0.0),
-        VonMises(alpha=0.0),
-        Gamma(),
-        InverseGaussian(),
-        Beta(),
-        VonMises(),
-        Normal(),
+        families.Normal(alpha=0.0),
+        families.Normal("shared", alpha=0.0),
+        families.LogNormal(alpha=0.0),
+        families.Gamma(alpha=0.0),
+        families.Gamma("shared", alpha=0.0),
+        families.InverseGaussian(alpha=0.0),
+        families.InverseGaussian("shared", alpha=0.0),
+        families.Beta(alpha=0.0),
+        families.VonMises(alpha=0.0),
+        families.Gamma(),
+        families.InverseGaussian(),
+        families.Beta(),
+        families.VonMises(),
+        families.Normal(),
     ],
     ids=repr,
 )
@@ -234,12 +217,12 @@ def normal(everyone, own, query):
 
 
 LIMITS = {
-    "Categorical": (Categorical(alpha=0.0), [0.0, 1.0, 2.0], categorical),
-    "Bernoulli": (Bernoulli(alpha=0.0), [0.0, 1.0], bernoulli),
-    "Multinomial of zeros and ones": (Multinomial(alpha=0.0), [0.0, 1.0], multinomial),
-    "Multinomial": (Multinomial(alpha=0.0), [0.0, 1.0, 3.0], multinomial),
-    "Poisson of zeros and ones": (Poisson(alpha=0.0), [0.0, 1.0], poisson),
-    "Poisson": (Poisson(alpha=0.0), [0.0, 1.0, 3.0], poisson),
+    "Categorical": (families.Categorical(alpha=0.0), [0.0, 1.0, 2.0], categorical),
+    "Bernoulli": (families.Bernoulli(alpha=0.0), [0.0, 1.0], bernoulli),
+    "Multinomial of zeros and ones": (families.Multinomial(alpha=0.0), [0.0, 1.0], multinomial),
+    "Multinomial": (families.Multinomial(alpha=0.0), [0.0, 1.0, 3.0], multinomial),
+    "Poisson of zeros and ones": (families.Poisson(alpha=0.0), [0.0, 1.0], poisson),
+    "Poisson": (families.Poisson(alpha=0.0), [0.0, 1.0, 3.0], poisson),
 }
 
 
@@ -273,12 +256,12 @@ def test_posteriors_are_the_limit(name, weighted):
 def test_a_flag_never_set_contributes_nothing():
     """A column that is constant over all rows says nothing, whatever the value asked for."""
     X, y = np.zeros((3, 1)), np.array(["a", "a", "b"])
-    limit = BayesClassifier(families=Bernoulli(alpha=0.0)).fit(X, y)
+    limit = BayesClassifier(families=families.Bernoulli(alpha=0.0)).fit(X, y)
     np.testing.assert_allclose(limit.predict_proba([[1.0]])[0], limit.priors_)
 
 
 @pytest.mark.parametrize("counts, expected", [((3.0, 1.0), 1.0), ((1.0, 1.0), 0.5), ((1.0, 3.0), 0.0)])
-@pytest.mark.parametrize("family", [Multinomial(alpha=0.0), Poisson(alpha=0.0)], ids=repr)
+@pytest.mark.parametrize("family", [families.Multinomial(alpha=0.0), families.Poisson(alpha=0.0)], ids=repr)
 def test_a_count_of_three_is_three_times_as_impossible(family, counts, expected):
     """θˣ with θ = α/N vanishes as αˣ."""
     model = BayesClassifier(families=family).fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
@@ -288,7 +271,7 @@ def test_a_count_of_three_is_three_times_as_impossible(family, counts, expected)
 def test_fewest_impossible_cells_win():
     X = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 1, 1]], dtype=float)
     y = np.array(["a", "a", "b", "b"])
-    model = BayesClassifier(families=Bernoulli(alpha=0.0)).fit(X, y)
+    model = BayesClassifier(families=families.Bernoulli(alpha=0.0)).fit(X, y)
     # Column 0 and 2 can be 1 in b only, column 1 is always 1 there: (1, 0, 1) has two in a and one in b.
     np.testing.assert_allclose(model.predict_proba([[1, 0, 1]]), [[0.0, 1.0]])
     # Two zeros in a row of (0, 0, …) are possible only in a.
@@ -298,10 +281,10 @@ def test_fewest_impossible_cells_win():
 def test_equally_impossible_cells_leave_the_finite_part():
     X = np.array([["x"], ["x"], ["x"], ["y"], ["z"], ["z"]], dtype=object)
     y = np.array(["a", "a", "a", "b", "c", "c"])
-    model = BayesClassifier(families=Categorical(alpha=0.0)).fit(X, y)
+    model = BayesClassifier(families=families.Categorical(alpha=0.0)).fit(X, y)
     # π_k·α/N_k: the same for a and c, where "y" was never seen; b has it.
     np.testing.assert_allclose(model.predict_proba([["y"]]), [[0.0, 1.0, 0.0]])
-    two = BayesClassifier(families=Categorical(alpha=0.0)).fit(
+    two = BayesClassifier(families=families.Categorical(alpha=0.0)).fit(
         np.array([["x", "p"], ["x", "p"], ["x", "p"], ["z", "q"]], dtype=object),
         np.array(["a", "a", "a", "b"]),
     )
@@ -310,7 +293,9 @@ def test_equally_impossible_cells_leave_the_finite_part():
 
 def test_between_two_constant_classes_neither_is_preferred():
     """Off both, each has one impossible cell: fewest first, and then the finite parts are equal."""
-    model = BayesClassifier(families=Normal(alpha=0.0)).fit([[0.0], [0.0], [10.0], [10.0]], list("aabb"))
+    model = BayesClassifier(families=families.Normal(alpha=0.0)).fit(
+        [[0.0], [0.0], [10.0], [10.0]], list("aabb")
+    )
     np.testing.assert_allclose(model.predict_proba([[1.0]]), [[0.5, 0.5]])
     np.testing.assert_allclose(model.predict_proba([[0.0]]), [[1.0, 0.0]])
     np.testing.assert_allclose(model.predict_proba([[10.0]]), [[0.0, 1.0]])

@@ -3,26 +3,20 @@
 import numpy as np
 import pytest
 
-from suffice import BayesClassifier, summarize
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Categorical,
-    Exponential,
-    Gamma,
-    Histogram,
-    LogNormal,
-    Multinomial,
-    Normal,
-    Poisson,
-)
+from suffice import BayesClassifier, families, summarize
 
 RNG = np.random.default_rng(0)
 Y = np.arange(300) % 3
 POSITIVE = RNG.gamma(3.0, 2.0, (300, 2)).astype(np.float32)
 COUNTS = RNG.poisson(4.0, (300, 2))
-NUMBER_FAMILIES = [Normal(), LogNormal(), Gamma(), Exponential(), Histogram(8)]
-COUNT_FAMILIES = [Normal(), Poisson(), Multinomial(), Categorical()]
+NUMBER_FAMILIES = [
+    families.Normal(),
+    families.LogNormal(),
+    families.Gamma(),
+    families.Exponential(),
+    families.Histogram(8),
+]
+COUNT_FAMILIES = [families.Normal(), families.Poisson(), families.Multinomial(), families.Categorical()]
 
 
 def same_model(a, b, X_a, X_b):
@@ -44,13 +38,17 @@ def test_narrow_floats_are_the_float64_of_the_same_values(family, dtype):
     same_model(fitted(family, narrow), fitted(family, wide), narrow, wide)
 
 
-@pytest.mark.parametrize("family", [Poisson(), Multinomial()], ids=repr)
+@pytest.mark.parametrize("family", [families.Poisson(), families.Multinomial()], ids=repr)
 def test_narrow_floats_of_counts(family):
     narrow, wide = COUNTS.astype(np.float32), COUNTS.astype(np.float64)
     same_model(fitted(family, narrow), fitted(family, wide), narrow, wide)
 
 
-@pytest.mark.parametrize("family", [Normal(), LogNormal(), Gamma(), Poisson(), Multinomial()], ids=repr)
+@pytest.mark.parametrize(
+    "family",
+    [families.Normal(), families.LogNormal(), families.Gamma(), families.Poisson(), families.Multinomial()],
+    ids=repr,
+)
 def test_float32_is_summed_in_float64(family):
     """2²⁴ + 1 is no float32: sums in float32 would stand still there."""
     X = np.full((70_000, 1), 1000.0, dtype=np.float32)
@@ -64,7 +62,7 @@ def test_float32_is_summed_in_float64(family):
 def test_float32_of_a_value_with_an_offset():
     X = (1e6 + RNG.standard_normal((300, 1))).astype(np.float32)
     X64 = X.astype(np.float64)
-    same_model(fitted(Normal(), X), fitted(Normal(), X64), X, X64)
+    same_model(fitted(families.Normal(), X), fitted(families.Normal(), X64), X, X64)
 
 
 @pytest.mark.parametrize("family", COUNT_FAMILIES, ids=repr)
@@ -79,16 +77,22 @@ def test_whole_numbers_of_every_width(family, dtype):
 
 def test_unsigned_numbers_do_not_wrap_about_their_origin():
     X = np.array([[200], [3], [250], [7], [0], [255]] * 50, dtype=np.uint8)
-    same_model(fitted(Normal(), X), fitted(Normal(), X.astype(np.float64)), X, X.astype(np.float64))
+    same_model(
+        fitted(families.Normal(), X), fitted(families.Normal(), X.astype(np.float64)), X, X.astype(np.float64)
+    )
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u8"])
 def test_large_whole_numbers(dtype):
     X = np.array([[2**53 + 2 * i] for i in range(300)], dtype=dtype)
-    same_model(fitted(Normal(), X), fitted(Normal(), X.astype(np.float64)), X, X.astype(np.float64))
+    same_model(
+        fitted(families.Normal(), X), fitted(families.Normal(), X.astype(np.float64)), X, X.astype(np.float64)
+    )
 
 
-@pytest.mark.parametrize("family", [Bernoulli(), Normal(), Poisson(), Multinomial()], ids=repr)
+@pytest.mark.parametrize(
+    "family", [families.Bernoulli(), families.Normal(), families.Poisson(), families.Multinomial()], ids=repr
+)
 def test_truth_values_are_zeros_and_ones(family):
     X = RNG.random((300, 2)) < 0.4
     numbers = X.astype(np.float64)
@@ -97,7 +101,9 @@ def test_truth_values_are_zeros_and_ones(family):
     assert a.log_likelihood_ == b.log_likelihood_
 
 
-@pytest.mark.parametrize("family", [*NUMBER_FAMILIES, Poisson(), Multinomial(), Categorical()], ids=repr)
+@pytest.mark.parametrize(
+    "family", [*NUMBER_FAMILIES, families.Poisson(), families.Multinomial(), families.Categorical()], ids=repr
+)
 @pytest.mark.parametrize(
     "layout", ["fortran", "strided", "reversed", "read-only", "big-endian", "little-endian"]
 )
@@ -125,7 +131,7 @@ def test_layout_and_byte_order_change_nothing(family, layout):
 @pytest.mark.parametrize("dtype", [">f4", ">i4", ">u2", ">i8"])
 def test_other_byte_orders_of_other_kinds(dtype):
     X, plain = COUNTS.astype(dtype), COUNTS.astype(np.float64)
-    same_model(fitted(Normal(), X), fitted(Normal(), plain), X, plain)
+    same_model(fitted(families.Normal(), X), fitted(families.Normal(), plain), X, plain)
 
 
 def test_read_only_labels_and_weights():
@@ -133,7 +139,7 @@ def test_read_only_labels_and_weights():
     y.flags.writeable = weights.flags.writeable = False
     X = POSITIVE.astype(np.float64)
     X.flags.writeable = False
-    model = BayesClassifier(families=Normal()).fit(X, y, sample_weight=weights)
+    model = BayesClassifier(families=families.Normal()).fit(X, y, sample_weight=weights)
     assert model.partial_fit(X, y, sample_weight=weights).statistics_.n_rows == 600
 
 
@@ -141,11 +147,11 @@ def test_float32_keeps_gaps():
     X = POSITIVE.copy()
     X[::5, 0] = np.nan
     X64 = X.astype(np.float64)
-    for family in (Normal(), Gamma(), LogNormal(), Exponential()):
+    for family in (families.Normal(), families.Gamma(), families.LogNormal(), families.Exponential()):
         same_model(fitted(family, X), fitted(family, X64), X, X64)
 
 
 def test_float32_proportions():
     X = RNG.beta(2.0, 3.0, (300, 2)).astype(np.float32)
     X64 = X.astype(np.float64)
-    same_model(fitted(Beta(), X), fitted(Beta(), X64), X, X64)
+    same_model(fitted(families.Beta(), X), fitted(families.Beta(), X64), X, X64)

@@ -6,48 +6,41 @@ import time
 import numpy as np
 import pytest
 
-from suffice import BayesClassifier, summarize
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, families, summarize
 
 MINUTES = float(os.environ.get("SUFFICE_FUZZ_MINUTES", "4"))
 
 COLUMNS = {
-    "normal": (lambda alpha: Normal(alpha=alpha), lambda rng, n: rng.standard_normal(n)),
-    "offset": (lambda alpha: Normal(alpha=alpha), lambda rng, n: 1e9 + rng.standard_normal(n)),
-    "shared": (lambda alpha: Normal("shared", alpha=alpha), lambda rng, n: rng.standard_normal(n)),
-    "huge": (lambda alpha: Normal(alpha=alpha), lambda rng, n: 1e200 * rng.standard_normal(n)),
-    "lognormal": (lambda alpha: LogNormal(alpha=alpha), lambda rng, n: rng.lognormal(size=n)),
-    "gamma": (lambda alpha: Gamma(alpha=alpha), lambda rng, n: rng.gamma(2.0, 3.0, n)),
-    "inverse": (lambda alpha: InverseGaussian(alpha=alpha), lambda rng, n: rng.wald(2.0, 3.0, n)),
-    "exponential": (lambda alpha: Exponential(alpha=alpha), lambda rng, n: rng.exponential(2.0, n)),
-    "beta": (lambda alpha: Beta(alpha=alpha), lambda rng, n: rng.beta(2.0, 3.0, n)),
-    "angle": (lambda alpha: VonMises(alpha=alpha), lambda rng, n: rng.vonmises(0.5, 2.0, n)),
-    "flag": (lambda alpha: Bernoulli(alpha=alpha), lambda rng, n: rng.integers(0, 2, n).astype(float)),
-    "count": (lambda alpha: Poisson(alpha=alpha), lambda rng, n: rng.poisson(3.0, n).astype(float)),
-    "tries": (lambda alpha: Geometric(alpha=alpha), lambda rng, n: rng.geometric(0.4, n) - 1.0),
+    "normal": (lambda alpha: families.Normal(alpha=alpha), lambda rng, n: rng.standard_normal(n)),
+    "offset": (lambda alpha: families.Normal(alpha=alpha), lambda rng, n: 1e9 + rng.standard_normal(n)),
+    "shared": (lambda alpha: families.Normal("shared", alpha=alpha), lambda rng, n: rng.standard_normal(n)),
+    "huge": (lambda alpha: families.Normal(alpha=alpha), lambda rng, n: 1e200 * rng.standard_normal(n)),
+    "lognormal": (lambda alpha: families.LogNormal(alpha=alpha), lambda rng, n: rng.lognormal(size=n)),
+    "gamma": (lambda alpha: families.Gamma(alpha=alpha), lambda rng, n: rng.gamma(2.0, 3.0, n)),
+    "inverse": (lambda alpha: families.InverseGaussian(alpha=alpha), lambda rng, n: rng.wald(2.0, 3.0, n)),
+    "exponential": (lambda alpha: families.Exponential(alpha=alpha), lambda rng, n: rng.exponential(2.0, n)),
+    "beta": (lambda alpha: families.Beta(alpha=alpha), lambda rng, n: rng.beta(2.0, 3.0, n)),
+    "angle": (lambda alpha: families.VonMises(alpha=alpha), lambda rng, n: rng.vonmises(0.5, 2.0, n)),
+    "flag": (
+        lambda alpha: families.Bernoulli(alpha=alpha),
+        lambda rng, n: rng.integers(0, 2, n).astype(float),
+    ),
+    "count": (lambda alpha: families.Poisson(alpha=alpha), lambda rng, n: rng.poisson(3.0, n).astype(float)),
+    "tries": (lambda alpha: families.Geometric(alpha=alpha), lambda rng, n: rng.geometric(0.4, n) - 1.0),
     "negative": (
-        lambda alpha: NegativeBinomial(2.0, alpha=alpha),
+        lambda alpha: families.NegativeBinomial(2.0, alpha=alpha),
         lambda rng, n: rng.negative_binomial(2, 0.4, n).astype(float),
     ),
-    "hits": (lambda alpha: Binomial(9, alpha=alpha), lambda rng, n: rng.binomial(9, 0.4, n).astype(float)),
-    "level": (lambda alpha: Categorical(alpha=alpha), lambda rng, n: rng.integers(0, 6, n).astype(float)),
-    "bins": (lambda alpha: Histogram(8, alpha=alpha), lambda rng, n: rng.standard_normal(n)),
-    "constant": (lambda alpha: Normal(alpha=alpha), lambda _, n: np.full(n, 0.375)),
+    "hits": (
+        lambda alpha: families.Binomial(9, alpha=alpha),
+        lambda rng, n: rng.binomial(9, 0.4, n).astype(float),
+    ),
+    "level": (
+        lambda alpha: families.Categorical(alpha=alpha),
+        lambda rng, n: rng.integers(0, 6, n).astype(float),
+    ),
+    "bins": (lambda alpha: families.Histogram(8, alpha=alpha), lambda rng, n: rng.standard_normal(n)),
+    "constant": (lambda alpha: families.Normal(alpha=alpha), lambda _, n: np.full(n, 0.375)),
 }
 
 
@@ -58,19 +51,19 @@ def mixed_table(rng):
     alpha = float(rng.choice([1.0, 0.25, 3.0]))
     X = np.column_stack([COLUMNS[name][1](rng, n_rows) for name in names])
     X[rng.random(X.shape) < rng.choice([0.0, 0.1, 0.5])] = np.nan
-    families = {j: COLUMNS[name][0](alpha) for j, name in enumerate(names)}
+    by_column = {j: COLUMNS[name][0](alpha) for j, name in enumerate(names)}
     y = rng.integers(0, rng.integers(1, 6), n_rows)
     weights = rng.choice([0.25, 1.0, 2.0, 3.5], n_rows)
-    return X, y, weights, families
+    return X, y, weights, by_column
 
 
-def by_random_steps(rng, X, y, weights, families):
+def by_random_steps(rng, X, y, weights, by_column):
     """A model of the rows, by partial_fit, merge and statistics of random parts; other rows come and go."""
     n_rows = len(y)
     order = rng.permutation(n_rows)
     cuts = np.sort(rng.integers(0, n_rows + 1, rng.integers(0, 12)))
     batches = [batch for batch in np.split(order, cuts) if len(batch)]
-    model = BayesClassifier(families=families)
+    model = BayesClassifier(families=by_column)
     model.fit(X[batches[0]], y[batches[0]], sample_weight=weights[batches[0]])
     for batch in batches[1:]:
         rows, labels, w = X[batch], y[batch], weights[batch]
@@ -78,12 +71,12 @@ def by_random_steps(rng, X, y, weights, families):
         if how == 0:
             model.partial_fit(rows, labels, sample_weight=w)
         elif how == 1:
-            model.merge(BayesClassifier(families=families).fit(rows, labels, sample_weight=w))
+            model.merge(BayesClassifier(families=by_column).fit(rows, labels, sample_weight=w))
         elif how == 2:
-            model.merge(summarize(rows, labels, families=families, sample_weight=w))
+            model.merge(summarize(rows, labels, families=by_column, sample_weight=w))
         else:
-            total = model.statistics_ + summarize(rows, labels, families=families, sample_weight=w)
-            model = BayesClassifier(families=families).fit_statistics(total)
+            total = model.statistics_ + summarize(rows, labels, families=by_column, sample_weight=w)
+            model = BayesClassifier(families=by_column).fit_statistics(total)
         if rng.random() < 0.5:
             passing = rng.integers(0, n_rows, rng.integers(1, 9))
             model.partial_fit(X[passing], y[passing], sample_weight=weights[passing])
@@ -95,10 +88,10 @@ def by_random_steps(rng, X, y, weights, families):
 
 def check(seed):
     rng = np.random.default_rng(seed)
-    X, y, weights, families = mixed_table(rng)
-    whole = BayesClassifier(families=families).fit(X, y, sample_weight=weights)
-    parts = by_random_steps(rng, X, y, weights, families)
-    about = f"seed {seed}: {families}"
+    X, y, weights, by_column = mixed_table(rng)
+    whole = BayesClassifier(families=by_column).fit(X, y, sample_weight=weights)
+    parts = by_random_steps(rng, X, y, weights, by_column)
+    about = f"seed {seed}: {by_column}"
     assert parts.classes_.tolist() == whole.classes_.tolist(), about
     assert parts.statistics_.isclose(whole.statistics_, rtol=1e-9), about
     queries = np.vstack([X, rng.permuted(X, axis=0)])

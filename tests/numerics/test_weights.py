@@ -5,39 +5,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice import BayesClassifier, summarize
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, families, summarize
 
 UNIT_FAMILIES = [
-    Normal,
-    LogNormal,
-    Gamma,
-    InverseGaussian,
-    Exponential,
-    Beta,
-    VonMises,
-    Bernoulli,
-    Poisson,
-    Geometric,
-    Multinomial,
-    Categorical,
-    Histogram,
+    families.Normal,
+    families.LogNormal,
+    families.Gamma,
+    families.InverseGaussian,
+    families.Exponential,
+    families.Beta,
+    families.VonMises,
+    families.Bernoulli,
+    families.Poisson,
+    families.Geometric,
+    families.Multinomial,
+    families.Categorical,
+    families.Histogram,
 ]
 
 
@@ -75,7 +58,9 @@ def test_with_smoothing_no_weight_is_too_small_or_too_large(family, scale):
     assert np.isfinite(posterior).all()
     if scale < 1:
         # The pseudo-observations are all there is, and they are the same for every class.
-        shared = posterior if family in {Normal, LogNormal} else np.full_like(posterior, 0.5)
+        shared = (
+            posterior if family in {families.Normal, families.LogNormal} else np.full_like(posterior, 0.5)
+        )
         np.testing.assert_allclose(posterior, shared, atol=1e-9)
     else:
         limit = BayesClassifier(families=family(alpha=0.0)).fit(X, y)
@@ -89,7 +74,7 @@ def test_tiny_and_huge_weights_together(alpha, offset, exact, posteriors):
     X = offset + rng.standard_normal((12, 2))
     y = np.arange(12) % 2
     weights = np.array([1e-300, 1e300, 1.0, 1e-9, 1e9, 1e200, 1e-200, 3.0, 5.0, 1e300, 0.5, 1e-300])
-    model = BayesClassifier(families=Normal(alpha=alpha)).fit(X, y, sample_weight=weights)
+    model = BayesClassifier(families=families.Normal(alpha=alpha)).fit(X, y, sample_weight=weights)
     truth = exact(X, y, weights=weights, alpha=alpha)
     found = model.predict_proba(X)
     assert np.isfinite(found).all()
@@ -103,14 +88,19 @@ def test_weights_over_twelve_orders(seed, exact, posteriors, floats):
     X = 1e6 + rng.standard_normal((15, 2))
     y = np.arange(15) % 3
     weights = 10.0 ** rng.uniform(-6, 6, 15)
-    model = BayesClassifier(families=Normal()).fit(X, y, sample_weight=weights)
+    model = BayesClassifier(families=families.Normal()).fit(X, y, sample_weight=weights)
     truth = exact(X, y, weights=weights)
     joint = truth.joint(X, truth.normal)
     np.testing.assert_allclose(model.predict_proba(X), posteriors(joint), rtol=0, atol=1e-9)
     np.testing.assert_allclose(model.predict_joint_log_proba(X), floats(joint), rtol=1e-9, atol=1e-9)
 
 
-ALL = [*[family() for family in UNIT_FAMILIES], NegativeBinomial(2.0), Binomial(5), Normal("shared")]
+ALL = [
+    *[family() for family in UNIT_FAMILIES],
+    families.NegativeBinomial(2.0),
+    families.Binomial(5),
+    families.Normal("shared"),
+]
 
 
 @pytest.mark.parametrize("family", ALL, ids=repr)
@@ -143,19 +133,21 @@ def test_dyadic_weights_are_exact(rows):
     X = np.array([[row[0] / 8] for row in rows])
     y = np.array([row[2] for row in rows])
     times = np.array([row[1] for row in rows])
-    weighted = summarize(X, y, families=Normal(), sample_weight=times)
-    repeated = summarize(X.repeat(times, axis=0), y.repeat(times), families=Normal())
+    weighted = summarize(X, y, families=families.Normal(), sample_weight=times)
+    repeated = summarize(X.repeat(times, axis=0), y.repeat(times), families=families.Normal())
     np.testing.assert_array_equal(weighted.weight, repeated.weight)
     np.testing.assert_array_equal(weighted.classes, repeated.classes)
-    halved = summarize(X, y, families=Normal(), sample_weight=times * 0.5)
+    halved = summarize(X, y, families=families.Normal(), sample_weight=times * 0.5)
     assert halved * 2.0 == weighted
-    first = BayesClassifier(families=Normal()).fit_statistics(weighted).predict_proba(X)
-    second = BayesClassifier(families=Normal()).fit_statistics(repeated).predict_proba(X)
+    first = BayesClassifier(families=families.Normal()).fit_statistics(weighted).predict_proba(X)
+    second = BayesClassifier(families=families.Normal()).fit_statistics(repeated).predict_proba(X)
     np.testing.assert_allclose(first, second, rtol=0, atol=1e-13)
 
 
 def test_a_scalar_weight_and_integer_weights():
-    X, y = rows_for(Normal)
-    one = BayesClassifier(families=Normal()).fit(X, y, sample_weight=3)
-    other = BayesClassifier(families=Normal()).fit(X, y, sample_weight=np.full(len(y), 3, dtype=np.uint8))
+    X, y = rows_for(families.Normal)
+    one = BayesClassifier(families=families.Normal()).fit(X, y, sample_weight=3)
+    other = BayesClassifier(families=families.Normal()).fit(
+        X, y, sample_weight=np.full(len(y), 3, dtype=np.uint8)
+    )
     assert one.statistics_ == other.statistics_

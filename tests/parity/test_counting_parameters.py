@@ -4,23 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from suffice import BayesClassifier
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, families
 
 RNG = np.random.default_rng(0)
 GRID = np.arange(-40, 41) / 8.0
@@ -36,22 +20,22 @@ def fitted(family, n_classes, n_columns):
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_the_number_of_free_parameters_is_that_of_the_notes(K, M, alpha):
     formulas = {
-        Normal(alpha=alpha): 2 * K * M + K - 1,
-        Normal("shared", alpha=alpha): K * M + M + K - 1,
-        LogNormal(alpha=alpha): 2 * K * M + K - 1,
-        Gamma(alpha=alpha): 2 * K * M + K - 1,
-        Gamma("shared", alpha=alpha): K * M + M + K - 1,
-        InverseGaussian(alpha=alpha): 2 * K * M + K - 1,
-        InverseGaussian("shared", alpha=alpha): K * M + M + K - 1,
-        Beta(alpha=alpha): 2 * K * M + K - 1,
-        VonMises(alpha=alpha): 2 * K * M + K - 1,
-        Bernoulli(alpha=alpha): K * M + K - 1,
-        Poisson(alpha=alpha): K * M + K - 1,
-        Exponential(alpha=alpha): K * M + K - 1,
-        Geometric(alpha=alpha): K * M + K - 1,
-        NegativeBinomial(3, alpha=alpha): K * M + K - 1,
-        Binomial(5, alpha=alpha): K * M + K - 1,
-        Multinomial(alpha=alpha): K * (M - 1) + K - 1,
+        families.Normal(alpha=alpha): 2 * K * M + K - 1,
+        families.Normal("shared", alpha=alpha): K * M + M + K - 1,
+        families.LogNormal(alpha=alpha): 2 * K * M + K - 1,
+        families.Gamma(alpha=alpha): 2 * K * M + K - 1,
+        families.Gamma("shared", alpha=alpha): K * M + M + K - 1,
+        families.InverseGaussian(alpha=alpha): 2 * K * M + K - 1,
+        families.InverseGaussian("shared", alpha=alpha): K * M + M + K - 1,
+        families.Beta(alpha=alpha): 2 * K * M + K - 1,
+        families.VonMises(alpha=alpha): 2 * K * M + K - 1,
+        families.Bernoulli(alpha=alpha): K * M + K - 1,
+        families.Poisson(alpha=alpha): K * M + K - 1,
+        families.Exponential(alpha=alpha): K * M + K - 1,
+        families.Geometric(alpha=alpha): K * M + K - 1,
+        families.NegativeBinomial(3, alpha=alpha): K * M + K - 1,
+        families.Binomial(5, alpha=alpha): K * M + K - 1,
+        families.Multinomial(alpha=alpha): K * (M - 1) + K - 1,
     }
     counted = {family: fitted(family, K, M).n_parameters_ for family in formulas}
     assert counted == formulas
@@ -77,8 +61,8 @@ def test_priors_that_are_given_are_not_parameters():
 
 def test_columns_of_different_families_add_up():
     X = pd.DataFrame({"x": RNG.normal(size=60), "n": RNG.poisson(3, 60), "t": RNG.choice(list("abc"), 60)})
-    families = {"x": Normal(), "n": Poisson(), "t": Categorical()}
-    model = BayesClassifier(families=families).fit(X, np.arange(60) % 2)
+    by_column = {"x": families.Normal(), "n": families.Poisson(), "t": families.Categorical()}
+    model = BayesClassifier(families=by_column).fit(X, np.arange(60) % 2)
     assert model.n_parameters_ == 2 * 2 + 2 * 1 + 2 * 2 + 1
 
 

@@ -6,9 +6,10 @@ mpl.use("Agg")
 
 @pytest.fixture(autouse=True)
 def no_figure_is_left():
-    """Every test closes what it drew."""
+    """Every test starts without figures and closes what it drew."""
     import matplotlib.pyplot as plt
 
+    plt.close("all")
     yield
     plt.close("all")
 

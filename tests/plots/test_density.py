@@ -41,7 +41,6 @@ def test_every_family_is_drawn_with_mass_one(name):
     (panel,) = display.panels
     mass = np.nan_to_num(panel.density).T @ panel.grid.widths
     np.testing.assert_allclose(mass, 1.0, atol=0.03)
-    display.plot()
 
 
 def test_curves_are_the_fitted_densities(penguins):
@@ -56,7 +55,7 @@ def test_curves_are_the_fitted_densities(penguins):
 
 def test_bars_are_the_fitted_probabilities(penguins):
     model, X, _ = penguins
-    display = DensityDisplay.from_estimator(model, X, columns=["island"]).plot()
+    display = DensityDisplay.from_estimator(model, X, columns=["island"])
     fitted = model.parameters_["island"]
     order = np.argsort(fitted["levels"])
     np.testing.assert_allclose(display.panels[0].density, fitted["probability"][:, order].T)
@@ -94,14 +93,14 @@ def test_many_counts_are_steps_and_few_are_bars():
     few, many = RNG.poisson(2, (200, 1)), RNG.poisson(900, (200, 1))
     for X, bars in ((few, True), (many, False)):
         model = suffice.BayesClassifier(Poisson()).fit(X, LABELS)
-        ax = DensityDisplay.from_estimator(model, X).plot().ax_
+        ax = DensityDisplay.from_estimator(model, X).ax_
         assert bool(ax.containers) == bars
         assert len(ax.get_lines()) == (0 if bars else 2)
 
 
 def test_there_is_a_panel_for_each_column_and_one_legend(penguins):
     model, X, _ = penguins
-    display = DensityDisplay.from_estimator(model, X).plot()
+    display = DensityDisplay.from_estimator(model, X)
     assert len(display.ax_) == len(display.panels) == 7
     (legend,) = display.figure_.legends
     assert [text.get_text() for text in legend.get_texts()] == ["Adelie", "Chinstrap", "Gentoo"]
@@ -110,9 +109,9 @@ def test_there_is_a_panel_for_each_column_and_one_legend(penguins):
 
 def test_axes_may_be_given(penguins):
     model, X, _ = penguins
-    display = DensityDisplay.from_estimator(model, X, columns=["island", "sex"])
     axes = Figure(layout="constrained").subplots(1, 2)
-    assert display.plot(axes).figure_ is axes[0].figure
+    display = DensityDisplay.from_estimator(model, X, columns=["island", "sex"], ax=axes)
+    assert display.figure_ is axes[0].figure
     with pytest.raises(ValueError, match="2 columns to draw and 1 axes"):
         display.plot(axes[0])
 
@@ -137,9 +136,9 @@ def test_columns_left_out_are_not_drawn_and_a_multinomial_is_one_panel():
 def test_many_levels_are_cut_to_the_most_frequent():
     X = np.array([[f"level {i % 50}"] for i in range(200)] + [["often"]] * 20, dtype=object)
     model = suffice.BayesClassifier(Categorical()).fit(X, np.arange(220) % 2)
-    display = DensityDisplay.from_estimator(model, X).plot()
+    display = DensityDisplay.from_estimator(model, X)
     assert "often" in display.panels[0].grid.values
-    assert display.ax_.get_xlabel() == "0 (30 most frequent of 51)"
+    assert display.ax_.get_xlabel() == "0 (top 30 of 51)"
 
 
 def test_models_without_a_density_are_refused():

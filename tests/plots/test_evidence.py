@@ -65,7 +65,7 @@ def test_infinite_evidence_is_drawn_longest_and_named():
     ax = EvidenceDisplay(frame).plot().ax_
     ax.figure.draw_without_rendering()
     assert [bar.get_width() for bar in ax.containers[0]] == [1.6, 0.4]
-    assert [text.get_text() for text in ax.texts] == ["∞"]
+    assert [text.get_text() for text in ax.texts] == ["∞", "0.4"]
     assert ax.texts[0].get_window_extent().x1 < ax.bbox.x1
 
 

@@ -9,7 +9,7 @@ from suffice.plots import ExplanationDisplay
 @pytest.fixture(scope="module")
 def display(penguins):
     model, X, _ = penguins
-    return ExplanationDisplay.from_estimator(model, X)
+    return ExplanationDisplay(model.explain(X))
 
 
 def test_the_bars_of_a_row_add_up_to_its_log_odds(display):
@@ -107,3 +107,11 @@ def test_what_cannot_be_drawn_of_an_explanation_is_refused(penguins):
         model.explain(X).plot(row=0, label="Adelie", against="Adelie")
     with pytest.raises(ValueError, match="most must be"):
         model.explain(X).plot(most=0)
+
+
+def test_classes_ruled_out_by_their_priors_have_no_prior_against_each_other():
+    X, y = np.array([[1.0], [2.0], [5.0], [6.0], [9.0], [9.5]]), ["a", "a", "b", "b", "c", "c"]
+    model = suffice.BayesClassifier().fit(X, y).with_priors([1.0, 0.0, 0.0])
+    entries = ExplanationDisplay(model.explain(X)).entries(3, "b", "c")
+    assert entries[0].nats == 0.0
+    assert np.isfinite([entry.nats for entry in entries]).all()

@@ -6,7 +6,7 @@ from suffice.plots import LinkDisplay
 
 
 def test_it_draws_the_sigmoid_and_the_scaled_probit():
-    display = LinkDisplay.from_links().plot()
+    display = LinkDisplay.from_links()
     sigmoid, probit = display.ax_.get_lines()
     np.testing.assert_array_equal(sigmoid.get_ydata(), links.logistic(display.a))
     np.testing.assert_array_equal(probit.get_ydata(), links.scaled_probit(display.a))

@@ -97,7 +97,7 @@ def test_evidence_is_drawn_by_column_or_by_pairs_of_classes(penguins):
     model, _, _ = penguins
     evidence = model.evidence()
     display = evidence.plot()
-    assert display.ax_.get_xlabel() == "weight of evidence"
+    assert display.ax_.get_xlabel() == "weight of evidence (nats)"
     bars = sorted((bar.get_width() for bar in display.ax_.containers[0]), reverse=True)
     assert np.allclose(bars, np.sort(evidence.weight)[::-1])
     pairs = evidence.plot(pairs=True, measure="bhattacharyya").ax_
@@ -133,11 +133,11 @@ def test_learning_curves_are_drawn_of_an_estimator_or_of_several():
     one = LearningCurveDisplay.from_estimator(suffice.GaussianDiscriminant(), X, y, **options)
     expected = suffice.compare([suffice.GaussianDiscriminant()], X, y, **options)
     assert np.array_equal(one.curves.error, expected.error)
-    assert one.plot().ax_.get_legend().get_texts()[0].get_text() == "GaussianDiscriminant"
-    two = LearningCurveDisplay.from_estimator(
-        {"a": suffice.GaussianDiscriminant(), "b": suffice.BayesClassifier()}, X, y, **options
-    )
+    assert one.ax_.get_legend().get_texts()[0].get_text() == "GaussianDiscriminant"
+    models = {"a": suffice.GaussianDiscriminant(), "b": suffice.BayesClassifier()}
+    two = LearningCurveDisplay.from_estimator(models, X, y, **options, measure="log_loss")
     assert two.to_frame().num_rows == 4
+    assert two.ax_.get_ylabel() == "log-loss on unseen rows"
 
 
 def test_an_evaluation_is_drawn_of_an_estimator_or_of_predictions(penguins):
@@ -148,12 +148,12 @@ def test_an_evaluation_is_drawn_of_an_estimator_or_of_predictions(penguins):
         EvaluationDisplay.from_predictions(y, model.predict(X), model.predict_proba(X)),
     )
     for display in made:
-        assert np.array_equal(display.plot().confusion.confusion, expected.confusion.confusion)
+        assert np.array_equal(display.confusion.confusion, expected.confusion.confusion)
         assert np.array_equal(display.reliability.curves[2].observed, expected.reliability.curves[2].observed)
         assert display.to_frame()["value"].to_pylist() == expected.to_frame()["value"].to_pylist()
     alone = EvaluationDisplay.from_predictions(y, model.predict(X))
     assert alone.reliability is None
-    assert alone.plot().ax_.get_ylabel() == "true"
+    assert alone.ax_.get_ylabel() == "true"
 
 
 @pytest.mark.parametrize("make", [suffice.LogisticRegression, suffice.ProbitRegression])
@@ -161,7 +161,7 @@ def test_the_rows_of_a_regression_lie_on_its_link(make):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 2))
     y = X[:, 0] + rng.normal(size=80) > 0
-    display = LinkDisplay.from_estimator(make().fit(X, y), X, names=("logistic", "probit")).plot()
+    display = LinkDisplay.from_estimator(make().fit(X, y), X, names=("logistic", "probit"))
     a, p = display.rows
     curve = display.y[0 if make is suffice.LogisticRegression else 1]
     np.testing.assert_allclose(np.interp(a, display.a, curve), p, atol=1e-3)

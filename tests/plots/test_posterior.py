@@ -71,8 +71,7 @@ def test_levels_have_one_strip_each_and_numbers_as_levels_too(penguins):
     assert display.posterior.shape == (3, 3, 3)
     assert display.x.values.tolist() == ["Biscoe", "Dream", "Torgersen"]
     assert display.y.values.tolist() == [2007, 2008, 2009]
-    ax = display.plot().ax_
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["Biscoe", "Dream", "Torgersen"]
+    assert [tick.get_text() for tick in display.ax_.get_xticklabels()] == ["Biscoe", "Dream", "Torgersen"]
 
 
 def test_columns_are_held_where_a_value_is_given(penguins):
@@ -98,7 +97,7 @@ def test_a_moment_may_be_drawn_and_held():
     model = suffice.BayesClassifier().fit(X, y)
     display = PosteriorDisplay.from_estimator(
         model, X, y, columns=("day", "size"), held={"time": dt.date(2024, 1, 9)}, resolution=20
-    ).plot()
+    )
     low, high = display.ax_.get_xlim()
     assert low < pd.Timestamp("2024-01-09").timestamp() / 86400 < high
     assert np.isfinite(display.posterior).all()
@@ -114,13 +113,12 @@ def test_a_regression_has_its_other_columns_held_at_the_median(iris):
     rows[:, 2], rows[:, 3] = (grid.ravel() for grid in np.meshgrid(display.x.values, display.y.values))
     np.testing.assert_allclose(display.posterior.reshape(-1, 3), model.predict_proba(rows), atol=1e-12)
     assert display.log_density is None
-    display.plot()
 
 
 def test_classifiers_of_scikit_learn_are_drawn_too(iris):
     X, y = iris
     model = make_pipeline(StandardScaler(), GaussianNB()).fit(X[:, :2], y)
-    display = PosteriorDisplay.from_estimator(model, X[:, :2], y, resolution=10).plot()
+    display = PosteriorDisplay.from_estimator(model, X[:, :2], y, resolution=10)
     np.testing.assert_allclose(display.posterior.sum(axis=2), 1.0)
 
 
@@ -128,7 +126,7 @@ def test_the_boundary_lies_where_two_classes_are_equally_probable(iris):
     X, y = iris
     X, y = X[y != 2][:, :2], y[y != 2]
     model = suffice.GaussianDiscriminant().fit(X, y)
-    display = PosteriorDisplay.from_estimator(model, X, y).plot(densities=False)
+    display = PosteriorDisplay.from_estimator(model, X, y, densities=False)
     lines = [
         path.vertices
         for part in display.ax_.collections
@@ -176,7 +174,7 @@ def test_rows_are_drawn_where_they_lie_and_gaps_are_left_out(penguins):
     across, _, codes = display.points
     np.testing.assert_array_equal(across, X[BILL].to_numpy())
     assert np.array_equal(model.classes_[codes], species)
-    drawn = [part for part in display.plot().ax_.collections if len(part.get_offsets()) > 1]
+    drawn = [part for part in display.ax_.collections if len(part.get_offsets()) > 1]
     assert sum(int((~np.ma.getmaskarray(part.get_offsets())).all(axis=1).sum()) for part in drawn) >= 342
 
 

@@ -39,7 +39,7 @@ def test_the_limits_are_wilsons():
 
 def test_the_picture_draws_the_numbers(penguins):
     model, X, species = penguins
-    display = ReliabilityDisplay.from_estimator(model, X, species).plot()
+    display = ReliabilityDisplay.from_estimator(model, X, species)
     lines = [line for line in display.ax_.get_lines() if not line.get_label().startswith("_")]
     assert [line.get_label() for line in lines] == model.classes_.tolist()
     for line, curve in zip(lines, display.curves, strict=True):

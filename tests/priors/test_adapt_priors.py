@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.svm import LinearSVC
@@ -203,3 +204,27 @@ def test_a_drop_in_adapts_as_the_model_that_it_stands_for():
     assert np.allclose(drop_in.priors_, ours.priors_, rtol=1e-9)
     assert drop_in.prior_shift_.p_value == pytest.approx(ours.prior_shift_.p_value, rel=1e-6)
     assert np.array_equal(drop_in.priors, drop_in.priors_)
+
+
+class Certain:
+    """Posteriors of 0 and 1, as trees have them."""
+
+    classes_ = np.array(["a", "b", "c"])
+
+    def predict_proba(self, X):
+        return np.eye(3)[np.asarray(X)[:, 0]]
+
+
+def test_a_row_certain_of_a_class_ruled_out_says_nothing_about_the_others():
+    X = np.array([[0], [1], [2], [1]])
+    reweighted = WithPriors(Certain(), [0.0, 0.25, 0.75], training_priors=OLD)
+    np.testing.assert_allclose(reweighted.predict_proba(X)[:2], [[0.0, 0.25, 0.75], [0.0, 1.0, 0.0]])
+    adapted = adapt_priors(Certain(), X, training_priors=[0.0, 0.5, 0.5])
+    np.testing.assert_allclose(adapted.priors_, [0.0, 2 / 3, 1 / 3], atol=1e-4)
+
+
+def test_posteriors_of_zero_raise_no_warning(training):
+    X, y = training
+    forest = RandomForestClassifier(3, random_state=0).fit(X, y)
+    assert (forest.predict_proba(X) == 0).any()
+    assert np.isfinite(adapt_priors(forest, X, training_priors=OLD).priors_).all()

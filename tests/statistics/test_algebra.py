@@ -6,44 +6,27 @@ import sys
 import numpy as np
 import pytest
 
-from suffice import BayesClassifier, summarize
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-)
+from suffice import BayesClassifier, families, summarize
 
 EXACT = [
-    Normal(),
-    Normal("shared"),
-    Exponential(),
-    Bernoulli(),
-    Geometric(),
-    Categorical(),
-    Histogram(8),
+    families.Normal(),
+    families.Normal("shared"),
+    families.Exponential(),
+    families.Bernoulli(),
+    families.Geometric(),
+    families.Categorical(),
+    families.Histogram(8),
 ]
 ROUNDED = [
-    LogNormal(),
-    Gamma(),
-    InverseGaussian(),
-    Beta(),
-    VonMises(),
-    Poisson(),
-    NegativeBinomial(2.0),
-    Binomial(9),
-    Multinomial(),
+    families.LogNormal(),
+    families.Gamma(),
+    families.InverseGaussian(),
+    families.Beta(),
+    families.VonMises(),
+    families.Poisson(),
+    families.NegativeBinomial(2.0),
+    families.Binomial(9),
+    families.Multinomial(),
 ]
 ALL = [*EXACT, *ROUNDED]
 with_family = pytest.mark.parametrize("family", ALL, ids=repr)
@@ -129,7 +112,7 @@ def test_scaling(family, factor):
     scaled = a * factor
     np.testing.assert_array_equal(scaled.weight, a.weight * factor)
     np.testing.assert_array_equal(scaled.support, a.support)
-    assert same(scaled * (1.0 / factor), a, family if factor != 3 else Gamma())
+    assert same(scaled * (1.0 / factor), a, family if factor != 3 else families.Gamma())
 
 
 @with_family
@@ -141,7 +124,7 @@ def test_scaled_statistics_are_weights(family):
 
 
 def test_scaling_by_something_that_is_no_number_is_refused():
-    a = stats(Normal(), 0)
+    a = stats(families.Normal(), 0)
     for factor in (np.nan, np.inf, -np.inf):
         with pytest.raises(ValueError, match="finite"):
             a * factor
@@ -176,11 +159,11 @@ def test_equality_is_modulo_the_order_of_rows(family):
 
 
 def test_isclose_has_a_tolerance():
-    X, y = rows(Normal(), 0)
-    a = summarize(X, y, families=Normal())
+    X, y = rows(families.Normal(), 0)
+    a = summarize(X, y, families=families.Normal())
     moved = X.copy()
     moved[np.flatnonzero(~np.isnan(X[:, 0]))[0], 0] *= 1.0 + 1e-9
-    b = summarize(moved, y, families=Normal())
+    b = summarize(moved, y, families=families.Normal())
     assert a.isclose(b, rtol=1e-6)
     assert not a.isclose(b, rtol=1e-14)
     assert a != b
@@ -188,12 +171,12 @@ def test_isclose_has_a_tolerance():
 
 def test_statistics_are_not_hashable():
     with pytest.raises(TypeError, match="unhashable"):
-        hash(stats(Normal(), 0))
+        hash(stats(families.Normal(), 0))
 
 
 @pytest.mark.parametrize("other", ["text", 1, 0.5, None, [1, 2]])
 def test_only_statistics_add(other):
-    a = stats(Normal(), 0)
+    a = stats(families.Normal(), 0)
     with pytest.raises(TypeError):
         a + other
     with pytest.raises(TypeError):
@@ -205,7 +188,7 @@ def test_only_statistics_add(other):
 @pytest.mark.parametrize("other", ["text", None, [1, 2]])
 def test_only_numbers_scale(other):
     with pytest.raises((TypeError, ValueError)):
-        stats(Normal(), 0) * other
+        stats(families.Normal(), 0) * other
 
 
 # --- growing ------------------------------------------------------------------------------------
@@ -259,7 +242,9 @@ def test_partial_fit_refuses_labels_of_another_kind_and_keeps_the_model():
 
 def test_levels_grow_on_addition_and_leave_on_subtraction():
     def levels(values, labels):
-        return summarize(np.array(values, dtype=object).reshape(-1, 1), labels, families=Categorical())
+        return summarize(
+            np.array(values, dtype=object).reshape(-1, 1), labels, families=families.Categorical()
+        )
 
     a, b = levels(["x", "y"], ["a", "b"]), levels(["z", "y"], ["a", "b"])
     both = a + b
@@ -267,7 +252,9 @@ def test_levels_grow_on_addition_and_leave_on_subtraction():
     assert sorted(model.parameters_[0]["levels"]) == ["x", "y", "z"]
     model = BayesClassifier().fit_statistics(both - b)
     assert sorted(model.parameters_[0]["levels"]) == ["x", "y"]
-    direct = BayesClassifier(families=Categorical()).fit(np.array([["x"], ["y"]], dtype=object), ["a", "b"])
+    direct = BayesClassifier(families=families.Categorical()).fit(
+        np.array([["x"], ["y"]], dtype=object), ["a", "b"]
+    )
     query = np.array([["x"], ["y"], ["z"]], dtype=object)
     np.testing.assert_array_equal(model.predict_proba(query), direct.predict_proba(query))
 
@@ -276,10 +263,10 @@ def test_fractions_of_weights_leave_no_ghost():
     """0.1 + 0.2 − 0.3 ≠ 0, but no rows are left."""
     X = np.array([["x"], ["x"], ["y"]], dtype=object)
     y = ["a", "a", "a"]
-    a = summarize(X[:1], y[:1], families=Categorical(), sample_weight=[0.1])
-    b = summarize(X[:1], y[:1], families=Categorical(), sample_weight=[0.2])
-    keep = summarize(X[2:], y[2:], families=Categorical())
-    gone = summarize(X[:2], y[:2], families=Categorical(), sample_weight=[0.15, 0.15])
+    a = summarize(X[:1], y[:1], families=families.Categorical(), sample_weight=[0.1])
+    b = summarize(X[:1], y[:1], families=families.Categorical(), sample_weight=[0.2])
+    keep = summarize(X[2:], y[2:], families=families.Categorical())
+    gone = summarize(X[:2], y[:2], families=families.Categorical(), sample_weight=[0.15, 0.15])
     total = a + b + keep - gone
     assert total.support.tolist() == [1]
     model = BayesClassifier().fit_statistics(total)
@@ -300,24 +287,34 @@ def test_a_class_without_rows_leaves_whatever_its_weight():
 
 @pytest.mark.parametrize("origin", [0.0, 1.0, -3.5, 1024.0, 0.125])
 def test_rebasing_is_exact_on_dyadic_data(origin):
-    a = stats(Normal(), 0)
+    a = stats(families.Normal(), 0)
     moved = a.rebased({0: origin})
     assert moved == a
     assert moved.rebased({0: 7.0, 1: -2.0}) == a
     held = moved.totals[0].support[:, 0] > 0
     np.testing.assert_array_equal(moved.totals[0].origin[held, 0], origin)
-    X, _ = rows(Normal(), 5)
+    X, _ = rows(families.Normal(), 5)
     first = BayesClassifier().fit_statistics(a).predict_proba(X)
     # The sums are equal; solving them about another origin rounds once more.
     second = BayesClassifier().fit_statistics(moved).predict_proba(X)
     np.testing.assert_allclose(second, first, rtol=1e-10, atol=1e-14)
-    b = stats(Normal(), 1)
+    b = stats(families.Normal(), 1)
     assert moved + b == a + b
     assert b + moved == a + b
     assert (moved + b) - a == b
 
 
-@pytest.mark.parametrize("family", [Gamma(), InverseGaussian(), Beta(), VonMises(), LogNormal()], ids=repr)
+@pytest.mark.parametrize(
+    "family",
+    [
+        families.Gamma(),
+        families.InverseGaussian(),
+        families.Beta(),
+        families.VonMises(),
+        families.LogNormal(),
+    ],
+    ids=repr,
+)
 def test_rebasing_keeps_posteriors(family):
     a = stats(family, 0, n_rows=40)
     moved = a.rebased({0: 0.625, 1: 0.25})
@@ -330,7 +327,7 @@ def test_rebasing_keeps_posteriors(family):
 
 def test_rebasing_names_unknown_columns():
     with pytest.raises(ValueError, match="'weight'"):
-        stats(Normal(), 0).rebased({"weight": 1.0})
+        stats(families.Normal(), 0).rebased({"weight": 1.0})
 
 
 @with_family
@@ -433,8 +430,8 @@ def test_a_models_statistics_do_not_change_with_it(family):
 
 
 def test_reading_statistics_does_not_link_them_to_the_model():
-    model = BayesClassifier(families=Normal()).fit(*rows(Normal(), 0))
-    X, _ = rows(Normal(), 1)
+    model = BayesClassifier(families=families.Normal()).fit(*rows(families.Normal(), 0))
+    X, _ = rows(families.Normal(), 1)
     posterior = model.predict_proba(X)
     held = model.statistics_
     held.weight[:] = 0

@@ -13,25 +13,7 @@ from suffice import (
     LogisticRegression,
     ProbitRegression,
     TextClassifier,
-)
-from suffice.families import (
-    Bernoulli,
-    Beta,
-    Binomial,
-    Categorical,
-    Exponential,
-    Gamma,
-    Geometric,
-    Histogram,
-    InverseGaussian,
-    LogNormal,
-    Multinomial,
-    MultivariateNormal,
-    NegativeBinomial,
-    Normal,
-    Poisson,
-    VonMises,
-    Words,
+    families,
 )
 
 N = 40
@@ -66,27 +48,27 @@ def mixed():
             "empty": np.full(N, np.nan),
         }
     )
-    families = {
-        "normal": Normal(),
-        "shared": Normal("shared", alpha=0.5),
-        "lognormal": LogNormal(),
-        "gamma": Gamma(),
-        "inverse": InverseGaussian(),
-        "exponential": Exponential(),
-        "beta": Beta(),
-        "angle": VonMises(),
-        "flag": Bernoulli(),
-        "count": Poisson(),
-        "tries": Geometric(),
-        "negative": NegativeBinomial(2.0),
-        "hits": Binomial(9),
-        "town": Categorical(unseen="smooth"),
-        "bins": Histogram(8),
-        ("one", "two"): Multinomial(),
-        ("length", "width"): MultivariateNormal("full"),
-        "note": Words(),
+    by_column = {
+        "normal": families.Normal(),
+        "shared": families.Normal("shared", alpha=0.5),
+        "lognormal": families.LogNormal(),
+        "gamma": families.Gamma(),
+        "inverse": families.InverseGaussian(),
+        "exponential": families.Exponential(),
+        "beta": families.Beta(),
+        "angle": families.VonMises(),
+        "flag": families.Bernoulli(),
+        "count": families.Poisson(),
+        "tries": families.Geometric(),
+        "negative": families.NegativeBinomial(2.0),
+        "hits": families.Binomial(9),
+        "town": families.Categorical(unseen="smooth"),
+        "bins": families.Histogram(8),
+        ("one", "two"): families.Multinomial(),
+        ("length", "width"): families.MultivariateNormal("full"),
+        "note": families.Words(),
     }
-    return X.mask(rng.random(X.shape) < 0.1), rng.choice(["a", "b", "c"], N), families
+    return X.mask(rng.random(X.shape) < 0.1), rng.choice(["a", "b", "c"], N), by_column
 
 
 def gaussians(gaps=True):
@@ -98,8 +80,8 @@ def gaussians(gaps=True):
 
 
 def _table():
-    X, y, families = mixed()
-    return BayesClassifier(families).fit(X, y), X
+    X, y, by_column = mixed()
+    return BayesClassifier(by_column).fit(X, y), X
 
 
 def _inferred():
@@ -109,7 +91,7 @@ def _inferred():
 
 def _given_priors():
     X, y = gaussians()
-    return BayesClassifier(Normal, priors={0: 0.5, 1: 0.25, 2: 0.25}).fit(X, y), X
+    return BayesClassifier(families.Normal, priors={0: 0.5, 1: 0.25, 2: 0.25}).fit(X, y), X
 
 
 def _gaussian(gaps=True, **settings):

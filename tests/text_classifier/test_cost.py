@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from suffice import TextClassifier
-from suffice.factors import word_counts
+from suffice.factors import entries, word_counts
 from suffice.text import Vocabulary
 
 
@@ -111,7 +111,7 @@ def test_waiting_documents_are_not_counted_again_with_each_new_one(monkeypatch):
 
 
 def test_waiting_documents_are_summed_when_many_wait(monkeypatch):
-    monkeypatch.setattr(word_counts, "PENDING", 10)
+    monkeypatch.setattr(entries, "PENDING", 10)
     model = TextClassifier().fit(["one two"], ["a"])
     for i in range(40):
         model.partial_fit(["one two three"], ["ab"[i % 2]])

@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from suffice.threads import run, set_threads, threads
@@ -37,6 +38,11 @@ def test_one_part_runs_in_the_calling_thread():
     set_threads(4)
     assert run(lambda _: threading.current_thread(), [0]) == [threading.current_thread()]
     assert run(abs, []) == []
+
+
+def test_a_number_of_threads_may_come_from_an_array():
+    set_threads(np.int64(3))
+    assert threads() == 3
 
 
 def test_nested_calls_do_not_wait_for_each_other():

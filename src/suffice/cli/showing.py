@@ -230,15 +230,15 @@ def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, r
     from suffice import plots
 
     if what == "densities":
-        return plots.DensityDisplay.from_estimator(model, X, columns=columns).plot()
+        return plots.DensityDisplay.from_estimator(model, X, columns=columns)
     if what == "posterior":
-        return plots.PosteriorDisplay.from_estimator(model, X, y, columns=columns).plot()
+        return plots.PosteriorDisplay.from_estimator(model, X, y, columns=columns)
     if what == "evaluation":
         return suffice.evaluate(model, X, y).plot()
     if what == "explanation":
         return model.explain(X[row : row + 1]).plot()
     kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
-    return kinds[what].from_estimator(model, X, y).plot()
+    return kinds[what].from_estimator(model, X, y)
 
 
 @options.command("suffice demo", "suffice demo --data > penguins.csv")

@@ -111,32 +111,34 @@ def _write_lines(tables: Iterable[Any], out: Any) -> None:
         out.flush()
 
 
-def _write_parquet(tables: Iterable[Any], out: Any) -> None:
+def _write_columns(open_writer: Callable[[Any, Any], Any]) -> Callable[[Iterable[Any], Any], None]:
+    def write(tables: Iterable[Any], out: Any) -> None:
+        writer = None
+        for table in tables:
+            writer = open_writer(out, table.schema) if writer is None else writer
+            writer.write_table(table)
+        if writer is not None:
+            writer.close()
+
+    return write
+
+
+def _open_parquet(out: Any, schema: Any) -> Any:
     from pyarrow import parquet
 
-    writer = None
-    for table in tables:
-        writer = parquet.ParquetWriter(out, table.schema) if writer is None else writer
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
+    return parquet.ParquetWriter(out, schema)
 
 
-def _write_arrow(tables: Iterable[Any], out: Any) -> None:
+def _open_arrow(out: Any, schema: Any) -> Any:
     from pyarrow import ipc
 
-    writer = None
-    for table in tables:
-        writer = ipc.new_stream(out, table.schema) if writer is None else writer
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
+    return ipc.new_stream(out, schema)
 
 
 _WRITERS: dict[str, Callable[[Iterable[Any], Any], None]] = {
     "csv": _write_separated(","),
     "tsv": _write_separated("\t"),
     "jsonl": _write_lines,
-    "parquet": _write_parquet,
-    "arrow": _write_arrow,
+    "parquet": _write_columns(_open_parquet),
+    "arrow": _write_columns(_open_arrow),
 }

@@ -3,12 +3,19 @@
 Same parameters, defaults, fitted attributes and methods; the sums and kernels are those of the library.
 """
 
-from suffice.dropin.categorical import CategoricalNB
-from suffice.dropin.counts import BernoulliNB, ComplementNB, MultinomialNB
-from suffice.dropin.gaussian import GaussianNB
-from suffice.dropin.linear import LinearDiscriminantAnalysis
-from suffice.dropin.logistic import LogisticRegression
-from suffice.dropin.quadratic import QuadraticDiscriminantAnalysis
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from suffice.first_use import names_of
+
+if TYPE_CHECKING:
+    from suffice.dropin.categorical import CategoricalNB
+    from suffice.dropin.counts import BernoulliNB, ComplementNB, MultinomialNB
+    from suffice.dropin.gaussian import GaussianNB
+    from suffice.dropin.linear import LinearDiscriminantAnalysis
+    from suffice.dropin.logistic import LogisticRegression
+    from suffice.dropin.quadratic import QuadraticDiscriminantAnalysis
 
 __all__ = [
     "BernoulliNB",
@@ -20,3 +27,19 @@ __all__ = [
     "MultinomialNB",
     "QuadraticDiscriminantAnalysis",
 ]
+
+_HOMES = {
+    "BernoulliNB": "suffice.dropin.counts",
+    "CategoricalNB": "suffice.dropin.categorical",
+    "ComplementNB": "suffice.dropin.counts",
+    "GaussianNB": "suffice.dropin.gaussian",
+    "LinearDiscriminantAnalysis": "suffice.dropin.linear",
+    "LogisticRegression": "suffice.dropin.logistic",
+    "MultinomialNB": "suffice.dropin.counts",
+    "QuadraticDiscriminantAnalysis": "suffice.dropin.quadratic",
+}
+__getattr__ = names_of(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

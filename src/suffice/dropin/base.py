@@ -29,6 +29,8 @@ class DropIn(BayesClassifier):
     prior_setting: ClassVar[str] = "priors"
     """The constructor's argument that holds the class priors."""
     takes_sparse: ClassVar[bool] = False
+    joins_labels: ClassVar[bool] = True
+    """Whether text in objects becomes strings of one width, as scikit-learn's `unique_labels` makes it."""
     _declared: Any = None
     """Classes that are known whether or not they have rows, or None."""
     _closed: bool = False
@@ -113,8 +115,8 @@ class DropIn(BayesClassifier):
         return super()._read(X, reset=reset)
 
     def _labels(self, y: Any) -> NDArray[Any]:
-        # Text in a list keeps the dtype that NumPy gives it, and so do the classes.
-        return super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
+        labels = super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
+        return labels.astype(np.str_) if self.joins_labels and labels.dtype == object else labels
 
     # --- files -----------------------------------------------------------------------------------
 

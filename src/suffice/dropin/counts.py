@@ -12,7 +12,7 @@ from suffice.archive import Fields
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
 from suffice.engines.table import Table
-from suffice.factors.base import Totals
+from suffice.factors.base import OutsideSupportError, Totals
 from suffice.factors.columns import ColumnTotals
 from suffice.factors.counts import CountTotals, SolvedCounts, Tables
 from suffice.factors.solved_columns import SolvedColumns
@@ -24,6 +24,19 @@ from suffice.statistics import Statistics
 
 class CountedNB(DiscreteNB):
     """A block of counts in each row."""
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
 
     def chosen_families(self) -> Families:
         """One Multinomial over all columns."""
@@ -37,17 +50,23 @@ class CountedNB(DiscreteNB):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, **options: Any) -> None:
         try:
             super()._learn(X, y, sample_weight, **options)
-        except ValueError as error:
-            if "is outside Multinomial" in str(error):
-                raise ValueError(
-                    f"Negative values in data passed to {type(self).__name__} (input X): {error}"
-                ) from error
-            raise
+        except OutsideSupportError as error:
+            raise ValueError(
+                f"Negative values in data passed to {type(self).__name__} (input X): {error}"
+            ) from error
 
     @property
     def feature_count_(self) -> Array:
         """The counts of each class and column, by the weights of the rows."""
-        return _table(self._count_totals(self._learnt.accumulator.solvable(self._declared).totals[0]))
+        return self._count_totals(self._learnt.accumulator.solvable(self._declared).totals[0]).table()
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """What each column weighs in each class: log θ, or the opposite of that of all other classes."""
+        tables = self._factor().tables
+        if tables.zero is None:
+            return np.asarray(tables.log_p)
+        return np.where(tables.zero == 0, tables.log_p, np.where(tables.zero > 0, -np.inf, np.inf))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,34 +103,13 @@ class MultinomialNB(CountedNB):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.MultinomialNB._parameter_constraints  # noqa: SLF001
 
-    def __init__(
-        self,
-        *,
-        alpha: float | ArrayLike = 1.0,
-        force_alpha: bool = True,
-        fit_prior: bool = True,
-        class_prior: ArrayLike | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
-
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
     ) -> SolvedCounts:
         alpha, counts = self._smoothing(), self._count_totals(totals)
         if alpha.ndim == 0:
             return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
-        return SolvedCounts(counts, Tables.of(_table(counts) + alpha))
-
-    @property
-    def feature_log_prob_(self) -> Array:
-        """Log θ of each class and column."""
-        tables = self._factor().tables
-        return np.asarray(
-            tables.log_p if tables.zero is None else np.where(tables.zero, -np.inf, tables.log_p)
-        )
+        return SolvedCounts(counts, Tables.of(counts.table() + alpha))
 
 
 class ComplementNB(CountedNB):
@@ -151,17 +149,14 @@ class ComplementNB(CountedNB):
         class_prior: ArrayLike | None = None,
         norm: bool = False,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.norm = norm
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
     ) -> SolvedCounts:
         counts = self._count_totals(totals)
-        count = _table(counts)
+        count = counts.table()
         others = Tables.of(count.sum(axis=0) - count + self._smoothing())
         weights, vanishes = -others.log_p, others.zero
         if self.norm:
@@ -176,14 +171,6 @@ class ComplementNB(CountedNB):
         solved = SolvedCounts(counts, Tables(others.probability, weights, certain))
         solved.has_density, solved.ignores_priors = False, len(count) > 1
         return solved
-
-    @property
-    def feature_log_prob_(self) -> Array:
-        """The weight of each column for each class, from the counts of all other classes."""
-        tables = self._factor().tables
-        return np.asarray(
-            tables.log_p if tables.zero is None else np.where(tables.zero, np.inf, tables.log_p)
-        )
 
     @property
     def score_samples(self) -> Any:
@@ -276,8 +263,3 @@ class BernoulliNB(DiscreteNB):
         alpha = self._smoothing()
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.log(arrays["total"][0] + alpha) - np.log(arrays["weight"] + 2.0 * alpha))
-
-
-def _table(totals: CountTotals) -> Array:
-    """Σw·x of each class and column."""
-    return np.asarray(totals.entries.table(totals.entries.total))

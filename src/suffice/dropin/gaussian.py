@@ -94,9 +94,9 @@ class GaussianNB(DropIn):
         return np.asarray(self._factor().variance)
 
     @property
-    def epsilon_(self) -> float:
+    def epsilon_(self) -> np.float64:
         """The floor under the variances."""
-        return float(self._factor().floor)
+        return np.float64(self._factor().floor)
 
 
 class FlooredColumns(SolvedColumns):

@@ -11,23 +11,22 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn import discriminant_analysis
 
+from suffice import threads
 from suffice.archive import Fields
-from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
-from suffice.dropin.quadratic import check_solver
+from suffice.dropin.discriminant import Discriminant
 from suffice.factors.base import Block, Totals, refuse_infinities
 from suffice.factors.solve_scatter import assembled
 from suffice.factors.solved_scatter import SolvedScatter
 from suffice.factors.tying import Tying
 from suffice.families.elementary import Array
-from suffice.infer import Families
-from suffice.kernels.choice import contiguous, gaussian_for
+from suffice.kernels.choice import contiguous, gaussian_for, row_parts
 from suffice.models import GaussianDiscriminant
 from suffice.scores import Scores, log_odds_of_two
 from suffice.statistics import Statistics
 
 
-class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
+class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     """Linear discriminant analysis with scikit-learn's parameters and attributes.
 
     Parameters
@@ -89,14 +88,6 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
-
-    def chosen_families(self) -> Families:
-        """One joint Gaussian."""
-        return family_of(self.shrinkage)
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_solver(self)
 
     def _check_fit(self) -> None:
         n_classes, n_rows = len(self._learnt.accumulator.classes), int(self._learnt.accumulator.support.sum())
@@ -215,13 +206,24 @@ class LinearDiscriminantAnalysis(DropIn, GaussianDiscriminant):
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         scalings = self.scalings_[:, : self._n_features_out]
-        values = self._read(X, reset=False).numbers(slice(None))
-        gaps = np.isnan(values)
-        if gaps.any():
-            values = np.where(gaps, self._expected(values.astype(np.float64)), values)
-        return np.asarray(
-            (values - self._factor().middle) @ scalings if self.solver == "svd" else values @ scalings
-        )
+        middle = self._factor().middle if self.solver == "svd" else np.zeros(len(scalings))
+        table = self._read(X, reset=False)
+        projected = np.empty((table.n_rows, scalings.shape[1]))
+
+        def project(rows: slice) -> None:
+            values = table.part(rows).numbers(slice(None))
+            gaps = np.isnan(values)
+            if gaps.any():
+                values = np.where(gaps, self._expected(values.astype(np.float64)), values)
+            np.matmul(values - middle, scalings, out=projected[rows])
+
+        try:
+            with threads.one_thread_per_product():
+                threads.run(project, row_parts(table.n_rows, table.n_columns))
+        except ValueError:  # raised again over the whole table, so that it names the right row
+            table.numbers(slice(None))
+            raise
+        return projected
 
     def decision_function(self, X: Any) -> Array:
         """Linear scores w_k·x + w_k0; for two classes their difference (1-D)."""
@@ -247,10 +249,9 @@ class LinearScatter(SolvedScatter):
         """Whiten by the principal axes of the correlations within classes, then find Fisher's directions."""
         deviation = np.sqrt(np.diag(self.within))
         deviation[deviation == 0] = 1.0
-        values, vectors = linalg.eigh(self.within / np.outer(deviation, deviation), check_finite=False)
-        strength = np.sqrt(np.maximum(values[::-1], 0.0))
+        strength, axes_within = _principal_axes(self.within / np.outer(deviation, deviation))
         rank = int(np.sum(strength > tol))
-        whitening = (vectors[:, ::-1] / deviation[:, np.newaxis])[:, :rank] / strength[:rank]
+        whitening = (axes_within / deviation[:, np.newaxis])[:, :rank] / strength[:rank]
         self.middle = priors @ moments.mean
         away = moments.mean - self.middle
         between = (np.sqrt(priors)[:, np.newaxis] * away) @ whitening
@@ -296,3 +297,19 @@ class LinearScatter(SolvedScatter):
             by_marginals = np.zeros((int(gaps.sum()), finite.shape[1]))
             self._add_by_patterns(rest[gaps], by_marginals, base=False)
             finite[gaps] += by_marginals
+
+
+def _principal_axes(covariance: Array) -> tuple[Array, Array]:
+    """Standard deviations along the principal axes, largest first, and the axes in columns.
+
+    Fewer rows than columns leave most axes without spread. They are left out, and the others found from a
+    factor L with LLᵀ = Σ of a few columns, which costs no more than those.
+    """
+    factor, order, rank, _ = linalg.lapack.dpstrf(covariance, lower=1)
+    if rank < len(covariance) // 2:
+        root = np.empty((len(covariance), rank))
+        root[order - 1] = np.tril(factor[:, :rank])
+        axes, strength, _ = np.linalg.svd(root, full_matrices=False)
+        return strength, axes
+    values, vectors = linalg.eigh(covariance, check_finite=False)
+    return np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]

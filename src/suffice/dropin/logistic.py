@@ -94,12 +94,13 @@ class LogisticRegression(CoreLogisticRegression):
         """Fit to rows X with labels y; weight k is the row k times."""
         self._validate_params()
         self._warn_of_what_goes()
-        penalised = self._has_penalty()
+        y = np.asarray(y) if isinstance(y, (list, tuple)) else y
         if self.solver == "liblinear" and len(np.unique(np.asarray(y))) > 2:
             raise ValueError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3); use "
                 "another solver, or a OneVsRestClassifier."
             )
+        penalised = self._has_penalty()
         core = CoreLogisticRegression(
             C=self.C if penalised else np.inf,
             fit_intercept=self.fit_intercept,

@@ -10,19 +10,18 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.archive import Fields
-from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import Covariances, family_of
+from suffice.dropin.discriminant import Discriminant
 from suffice.factors.base import Codes, Totals
 from suffice.factors.solved_scatter import SolvedScatter
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
-from suffice.infer import Families
 from suffice.scores import log_odds_of_two
 from suffice.statistics import Statistics
 
 
-class QuadraticDiscriminantAnalysis(DropIn):
+class QuadraticDiscriminantAnalysis(Discriminant):
     """Quadratic discriminant analysis with scikit-learn's parameters and attributes.
 
     Parameters
@@ -57,6 +56,7 @@ class QuadraticDiscriminantAnalysis(DropIn):
     array([1])
     """
 
+    joins_labels: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -79,14 +79,6 @@ class QuadraticDiscriminantAnalysis(DropIn):
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
-
-    def chosen_families(self) -> Families:
-        """One joint Gaussian in each class."""
-        return family_of(self.shrinkage)
-
-    def _validate_params(self) -> None:
-        super()._validate_params()
-        check_solver(self)
 
     def _check_fit(self) -> None:
         self.solve()
@@ -178,21 +170,3 @@ class RotatedScatter(SolvedScatter):
         super().__init__(family, labels, active, d)
         self.scalings: list[Array] = []
         self.rotations: list[Array] = []
-
-
-def check_solver(estimator: Any) -> None:
-    """Refuse settings that a solver does not have."""
-    if estimator.solver == "svd":
-        if estimator.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
-        if estimator.covariance_estimator is not None:
-            raise ValueError("covariance_estimator is not supported with solver='svd'. Try another solver.")
-    elif estimator.covariance_estimator is not None:
-        if estimator.shrinkage is not None and estimator.shrinkage != 0:
-            raise ValueError(
-                "covariance_estimator and shrinkage parameters are not None. Only one of the two can be set."
-            )
-        raise NotImplementedError(
-            "covariance_estimator needs the rows, and this model keeps their sums; use shrinkage, or "
-            f"sklearn.discriminant_analysis.{type(estimator).__name__}."
-        )

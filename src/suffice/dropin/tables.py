@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from suffice import threads
 from suffice.engines.columns import LevelCells
 from suffice.engines.table import Levels, Table
+from suffice.factors.sparse_columns import with_data
 from suffice.kernels.choice import is_complete, row_parts
 
 
@@ -21,32 +23,49 @@ class ThresholdedTable(Table):
         vars(self).update(vars(table))
         self.threshold = threshold
         if table.sparse is not None:
-            self.sparse = table.sparse.copy()
-            missing = np.isnan(self.sparse.data)
-            self.sparse.data = np.where(missing, np.nan, self.sparse.data > threshold)
+            stored = table.sparse.data
+            above = np.greater(stored, threshold).astype(np.float64)
+            if stored.dtype.kind == "f":
+                above[np.isnan(stored)] = np.nan
+            self.sparse = with_data(table.sparse, above)
 
     def numbers(
         self, columns: Sequence[int] | slice, *, infinities: bool = False
     ) -> NDArray[np.floating[Any]]:
         """0 or 1 for each cell, NaN where missing; no infinity is left to find."""
         values = super().numbers(columns)
-        above = np.empty(values.shape, dtype=np.float32, order="C" if values.flags.c_contiguous else "F")
-
-        def compare(rows: slice) -> None:
-            np.greater(values[rows], self.threshold, out=above[rows])
-
-        threads.run(compare, row_parts(*values.shape))
+        above = self._above(values, np.float32)
         if not is_complete(values):
             above[np.isnan(values)] = np.nan
         return above
 
     def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
-        """Nothing: the cells are not read as they are held."""
-        return None
+        """Whether each cell is above, in one byte, where they are one ndarray and none is missing."""
+        values = super().cells(columns)
+        if values is None:
+            return None
+        if values.dtype.kind == "f" and not is_complete(super().numbers(columns)):
+            return None
+        return self._above(values, np.bool_)
+
+    def _above(self, values: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+        above = np.empty(values.shape, dtype, order="C" if values.flags.c_contiguous else "F")
+
+        def compare(rows: slice) -> None:
+            np.greater(values[rows], self.threshold, out=above[rows])
+
+        threads.run(compare, row_parts(*values.shape))
+        return above
 
     def part(self, rows: slice) -> Table:
         """Adjacent rows."""
-        return ThresholdedTable(super().part(rows), self.threshold)
+        part = super().part(rows)
+        return part if self.sparse is not None else ThresholdedTable(part, self.threshold)
+
+    @cached_property
+    def _by_row(self) -> Any:
+        """The sparse rows once they are 0 and 1."""
+        return self.sparse.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""
@@ -81,10 +100,12 @@ class CategoryTable(Table):
         matrix = cells.matrix
         if matrix is None or not matrix.size or matrix.dtype.kind not in "if":
             return cells
-        if np.fmin.reduce(matrix, axis=None) < 0 or np.isinf(np.fmax.reduce(matrix, axis=None)):
+        parts = threads.run(lambda rows: _categories(matrix[rows]), row_parts(*matrix.shape))
+        numbered, whole = np.all(parts, axis=0)
+        if not numbered:
             for column in columns:
                 self.levels(column)  # which names the cell
-        if matrix.dtype.kind == "f":
+        if not whole:
             cells.matrix = np.trunc(matrix)
         return cells
 
@@ -95,3 +116,12 @@ class CategoryTable(Table):
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""
         return CategoryTable(super().take(rows))
+
+
+def _categories(cells: NDArray[Any]) -> tuple[bool, bool]:
+    """Whether all cells but missing ones are finite and not negative, and whether they are whole numbers."""
+    numbered = not (np.fmin.reduce(cells, axis=None) < 0 or np.isinf(np.fmax.reduce(cells, axis=None)))
+    if cells.dtype.kind != "f":
+        return numbered, True
+    whole = np.trunc(cells) == cells
+    return numbered, bool(whole.all() or (whole | np.isnan(cells)).all())

@@ -291,6 +291,13 @@ def as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
     return values.astype(np.float64)
 
 
+def as_native(values: NDArray[Any]) -> NDArray[Any]:
+    """Give numbers or booleans in this machine's order of bytes, and uncommon floats as float64."""
+    if values.dtype.kind == "f":
+        return as_floats(values)
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn anything array-like into an ndarray, in which numbers stay numbers and gaps stay gaps."""
     if isinstance(values, np.ma.MaskedArray):

@@ -78,7 +78,10 @@ def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
         return labels.astype(np.bool)
     if kinds == {"number"}:
         whole = all(issubclass(cls, (int, np.integer)) for cls in types)
-        return read_labels(labels.astype(np.int64 if whole else np.float64))
+        try:
+            return read_labels(labels.astype(np.int64 if whole else np.float64))
+        except OverflowError:
+            raise ValueError("y holds whole numbers of more than 64 bits; make them strings.") from None
     names = ", ".join(sorted(cls.__name__ for cls in types))
     raise ValueError(f"y mixes or holds labels of the types {names}; make them all strings or all numbers.")
 

@@ -18,6 +18,7 @@ from suffice.engines.columns import (
     array_column,
     as_array,
     as_floats,
+    as_native,
     complex_refusal,
     frame_column,
 )
@@ -95,8 +96,11 @@ class Table:
         return self._levels[column]
 
     def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
-        """Give columns as they are held, unchecked, where they are one ndarray of numbers or booleans."""
-        return None if self._block is None else _take(self._block, columns)
+        """Give columns unchecked, in the type they have, where they are one ndarray of numbers or booleans.
+
+        Kernels take no other bytes than this machine's own, and no floats but float32 and float64.
+        """
+        return None if self._block is None else as_native(_take(self._block, columns))
 
     def level_cells(self, columns: Sequence[int]) -> LevelCells:
         """Give columns to be read as levels."""
@@ -284,6 +288,11 @@ def _read_sparse(X: Any) -> Table:
         raise ValueError(complex_refusal("column 0"))
     if X.format not in ("csr", "csc"):
         X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.dtype == np.longdouble:
+        X = X.astype(np.float64)
     # The caller works on the matrix itself, so its infinities are found here.
     found = first_infinity(X.data[:, np.newaxis])
     if found is not None:

@@ -30,6 +30,18 @@ SQUARABLE = 2.0**480
 """Sums of squares of numbers up to this are floats."""
 
 
+class OutsideSupportError(ValueError):
+    """A value that a family does not take; says of which column, and the cure."""
+
+    @classmethod
+    def of(cls, label: str, value: Any, family: Family, cure: str | None = None) -> Self:
+        """Where rows are learnt, no other cure is needed than to change them or the family."""
+        cure = cure or "mend or remove it, or choose another family with families="
+        return cls(
+            f"{label}: the value {value} is outside {family.name}, which takes {family.support_name}; {cure}."
+        )
+
+
 class Totals(ABC):
     """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
 

@@ -15,7 +15,6 @@ from scipy import sparse
 from suffice import threads
 from suffice.archive import Fields
 from suffice.factors.base import (
-    SQUARABLE,
     Block,
     Codes,
     Counts,
@@ -24,20 +23,16 @@ from suffice.factors.base import (
     gather,
     impossible,
     place_origins,
-    refuse_infinities,
     size_of_squares,
     within,
 )
 from suffice.factors.outcomes import outcome_sums
+from suffice.factors.refuse_columns import refuse_cells
 from suffice.factors.solve_columns import solve_columns
 from suffice.factors.solved_columns import SolvedColumns
 from suffice.factors.sparse_columns import (
-    class_sums,
-    column_of_entry,
-    dense,
+    ClassSums,
     largest_entries,
-    membership,
-    with_data,
 )
 from suffice.families import Family
 from suffice.families.elementary import (
@@ -51,11 +46,9 @@ from suffice.families.elementary import (
     rescale,
 )
 from suffice.kernels import reference as kernels
-from suffice.kernels.choice import contiguous, gaussian_for, has_squares, read_only, row_parts
+from suffice.kernels.choice import contiguous, gaussian_for, read_only, row_parts
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
-LARGEST = 2.0**960
-WIDEST = 2.0**-480
 LARGEST_EXPONENT = 1024
 """Of a float."""
 MOST_CLASSES = 256
@@ -106,61 +99,7 @@ class ColumnTotals(Totals):
         return int(self.total.shape[2])
 
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        if sparse.issparse(block):
-            self._refuse_sparse(block, labels)
-            return
-        refuse_infinities(block, labels)
-        if not self.family.takes_every_number:
-            bad = ~(self.family.support(block) | np.isnan(block))
-            if bad.any():
-                row, column = first_offence(bad)
-                raise ValueError(self._outside(labels[column], block[row, column], f"row {row}"))
-        self._refuse_overflow(block, labels)
-
-    def _refuse_overflow(self, block: Array, labels: list[str]) -> None:
-        """Raise where the sums would leave the floats."""
-        if not {"x", "x2"} & set(self.family.functions) or not block.size:
-            return
-        if self.family.scaled:
-            if has_squares(block):
-                return
-            highest = np.fmax(np.fmax.reduce(block, axis=0), self.origin.max(axis=0, initial=0.0))
-            lowest = np.fmin(np.fmin.reduce(block, axis=0), self.origin.min(axis=0, initial=0.0))
-            with np.errstate(over="ignore", invalid="ignore"):
-                large = np.isinf(highest - lowest)
-        else:
-            size = np.abs(block).astype(np.float64)
-            highest = np.fmax.reduce(size, axis=0)
-            large = highest > (SQUARABLE if "x2" in self.family.functions else LARGEST)
-            if self.family.centred:
-                held = np.where(self.has_origin(), self.origin, np.nan)
-                highest = np.fmax(highest, np.fmax.reduce(held, axis=0, initial=np.nan))
-                lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(held, axis=0, initial=np.nan))
-                large |= (lowest < 1.0 / LARGEST) | (lowest < highest * WIDEST)
-        if large.any():
-            raise ValueError(
-                f"{labels[int(np.argmax(large))]}: its values are too large, too small or too far apart "
-                f"for {self.family.name} in floats; measure it in another unit, or choose LogNormal() or "
-                "Histogram()."
-            )
-
-    def _refuse_sparse(self, block: Block, labels: list[str]) -> None:
-        if not set(self.family.functions) <= {"x", "x2"} or not self.family.support(np.zeros(1)).all():
-            raise ValueError(
-                f"{labels[0]} is sparse, and {self.family.name} needs {self.family.support_name}, "
-                "so the zeros that are not stored cannot be read; pass a dense array."
-            )
-        bad = ~(self.family.support(block.data) | np.isnan(block.data))
-        if bad.any():
-            entry = int(np.argmax(bad))
-            label = labels[column_of_entry(block, entry)]
-            raise ValueError(self._outside(label, block.data[entry], "a stored entry"))
-
-    def _outside(self, label: str, value: Any, where: str) -> str:
-        return (
-            f"{label}: the value {value} ({where}) is outside {self.family.name}, which takes "
-            f"{self.family.support_name}; mend or remove it, or choose another family with families=."
-        )
+        refuse_cells(self, block, labels)
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
         if sparse.issparse(block):
@@ -283,17 +222,17 @@ class ColumnTotals(Totals):
             :, np.newaxis
         ]
         powers = tuple(DEGREE[name] for name in self.family.functions)
-        members = membership(classes, weights, n_classes)
-        fresh.total, gaps = class_sums(block, powers, np.ldexp(1.0, -fresh.unit), members)
-        if gaps is not None:
+        sums = ClassSums(block, classes, weights, n_classes)
+        x, missing = block.data.astype(np.float64), np.isnan(block.data)
+        if missing.any():
+            x[missing] = 0.0
             fresh.expand_presence()
-            missing = with_data(block, np.isnan(block.data).astype(np.float64))
-            rows, _ = class_sums(missing, (1,), np.ones(self.n_columns), membership(classes, None, n_classes))
-            fresh.weight -= gaps
-            fresh.support -= rows[0].astype(np.int64)
+            fresh.weight -= sums.of(missing.astype(np.float64))
+            fresh.support -= sums.n_of(missing)
+        scaled = x * np.ldexp(1.0, -fresh.unit)[sums.columns]
+        fresh.total = np.stack([sums.of(scaled**power) for power in powers])
         if self.family.has_base_measure:
-            data = np.nan_to_num(block.data.astype(np.float64))
-            fresh.base = dense(members @ with_data(block, self.family.log_base_measure(data)))
+            fresh.base = sums.of(self.family.log_base_measure(x))
         return fresh
 
     def expand_presence(self) -> None:

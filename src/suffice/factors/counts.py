@@ -15,6 +15,7 @@ from suffice.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_exp
 from suffice.factors.base import (
     Codes,
     Counts,
+    OutsideSupportError,
     Separation,
     Solved,
     Totals,
@@ -25,112 +26,71 @@ from suffice.factors.base import (
     refuse_infinities,
     within,
 )
-from suffice.factors.language import DENSE_BYTES, Weights
-from suffice.factors.sparse_columns import column_of_entry, dense, membership
-from suffice.factors.sparse_counts import (
-    CountEntries,
-    add_sparse_count_scores,
-    sum_sparse_counts,
-    summed,
-)
+from suffice.factors.count_sums import add_sparse_count_scores, sum_dense_counts, sum_sparse_counts
+from suffice.factors.entries import Entries, EntrySums, no_entries, summed
+from suffice.factors.sparse_columns import column_of_entry, dense
+from suffice.factors.weights import Weights, are_large, multinomial_weights
 from suffice.families import Bernoulli, Family
 from suffice.families.elementary import Array
+from suffice.kernels.choice import is_complete
 from suffice.scores import IMPOSSIBLE, Scores
 
-PENDING = 1 << 20
-"""Entries that may wait before they are summed, at the least."""
 
-
-class CountTotals(Totals):
+class CountTotals(EntrySums, Totals):
     """Σ w·x per class and column, with the rows that hold each column, and the rows of each class.
 
-    A row with a gap anywhere in the block is missing as a whole. New entries wait unsummed, so that adding
-    a row costs what the row costs.
+    A row with a gap anywhere in the block is missing as a whole.
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
-        self, family: Family, entries: CountEntries, weight: Array, rows: Counts, base: Array
+        self, family: Family, n_columns: int, entries: Entries, weight: Array, rows: Counts, base: Array
     ) -> None:
+        super().__init__(entries)
         self.family = family
+        self._n_columns = n_columns
         self.weight = weight
         self.rows = rows
         self.base = base
-        self._entries = [entries]
-        self._waiting = 0
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
-        return cls(
-            family,
-            CountEntries.none(0, n_columns),
-            np.zeros(0),
-            np.zeros(0, dtype=np.int64),
-            np.zeros(0),
-        )
+        return cls(family, n_columns, no_entries(), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
 
     @property
     def n_columns(self) -> int:
-        return self._entries[0].n_columns
+        return self._n_columns
 
-    @property
-    def entries(self) -> CountEntries:
-        """The sums by class and column."""
-        if len(self._entries) > 1:
-            self._entries = [summed(self._entries)]
-            self._waiting = 0
-        return self._entries[0]
-
-    def _append(self, more: CountEntries) -> None:
-        """Add entries; they are summed when they are asked for, or when many wait."""
-        self._entries.append(more)
-        self._waiting += len(more)
-        if self._waiting > max(PENDING, len(self._entries[0])):
-            self._entries = [self.entries]
+    def table(self) -> Array:
+        """Σ w·x in a plain table."""
+        return self.entries.table(self.entries.total, len(self.rows), self.n_columns)
 
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
         refuse_infinities(block, labels)
         bad = _entries(block) < 0
         if bad.any():
             label, value = labels[_first_column(block, bad)], _entries(block)[bad].flat[0]
-            raise ValueError(
-                f"{label}: the value {value} is outside {self.family.name}, which takes "
-                f"{self.family.support_name}; mend or remove it, or choose another family with families=."
-            )
+            raise OutsideSupportError.of(label, value, self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
-        if sparse.issparse(block):
-            sums = self.weight, self.rows, self.base
-            self._append(sum_sparse_counts(block, classes, weights, sums))
-            return
-        whole = ~_rows_with_gaps(block)
-        if not whole.all():
-            block, classes = block[whole], classes[whole]
-            weights = None if weights is None else weights[whole]
-        n_classes = len(self.rows)
-        counts = np.bincount(classes, minlength=n_classes)
-        self.rows += counts
-        self.weight += counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
-        members = membership(classes, weights, n_classes)
-        support = dense(membership(classes, None, n_classes) @ (block > 0)).astype(np.int64)
-        self._append(CountEntries.of_tables(dense(members @ block), support))
-        self.base += members @ log_base_of_rows(block)
+        summed_up = sum_sparse_counts if sparse.issparse(block) else sum_dense_counts
+        self.append(summed_up(block, classes, weights, (self.weight, self.rows, self.base)))
 
     def add(self, other: Self, sign: int) -> None:
-        self._append(other.entries.scaled(sign, sign))
+        self.append(other.entries.scaled(sign, sign))
         self.weight += sign * other.weight
         self.rows += sign * other.rows
         self.base += sign * other.base
 
     def scale(self, factor: float) -> None:
-        self._entries = [self.entries.scaled(factor)]
+        self.entries = self.entries.scaled(factor)
         self.weight *= factor
         self.base *= factor
 
     def take_classes(self, index: Codes) -> Self:
         by_class = (gather(array, index, 0) for array in (self.weight, self.rows, self.base))
-        return type(self)(self.family, self.entries.of_classes(index), *by_class)
+        return type(self)(self.family, self.n_columns, self.entries.of_classes(index), *by_class)
 
     def take_columns(self, index: Codes) -> Self:
         """A joint block is decided as a whole, so its columns never change."""
@@ -139,15 +99,17 @@ class CountTotals(Totals):
         return self.take_classes(np.arange(len(self.rows)))
 
     def vanishes(self) -> NDArray[np.bool_]:
-        return np.asarray((np.diff(self.entries.starts) == 0) & (self.rows == 0) & (self.base == 0))
+        gone = (self.rows == 0) & (self.base == 0)
+        gone[self.entries.classes] = False
+        return np.asarray(gone)
 
     def matches(self, other: Self, rtol: float) -> bool:
-        if self.entries.shape != other.entries.shape:
+        if (len(self.rows), self.n_columns) != (len(other.rows), other.n_columns):
             return False
         size = np.abs(self.entries.total).max(initial=0.0)
         apart = summed([self.entries, other.entries.scaled(-1, -1)])
         both = summed([self.entries, other.entries])
-        among = both.total[np.searchsorted(both.places(), apart.places())]
+        among = both.total[np.searchsorted(both.keys(), apart.keys())]
         return (
             not apart.support.any()
             and bool(np.all(np.abs(apart.total) <= rtol * (np.abs(among) + size)))
@@ -157,29 +119,38 @@ class CountTotals(Totals):
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        names = ("starts", "columns", "total", "support")
-        by_class = {"weight": self.weight, "rows": self.rows, "base": self.base}
-        return {name: getattr(self.entries, name) for name in names} | by_class
+        entries = self.entries
+        return {
+            "starts": entries.starts(len(self.rows)),
+            "columns": entries.columns,
+            "total": entries.total,
+            "support": entries.support,
+            "weight": self.weight,
+            "rows": self.rows,
+            "base": self.base,
+        }
 
     def presence(self) -> Array:
         return np.broadcast_to(self.weight[:, np.newaxis], (len(self.weight), self.n_columns))
 
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        starts = fields.array("starts", np.int64, (n_classes + 1,))
         columns = fields.array("columns", np.int32, (None,))
-        entries = CountEntries(
-            n_columns,
-            fields.array("starts", np.int64, (n_classes + 1,)),
+        lengths = np.diff(starts)
+        if starts[0] != 0 or starts[-1] != len(columns) or (lengths < 0).any():
+            raise fields.error("starts", "must lead from the first entry to the last.")
+        entries = Entries(
+            np.repeat(np.arange(n_classes, dtype=np.int32), lengths),
             columns,
             fields.array("total", np.float64, columns.shape),
             fields.array("support", np.int64, columns.shape),
         )
-        if (np.diff([0, *entries.starts, len(columns)]) < 0).any() or entries.starts[0] != 0:
-            raise fields.error("starts", "must lead from the first entry to the last.")
-        if ((columns < 0) | (columns >= n_columns)).any() or (np.diff(entries.places()) <= 0).any():
+        if ((columns < 0) | (columns >= n_columns)).any() or (np.diff(entries.keys()) <= 0).any():
             raise fields.error("columns", "must be in order, each once in a class.")
         return cls(
             family,
+            n_columns,
             entries,
             weight=fields.array("weight", np.float64, (n_classes,)),
             rows=fields.array("rows", np.int64, (n_classes,)),
@@ -187,13 +158,14 @@ class CountTotals(Totals):
         )
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        entries = self.entries
-        if entries.support.min(initial=1) > 0 and entries.total.min(initial=1.0) > 0.0:
+        total, support = self.entries.total, self.entries.support
+        if support.min(initial=1) > 0 and total.min(initial=1.0) > 0.0:
             return None
-        largest = max(size, float(np.abs(entries.total).max(initial=0.0)))
-        bad = impossible(entries.total, entries.support, largest)
+        bad = impossible(total, support, max(size, float(np.abs(total).max(initial=0.0))))
         if bad.any():
-            return f"{labels[int(entries.columns[bad].min())]} would have a count below zero in some class"
+            return (
+                f"{labels[int(self.entries.columns[bad].min())]} would have a count below zero in some class"
+            )
         return None
 
     def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedCounts:
@@ -231,13 +203,15 @@ class SolvedCounts(Solved):
     def __init__(self, totals: CountTotals, tables: Tables | None = None) -> None:
         self.family = totals.family
         self.entries = totals.entries.chosen(totals.entries.support > 0)
-        self.draws = self.entries.by_class(self.entries.total)
+        self.n_columns = totals.n_columns
+        draws = np.bincount(self.entries.classes, self.entries.total, len(totals.rows))
+        self.draws = draws.astype(np.float64, copy=False)
         self.mean_length = np.divide(
             self.draws, totals.weight, out=np.zeros_like(self.draws), where=totals.weight > 0
         )
         self.regularized = []
         self.n_parameters = len(self.draws) * max(totals.n_columns - 1, 0)
-        self.is_wide = tables is None and 8 * len(self.draws) * totals.n_columns > DENSE_BYTES
+        self.is_wide = tables is None and are_large(len(self.draws), totals.n_columns)
         self._base = float(totals.base.sum())
         if tables is not None:
             self.tables = tables
@@ -245,7 +219,9 @@ class SolvedCounts(Solved):
     @cached_property
     def tables(self) -> Tables:
         """The plain tables."""
-        return Tables.of(self.entries.table(self.entries.total) + self.family.alpha)
+        return Tables.of(
+            self.entries.table(self.entries.total, len(self.draws), self.n_columns) + self.family.alpha
+        )
 
     @cached_property
     def by_column(self) -> Array:
@@ -255,30 +231,16 @@ class SolvedCounts(Solved):
     @cached_property
     def weights(self) -> tuple[Weights, Weights | None]:
         """Log θ of what each class does not hold, and beyond it of what it does; and powers of alpha."""
-        alpha, draws, entries, n_columns = self.family.alpha, self.draws, self.entries, self.entries.n_columns
-        nothing = np.zeros(len(draws))
-        if alpha > 0:
-            default = np.log(alpha) - np.log(draws + alpha * n_columns)
-            beyond = entries.matrix(np.log1p(entries.total / alpha))
-            return Weights(beyond.T.tocsr(), default, nothing), None
-        # The limit α → 0⁺: an unseen column has order 1 and leaves 1/N; a class without counts is uniform.
-        some = draws > 0
-        default = np.where(some, -np.log(np.where(some, draws, 1.0)), -np.log(n_columns))
-        beyond = entries.matrix(np.log(entries.total))
-        orders = entries.matrix(np.full(len(entries), -IMPOSSIBLE))
-        return (
-            Weights(beyond.T.tocsr(), default, nothing),
-            Weights(orders.T.tocsr(), np.where(some, IMPOSSIBLE, 0.0), nothing),
-        )
+        return multinomial_weights(self.entries, self.draws, self.family.alpha, self.n_columns)
 
     @property
     def log_likelihood(self) -> float:
         entries = self.entries
         if self.is_wide:
-            total = (self.draws + self.family.alpha * entries.n_columns)[entries.classes()]
+            total = (self.draws + self.family.alpha * self.n_columns)[entries.classes]
             log_p = np.log(entries.total + self.family.alpha) - np.log(total)
         else:
-            log_p = self.tables.log_p[entries.classes(), entries.columns]
+            log_p = self.tables.log_p[entries.classes, entries.columns]
         return float(entries.total @ log_p) + self._base
 
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
@@ -407,7 +369,7 @@ def _entries(block: Any) -> NDArray[Any]:
 
 def _rows_with_gaps(block: Any) -> NDArray[np.bool_]:
     if not sparse.issparse(block):
-        return np.asarray(np.isnan(block).any(axis=1))
+        return np.zeros(len(block), np.bool_) if is_complete(block) else np.isnan(block).any(axis=1)
     gaps = np.zeros(block.shape[0], dtype=np.bool_)
     missing = np.isnan(block.data)
     if missing.any():

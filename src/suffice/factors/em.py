@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import linalg
 
 from suffice.archive import Fields, Scalars
 from suffice.factors.climbing import Beside, Group, Point, climb
@@ -121,7 +122,10 @@ def _available_case(cells: list[list[Pattern]], variance: Array) -> Array:
 
 
 def nearest_covariance(covariance: Array) -> Array:
-    """The nearest matrix without negative eigenvalues that keeps the diagonal."""
+    """The nearest matrix without negative eigenvalues, but for rounding, that keeps the diagonal."""
+    rounding = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
+    if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(rounding), lower=True)[1]:
+        return covariance
     values, vectors = np.linalg.eigh(covariance)
     if values[0] >= 0:
         return covariance

@@ -1,8 +1,4 @@
-"""Languages: the probability of every word in every class, and what documents score.
-
-Most words are never seen in most classes, and all words unseen in a class weigh the same there. So a
-class keeps one default, and for the words it has seen what they weigh beyond it.
-"""
+"""Languages: the probability of every word in every class, and what documents score."""
 
 from __future__ import annotations
 
@@ -13,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from suffice.factors.entries import Entries, sums_by_class
+from suffice.factors.weights import Weights, rows_of_entries
 from suffice.factors.word_counts import document_lengths, document_values, term_frequencies
-from suffice.factors.word_entries import Entries, sums_by_class
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.kernels.choice import row_parts
@@ -26,43 +22,6 @@ from suffice.text import Counts as DocumentCounts
 
 SCORES_AT_ONCE = 4
 """Arrays of scores that exist beside each other while documents are scored."""
-DENSE_BYTES = 1 << 26
-"""Weights up to this size are kept as a plain matrix, which multiplies faster."""
-
-
-@dataclass
-class Weights:
-    """What words weigh in each class: `default` + `beyond[word, class]` (+ `word`, equal for all classes)."""
-
-    beyond: Any
-    """(V, K), sparse where large."""
-    default: Array
-    baseline: Array
-    """What a document without words scores."""
-
-    @classmethod
-    def of(cls, entries: Entries, beyond: Array, size: int, default: Array, baseline: Array) -> Weights:
-        """From what each entry weighs beyond the default."""
-        n_classes = len(default)
-        if 8 * n_classes * size <= DENSE_BYTES:
-            dense = np.zeros((size, n_classes))
-            dense[entries.words, entries.classes] = beyond
-            return cls(dense, default, baseline)
-        starts = np.searchsorted(entries.classes, np.arange(n_classes + 1))
-        by_class = sparse.csr_array((beyond, entries.words, starts), shape=(n_classes, size))
-        return cls(by_class.T.tocsr(), default, baseline)
-
-    def of_entries(self, entries: Entries) -> Array:
-        """What each of some entries weighs."""
-        beyond = np.asarray(self.beyond[entries.words, entries.classes]).reshape(-1)
-        return np.asarray(beyond + self.default[entries.classes])
-
-    def scores(self, x: Any, lengths: Array) -> Array:
-        """Σ x·weight of each document."""
-        product = x @ self.beyond
-        product = product.toarray() if sparse.issparse(product) else product
-        product += lengths[:, np.newaxis] * self.default + self.baseline
-        return np.asarray(product)
 
 
 @dataclass
@@ -134,7 +93,7 @@ class Language:
             x, rows = x[~outside], rows[~outside]
         if self.idf is not None:
             x = x * self.idf[rows]
-        return sparse.csr_array((x, rows, starts), shape=(len(counts), self.n_words)), worth
+        return rows_of_entries(x, rows, starts, self.n_words), worth
 
     def _worth(self, counts: DocumentCounts, unseen: NDArray[np.int64]) -> tuple[Array, Array]:
         """What each count is worth, and what all the words never seen of a document, taken as one word."""
@@ -200,7 +159,7 @@ class Language:
         """θ of every word in one class: of a draw, or of the word's presence in a document."""
         counts, trials, choices = self._counted()
         mine = slice(*np.searchsorted(self.entries.classes, [k, k + 1]))
-        own = np.bincount(self.entries.words[mine], counts[mine], self.n_words)
+        own = np.bincount(self.entries.columns[mine], counts[mine], self.n_words)
         total = trials[k] + self.family.alpha * choices
         return np.asarray(
             (own + self.family.alpha) / total if total > 0 else np.full(len(own), 1.0 / choices)
@@ -215,7 +174,7 @@ class Language:
         here = self.entries.classes == k
         (mine, my_order), (others, their_order) = (
             self._log_share(
-                np.bincount(self.entries.words, counts * side, self.n_words).astype(np.float64),
+                np.bincount(self.entries.columns, counts * side, self.n_words).astype(np.float64),
                 total,
                 choices,
             )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
+ROUNDED_AWAY = 8192
+"""Sizes up to which the elimination of a correlation matrix fails only where an eigenvalue is below SINGULAR
+times the size (Demmel 1989: it succeeds from size²·ε on)."""
 LEAST = 1e-6
 """The smallest share of a pseudo-observation: of less, twice over, rounding would leave nothing."""
 FEW_DIGITS = 1e-6
@@ -101,6 +104,8 @@ def has_full_rank(matrix: Array, singular: float = SINGULAR) -> bool:
     smallest = singular * len(matrix)
     size = float(np.linalg.norm(correlation, 1)) if len(matrix) else 0.0
     root, failed = linalg.lapack.dpotrf(correlation, lower=True)
+    if failed and len(matrix) < ROUNDED_AWAY:
+        return False
     if not failed and len(matrix):
         # The condition number in the 1-norm is cheap, and bounds the smallest eigenvalue from below.
         reciprocal, _ = linalg.lapack.dpocon(root, size, uplo="L")

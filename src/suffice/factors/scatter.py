@@ -153,9 +153,10 @@ class ScatterTotals(Totals):
             grouped = [sums for sums in threads.run(sums_of, parts) if sums is not None]
         if len(grouped) < len(parts):
             return None
-        products = np.zeros((n_classes, self.n_columns + 1, self.n_columns + 1))
+        first, *others = grouped or [GroupedSums(origin)]
+        products = first.products
         with np.errstate(over="ignore", invalid="ignore"):  # the size tells
-            for sums in grouped:
+            for sums in others:
                 products += sums.products
         squares = np.diagonal(products, axis1=1, axis2=2)[:, :-1]
         size = size_of_squares(products[:, -1, :-1], squares, weights)
@@ -299,7 +300,7 @@ class ScatterTotals(Totals):
         origin = np.full((len(index), self.n_columns), np.nan)
         origin[index >= 0] = self.origin[index[index >= 0]]
         places: dict[int, int] = {int(old): new for new, old in enumerate(index) if old >= 0}
-        cells = {(places[k], p): cell.copy() for (k, p), cell in self.cells.items() if k in places}
+        cells = {(places[k], p): cell for (k, p), cell in self.cells.items() if k in places}
         return type(self)(self.family, cells, origin, self.exponent.copy())
 
     def take_columns(self, index: Codes) -> Self:

@@ -12,13 +12,14 @@ from suffice.factors.base import Counts
 from suffice.families.elementary import Array
 
 
-@dataclass
+@dataclass(frozen=True)
 class Sums:
     """Sums over the rows of one class and one pattern, in the pattern's p columns.
 
     `weight` is () for a pattern, and (p, p) by pairs of columns; likewise `total` is (p,) or (p, p):
     total[i, j] is Σ w·x_i over rows in which both i and j are observed. The third and fourth moments
-    Σ w·x_i²·x_j and Σ w·x_i²·x_j² are kept for Ledoit and Wolf's shrinkage only.
+    Σ w·x_i²·x_j and Σ w·x_i²·x_j² are kept for Ledoit and Wolf's shrinkage only. The arrays are never
+    written to: copies of statistics share them.
     """
 
     weight: Array
@@ -30,13 +31,13 @@ class Sums:
     third: Array | None = None
     fourth: Array | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.peak, *self.arrays().values()):
+            array.setflags(write=False)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All sums, by name."""
         return {name: value for name, value in vars(self).items() if value is not None and name != "peak"}
-
-    def copy(self) -> Sums:
-        """An independent copy."""
-        return Sums(peak=self.peak.copy(), **{name: value.copy() for name, value in self.arrays().items()})
 
     def added(self, other: Sums, sign: int) -> Sums:
         """The sum, or difference."""
@@ -60,13 +61,7 @@ class Sums:
         half = self.total + 0.5 * self.weight * shift
         scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
         scatter += self.scatter
-        moved = Sums(
-            self.weight,
-            self.support,
-            self.total + self.weight * shift,
-            scatter,
-            self._peak_of_move(shift, scatter),
-        )
+        third = fourth = None
         if self.third is not None and self.fourth is not None:
             # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
             a, b = shift[:, np.newaxis], shift[np.newaxis]
@@ -79,8 +74,7 @@ class Sums:
                 + 2 * a * b * xi
                 + a**2 * (xj + b * self.weight)
             )
-            moved.third = third
-            moved.fourth = (
+            fourth = (
                 self.fourth
                 + 2 * b * self.third
                 + b**2 * square
@@ -89,7 +83,15 @@ class Sums:
                 + 2 * a * b**2 * xi
                 + a**2 * (square.T + 2 * b * xj + b**2 * self.weight)
             )
-        return moved
+        return Sums(
+            self.weight,
+            self.support,
+            self.total + self.weight * shift,
+            scatter,
+            self._peak_of_move(shift, scatter),
+            third,
+            fourth,
+        )
 
     def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
         """The largest number on the way from Σx² to Σ(x + a)²."""
@@ -143,31 +145,33 @@ class Sums:
         scatter = self.scatter * a
         scatter *= b
         total = self.total * (a if self.weight.ndim else scale)
-        scaled = Sums(self.weight, self.support, total, scatter, self.peak * scale**2)
+        third = fourth = None
         if self.third is not None and self.fourth is not None:
-            scaled.third = self.third * a**2
-            scaled.third *= b
-            scaled.fourth = self.fourth * a**2
-            scaled.fourth *= b**2
-        return scaled
+            third = self.third * a**2
+            third *= b
+            fourth = self.fourth * a**2
+            fourth *= b**2
+        return Sums(self.weight, self.support, total, scatter, self.peak * scale**2, third, fourth)
 
 
 def sums_of_rows(x: Array, w: Array | None, *, moments: bool) -> Sums:
     """Sums over complete rows."""
     weighted = x if w is None else x * w[:, np.newaxis]
     scatter = weighted.T @ x
-    sums = Sums(
+    third = fourth = None
+    if moments:
+        square = x**2
+        weighted_square = square if w is None else square * w[:, np.newaxis]
+        third, fourth = weighted_square.T @ x, weighted_square.T @ square
+    return Sums(
         np.asarray(float(len(x)) if w is None else w.sum()),
         np.asarray(len(x), dtype=np.int64),
         weighted.sum(axis=0),
         scatter,
         np.diag(scatter).copy(),
+        third,
+        fourth,
     )
-    if moments:
-        square = x**2
-        sums.third = (square if w is None else square * w[:, np.newaxis]).T @ x
-        sums.fourth = (square if w is None else square * w[:, np.newaxis]).T @ square
-    return sums
 
 
 def pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:

@@ -270,8 +270,9 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
             sums = cell.sums
             weight[k], mean[k] = sums.weight, sums.total / sums.weight
             own = sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
-            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
-            own[constant] = own[:, constant] = 0.0
+            constant = data.variance[k] == 0
+            if constant.any():  # what is left of these is rounding, and may be below 0
+                own = np.where(constant | constant[:, np.newaxis], 0.0, own)
             scatter[tying.group[k]] += own
             if cell.raw.fourth is not None:
                 shift = cell.shift - mean[k] / cell.factor

@@ -17,6 +17,7 @@ from suffice.expressions import Gaps, Score
 from suffice.factors.base import (
     Block,
     Codes,
+    OutsideSupportError,
     Separation,
     Solved,
     active_columns,
@@ -174,16 +175,18 @@ class SolvedColumns(Solved):
         return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """∫ exp(a·λᵀu) is a member of the family again where h = 1; counts with another h are summed up."""
-        if self.family.has_base_measure:
-            return self._log_power_sums_of_counts(seen, powers) if self.family.discrete else None
+        """By the family's formula; counts without one are summed up."""
+        if self.family.has_base_measure and self.family.discrete:
+            return self._log_power_sums_of_counts(seen, powers)
         on = seen & self.active
         natural, origin = self._members(self.point | ~self.active), self._origin_in_units()
         whole = self.family.log_normalizer(natural, origin)
-        sums = [
-            self.family.log_normalizer(a * natural, origin) - whole + (a - 1.0) * self.constant
-            for a in powers
-        ]
+        sums = []
+        for a in powers.tolist():
+            integral = self.family.log_power_integral(natural, origin, a)
+            if integral is None:
+                return None
+            sums.append(integral - whole + (a - 1.0) * self.constant)
         # A single value has probability 1, whatever the power.
         return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
 
@@ -215,10 +218,11 @@ class SolvedColumns(Solved):
         if outside is not None and outside.any():
             if self.family.unseen == "error":
                 row, column = first_offence(outside)
-                raise ValueError(
-                    f"{np.asarray(labels)[self.active][column]}: the value {raw[row, column]} "
-                    f"(row {first_row + row}) is outside {self.family.name}, which takes "
-                    f"{self.family.support_name}; unseen='ignore' would treat it as missing."
+                raise OutsideSupportError.of(
+                    np.asarray(labels)[self.active][column],
+                    f"{raw[row, column]} (row {first_row + row})",
+                    self.family,
+                    cure="unseen='ignore' would treat it as missing",
                 )
             raw = np.where(outside, np.nan, raw)
         largest, smallest = self._float_range()

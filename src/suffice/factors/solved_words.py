@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.factors.base import Codes, Separation, Solved, divergences
-from suffice.factors.language import Language, Weights
+from suffice.factors.entries import Entries, sum_of, sums_by_class
+from suffice.factors.language import Language
+from suffice.factors.weights import Weights, log_gain, multinomial_weights
 from suffice.factors.word_counts import WordCounts
-from suffice.factors.word_entries import Entries, sum_of, sums_by_class
 from suffice.families import Bernoulli, Words
 from suffice.families.elementary import Array
 from suffice.scores import IMPOSSIBLE, Scores
@@ -28,21 +29,18 @@ SAME = 1e-9
 def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Language:
     """The language of every class."""
     entries, vocabulary = column.entries, column.vocabulary
-    if (held := entries.support > 0).all():
-        del held
-    else:
-        entries = entries.chosen(held)
+    entries = entries.chosen(entries.support > 0)
     kept = _kept_words(family, entries, vocabulary)
     row = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
     if not kept.all():
-        entries = entries.chosen(kept[entries.words])
-        entries = entries.renumbered(row[entries.words])
+        entries = entries.chosen(kept[entries.columns])
+        entries = entries.renumbered(row[entries.columns])
     n_words, n_classes = int(kept.sum()), len(column.rows)
     idf = None
     if family.idf:
-        holding = np.bincount(entries.words, entries.present, n_words)
+        holding = np.bincount(entries.columns, entries.present, n_words)
         idf = np.maximum(np.log(max(float(column.weight.sum()), 1e-300)) - np.log(holding), 0.0)
-        entries = entries.with_total(entries.total * idf[entries.words])
+        entries = entries.with_total(entries.total * idf[entries.columns])
     language = Language(
         family,
         analysis,
@@ -65,8 +63,8 @@ def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Langua
 def _kept_words(family: Words, entries: Entries, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Which words count: those in enough documents, by weight, and of them the most common."""
     size = len(vocabulary)
-    documents = np.bincount(entries.words, entries.present, size)
-    kept = np.bincount(entries.words, minlength=size) > 0
+    documents = np.bincount(entries.columns, entries.present, size)
+    kept = np.bincount(entries.columns, minlength=size) > 0
     if family.min_count > 1:
         kept &= documents >= family.min_count * (1.0 - SAME)
     if family.max_vocabulary is not None and kept.sum() > family.max_vocabulary:
@@ -82,25 +80,12 @@ def _kept_words(family: Words, entries: Entries, vocabulary: Vocabulary) -> NDAr
 def _multinomial(language: Language, size: int) -> None:
     """θ_w = (N_w + α)/(N + αV)."""
     family, entries, draws = language.family, language.entries, language.draws
-    nothing = np.zeros(len(draws))
-    alpha = family.alpha
-    if alpha > 0:
-        places = size + language.smooths_unseen
-        default = np.log(alpha) - np.log(draws + alpha * max(places, 1))
-        beyond = entries.total / alpha
-        np.log1p(beyond, out=beyond)
-    else:
-        # The limit α → 0⁺: an unseen word has order 1 and leaves 1/N; a class without words is uniform.
-        some = draws > 0
-        default = np.where(some, -np.log(np.where(some, draws, 1.0)), -np.log(max(size, 1)))
-        # A word in every document has idf 0, so its counts are worth nothing: as good as unseen.
-        entries = entries.chosen(entries.total > 0)
-        beyond = np.log(entries.total)
-        orders = np.where(some, IMPOSSIBLE, 0.0)
-        language.orders = Weights.of(entries, -orders[entries.classes], size, orders, nothing)
-    language.weights = Weights.of(entries, beyond, size, default, nothing)
+    language.weights, language.orders = multinomial_weights(
+        entries, draws, family.alpha, size, unseen=int(language.smooths_unseen)
+    )
     if family.weight_norm:
-        language.scale = _shrinking(-sums_by_class(entries, beyond, len(draws)) - size * default)
+        beyond = sums_by_class(entries, log_gain(entries, family.alpha), len(draws))
+        language.scale = _shrinking(-beyond - size * language.weights.default)
 
 
 def _bernoulli(language: Language, size: int) -> None:
@@ -139,11 +124,11 @@ def _complement(language: Language, size: int) -> None:
     """−log of θ_w in all the other classes (Rennie et al. 2003)."""
     family, entries, draws = language.family, language.entries, language.draws
     alpha = family.alpha
-    everywhere = np.bincount(entries.words, entries.total, size)
+    everywhere = np.bincount(entries.columns, entries.total, size)
     default = np.log(draws.sum() - draws + alpha * max(size, 1))
     # Alpha last: added to a count and the count taken away again, a small one would lose its digits.
-    elsewhere = np.maximum(everywhere[entries.words] - entries.total, 0.0)
-    beyond = np.log(everywhere[entries.words] + alpha) - np.log(elsewhere + alpha)
+    elsewhere = np.maximum(everywhere[entries.columns] - entries.total, 0.0)
+    beyond = np.log(everywhere[entries.columns] + alpha) - np.log(elsewhere + alpha)
     language.word = -np.log(everywhere + alpha)
     language.weights = Weights.of(entries, beyond, size, default, np.zeros(len(draws)))
     if family.weight_norm:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.factors.base import Codes
+from suffice.factors.base import Codes, OutsideSupportError
 from suffice.families.elementary import Array
 from suffice.scores import Scores
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from suffice.factors.solved_columns import SolvedColumns
 
 
-def membership(classes: Codes, weights: Array | None, n_classes: int) -> Any:
-    """The (classes × rows) matrix with each row's weight at its class."""
-    n_rows = len(classes)
-    data = np.ones(n_rows) if weights is None else weights
-    return sparse.csr_array((data, (classes, np.arange(n_rows))), shape=(n_classes, n_rows))
+def places(block: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+    """Row and column of each stored entry."""
+    along = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
+    return (along, block.indices) if block.format == "csr" else (block.indices, along)
 
 
 def with_data(block: Any, data: NDArray[Any]) -> Any:
@@ -48,14 +47,26 @@ def largest_entries(block: Any) -> Array:
     return dense(sizes.max(axis=0)).reshape(-1)
 
 
-def class_sums(block: Any, powers: tuple[int, ...], scale: Array, members: Any) -> tuple[Array, Array | None]:
-    """Σ w·(x·scale)^p for each power: (powers, classes, columns); and Σ w over missing entries."""
-    entries = block.astype(np.float64)
-    missing = np.isnan(entries.data)
-    scaled = (with_data(entries, np.where(missing, 0.0, entries.data)) @ sparse.diags_array(scale)).tocsr()
-    sums = np.stack([dense(members @ with_data(scaled, scaled.data**p)) for p in powers])
-    gaps = dense(members @ with_data(entries, missing.astype(np.float64))) if missing.any() else None
-    return sums, gaps
+class ClassSums:
+    """Sums over the stored entries of a sparse block, by class and column."""
+
+    def __init__(self, block: Any, classes: Codes, weights: Array | None, n_classes: int) -> None:
+        rows, self.columns = places(block)
+        self._shape = n_classes, block.shape[1]
+        self._cells = classes[rows] * block.shape[1] + self.columns
+        self._weights = None if weights is None else weights[rows]
+
+    def of(self, values: Array) -> Array:
+        """Σ w·value, (classes, columns)."""
+        weighted = values if self._weights is None else values * self._weights
+        n_classes, n_columns = self._shape
+        sums = np.bincount(self._cells, weighted, n_classes * n_columns)
+        return sums.astype(np.float64, copy=False).reshape(self._shape)
+
+    def n_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many entries are chosen, (classes, columns)."""
+        n_classes, n_columns = self._shape
+        return np.bincount(self._cells[chosen], minlength=n_classes * n_columns).reshape(self._shape)
 
 
 def add_sparse_scores(
@@ -66,31 +77,29 @@ def add_sparse_scores(
     λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because a sparse column has its origin there.
     """
     family = solved.family
-    entries = block.astype(np.float64)
+    entries = block.astype(np.float64, copy=False)
     outside = ~(family.support(entries.data) | np.isnan(entries.data))
     if outside.any():
         if family.unseen != "ignore":
             at = int(np.argmax(outside))
             label = labels[column_of_entry(entries, at)]
-            raise ValueError(
-                f"{label}: the value {entries.data[at]} is outside {family.name}, "
-                f"which takes {family.support_name}; in sparse columns unseen must be 'ignore'."
-            )
+            cure = "in sparse columns unseen must be 'ignore'"
+            raise OutsideSupportError.of(label, entries.data[at], family, cure)
         entries = with_data(entries, np.where(outside, np.nan, entries.data))
     missing = np.isnan(entries.data)
     x = with_data(entries, np.where(missing, 0.0, entries.data))
     scale = np.where(solved.active, np.ldexp(1.0, -solved.exponent), 0.0)
     centre = solved.origin * scale
-    in_units = (x @ sparse.diags_array(scale)).tocsr()
+    scaled = with_data(x, x.data * scale[places(x)[1]])
     linear = solved.natural[0]
     at_zero = solved.constant - linear * centre
     if "x2" in family.functions:
         quadratic = solved.natural[1]
         at_zero = at_zero + quadratic * centre**2
         linear = linear - 2.0 * quadratic * centre
-        squares = with_data(in_units, in_units.data**2)
+        squares = with_data(scaled, scaled.data**2)
         scores.finite += dense(squares @ quadratic.T)
-    scores.finite += dense(in_units @ linear.T) + at_zero.sum(axis=1)
+    scores.finite += dense(scaled @ linear.T) + at_zero.sum(axis=1)
     gaps = with_data(entries, missing.astype(np.float64)) if missing.any() else None
     if gaps is not None:
         scores.finite -= dense(gaps @ at_zero.T)

@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 
 from suffice.archive import Fields
 from suffice.factors.base import Codes, Counts, gather
-from suffice.factors.word_entries import ENTRIES_AT_ONCE, Entries, no_entries, ordered, summed
+from suffice.factors.entries import (
+    ENTRIES_AT_ONCE,
+    Entries,
+    EntrySums,
+    no_entries,
+    ordered,
+    summed,
+)
 from suffice.families import Words
 from suffice.families.elementary import Array
 from suffice.text import Counts as DocumentCounts
 from suffice.text import Vocabulary, class_sums
 
-PENDING = 1 << 20
-"""Entries that may wait before they are summed, at the least."""
 CELLS_AT_ONCE = 1 << 20
 """Sums of classes and words that are made in plain arrays."""
 FEW = 8
@@ -27,34 +32,32 @@ CELLS_PER_ENTRY = 8
 """Plain arrays are worth it up to so many sums for each entry that is added."""
 
 
-class WordCounts:
+class WordCounts(EntrySums):
     """The words of one column: a vocabulary, and entries of classes and words.
 
-    New entries wait unsummed, so that adding a document costs what the document costs. Copies share the
-    vocabulary as it is now; a copy that grows takes one of its own.
+    Copies share the vocabulary as it is now; a copy that grows takes one of its own.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, entries: list[Entries], weight: Array, rows: Counts, *, shared: bool
+        self, vocabulary: Vocabulary, entries: Entries, weight: Array, rows: Counts, *, shared: bool
     ) -> None:
+        super().__init__(entries)
         self.vocabulary = vocabulary
         self.weight = weight
         self.rows = rows
-        self._entries = entries
-        self._waiting = 0
         self._shared = shared
 
     @classmethod
     def empty(cls) -> Self:
         """No classes, no words."""
-        return cls(Vocabulary(), [no_entries()], np.zeros(0), np.zeros(0, np.int64), shared=False)
+        return cls(Vocabulary(), no_entries(of_words=True), np.zeros(0), np.zeros(0, np.int64), shared=False)
 
     def state(self) -> dict[str, Any]:
         """The counts, as a file holds them."""
         entries = self.entries
         return {
             "classes": entries.classes,
-            "words": entries.words,
+            "words": entries.columns,
             "total": entries.total,
             "present": entries.present,
             "support": entries.support,
@@ -73,9 +76,6 @@ class WordCounts:
             raise fields.error("vocabulary", "is no list of different words.")
         classes = fields.array("classes", np.int32, (None,))
         words = fields.array("words", np.int32, classes.shape)
-        place = (classes.astype(np.int64) << 32) | words
-        if (np.diff(place) <= 0).any():
-            raise fields.error("words", "must be in order, each once in a class.")
         for name, ids, most in (("classes", classes, n_classes), ("words", words, len(vocabulary))):
             if ((ids < 0) | (ids >= most)).any():
                 raise fields.error(name, "names something that does not exist.")
@@ -83,20 +83,14 @@ class WordCounts:
             classes,
             words,
             total=fields.array("total", np.float64, classes.shape),
-            present=fields.array("present", np.float64, classes.shape),
             support=fields.array("support", np.int64, classes.shape),
+            present=fields.array("present", np.float64, classes.shape),
         )
+        if (np.diff(entries.keys()) <= 0).any():
+            raise fields.error("words", "must be in order, each once in a class.")
         weight = fields.array("weight", np.float64, (n_classes,))
         rows = fields.array("rows", np.int64, (n_classes,))
-        return cls(vocabulary, [entries], weight, rows, shared=False)
-
-    @property
-    def entries(self) -> Entries:
-        """The sums, by class and then word."""
-        if len(self._entries) > 1:
-            self._entries = [summed(self._entries)]
-            self._waiting = 0
-        return self._entries[0]
+        return cls(vocabulary, entries, weight, rows, shared=False)
 
     def growing(self) -> Vocabulary:
         """The vocabulary, to add words to: from now on this counter's own."""
@@ -110,21 +104,14 @@ class WordCounts:
         if self.vocabulary.extends(former.vocabulary) and former.vocabulary.extends(self.vocabulary):
             self._shared, former._shared = former._shared, True
 
-    def append(self, more: Entries) -> None:
-        """Add entries; they are summed later, or when many wait."""
-        self._entries.append(more)
-        self._waiting += len(more)
-        if self._waiting > max(PENDING, len(self._entries[0])):
-            self._entries = [self.entries]
-
     def add(self, other: WordCounts, sign: int) -> None:
         """Add (or subtract) counts over the same classes; words that are gone leave the vocabulary."""
         mine, theirs = self.entries, other.entries
         if not self.vocabulary.extends(other.vocabulary):
-            theirs = theirs.renumbered(self._ids_of(other.vocabulary, sign)[theirs.words])
+            theirs = ordered(theirs.renumbered(self._ids_of(other.vocabulary, sign)[theirs.columns]))
         theirs = theirs.scaled(sign, sign)
         changed = mine.changed(theirs) if FEW * len(theirs) < len(mine) else None
-        self._entries = [summed([mine, theirs]) if changed is None else changed]
+        self.entries = summed([mine, theirs]) if changed is None else changed
         self.weight = self.weight + sign * other.weight
         self.rows = self.rows + sign * other.rows
         if sign < 0 and (changed is None or len(changed) < len(mine)):
@@ -142,26 +129,23 @@ class WordCounts:
         """Keep only the words that are held by some entry."""
         entries = self.entries
         used = np.zeros(len(self.vocabulary), np.bool_)
-        used[entries.words] = True
+        used[entries.columns] = True
         if not used.all():
             ids = np.cumsum(used, dtype=np.int32) - 1
             self.vocabulary = self.vocabulary.take(np.flatnonzero(used))
             self._shared = False
-            self._entries = [entries.renumbered(ids[entries.words])]
+            self.entries = entries.renumbered(ids[entries.columns])
 
     def scale(self, factor: float) -> None:
         """Multiply every sum; row support stays."""
         self.weight = self.weight * factor
-        self._entries = [self.entries.scaled(factor)]
+        self.entries = self.entries.scaled(factor)
 
     def take_classes(self, index: Codes) -> WordCounts:
         """A copy with these classes; −1 stands for a class without rows."""
-        entries = self.entries
-        if not np.array_equal(index, np.arange(len(self.rows))):
-            entries = entries.of_classes(index, len(self.rows))
         return WordCounts(
             self.vocabulary.snapshot(),
-            [entries],
+            self.entries.of_classes(index),
             gather(self.weight, index, 0),
             gather(self.rows, index, 0),
             shared=True,
@@ -174,8 +158,10 @@ def class_entries(
     """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
     x = document_values(counts, family)
     if n_classes * size > max(CELLS_PER_ENTRY * len(x), 1 << 16):
-        return summed([no_entries(), *_ordered_runs(counts, x, classes, weights)])
-    return summed([no_entries(), *_summed_classes(counts, x, classes, weights, n_classes, size)])
+        runs = _ordered_runs(counts, x, classes, weights)
+    else:
+        runs = _summed_classes(counts, x, classes, weights, n_classes, size)
+    return summed([no_entries(of_words=True), *runs])
 
 
 def _ordered_runs(
@@ -189,7 +175,7 @@ def _ordered_runs(
         codes = np.repeat(classes[first:last].astype(np.int32), per_document)
         worth = np.repeat(np.ones(last - first) if weights is None else weights[first:last], per_document)
         once = np.ones(len(codes), np.int32)
-        yield ordered(Entries(codes, counts.terms[held], x[held] * worth, worth, once))
+        yield ordered(Entries(codes, counts.terms[held], x[held] * worth, once, worth))
 
 
 def _summed_classes(
@@ -208,12 +194,7 @@ def _summed_classes(
         begin, end = np.searchsorted(classes, [first, last], sorter=by_class)
         shape = (last - first, size)
         total, present, support = class_sums(counts, x, by_class[begin:end], classes - first, weights, shape)
-        held = np.flatnonzero(support)
-        yield Entries(
-            (held // max(size, 1) + first).astype(np.int32),
-            (held % max(size, 1)).astype(np.int32),
-            *(array.ravel()[held] for array in (total, present, support)),
-        )
+        yield Entries.of_tables(first, total, support, present)
 
 
 def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:

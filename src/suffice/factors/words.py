@@ -139,7 +139,7 @@ class WordTotals(Totals):
                 f"rows.{number}": column.rows,
                 f"weight.{number}": column.weight,
                 f"support.classes.{number}": entries.classes,
-                f"support.words.{number}": entries.words,
+                f"support.words.{number}": entries.columns,
                 f"support.{number}": entries.support,
                 f"total.{number}": entries.total,
                 f"present.{number}": entries.present,
@@ -164,13 +164,13 @@ class WordTotals(Totals):
         for label, column in zip(labels, self.columns, strict=True):
             if (impossible(column.weight, column.rows, size) | (column.rows > rows)).any():
                 return f"{label} would hold fewer documents than none, or more than the class, in some class"
-            largest = max([size, *(float(np.abs(part.total).max()) for part in column.entries.blocks())])
-            for part in column.entries.blocks():
+            largest = max([size, *(float(np.abs(part.total).max()) for part in column.entries.parts())])
+            for part in column.entries.parts():
                 less = impossible(part.present, part.support, largest) | (part.total < -1e-9 * largest)
                 more = part.support > column.rows[part.classes]
                 for bad, how in ((less, "less than never"), (more, "in more documents than there are")):
                     if bad.any():
-                        word = column.vocabulary.words_of(part.words[bad][:1])[0]
+                        word = column.vocabulary.words_of(part.columns[bad][:1])[0]
                         return f"{label} would hold the word {word!r} {how} in some class"
         return None
 

@@ -89,6 +89,11 @@ class Family:
         return type(self).support is Family.support
 
     @property
+    def has_steps(self) -> bool:
+        """Whether p(x) takes separate values only."""
+        return self.discrete
+
+    @property
     def is_binary(self) -> bool:
         """Whether the support is 0 and 1, with u(x) = x."""
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
@@ -219,6 +224,10 @@ class Family:
         centred = self.statistics(x, origin) - self.mean_from_natural(natural, origin)[:, np.newaxis]
         flat = self.log_base_measure(x) + np.sum(natural[:, np.newaxis] * centred, axis=0)
         return np.asarray(np.sum(p * flat, axis=0) / np.sum(p, axis=0))
+
+    def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array | None:
+        """Log ∫ (h(x)·exp(λᵀu(x)))^a dx, a between 0 and 1; None where there is no formula."""
+        return None if self.has_base_measure else self.log_normalizer(power * natural, origin)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         """Counts below and above which the probability is negligible, for sums over the support."""

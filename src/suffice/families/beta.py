@@ -116,6 +116,12 @@ class Beta(Family):
             -np.sum(self.mean_from_natural(natural, origin), axis=0) - np.log(origin) - np.log1p(-origin)
         )
 
+    def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
+        """h(x)^a = (x(1 − x))^(1−a)·h(x): a member with other shapes."""
+        rest = 1.0 - power
+        away = rest * (np.log(origin) + np.log1p(-origin))
+        return np.asarray(self.log_normalizer(power * natural + rest, origin) + away)
+
     def _gap(self, mean: Array, origin: Array) -> Array:
         """γ = −log(G₁ + G₂), zero when all x are equal and about 1/2(a + b) when they are close."""
         excess = origin * np.expm1(mean[0]) + (1.0 - origin) * np.expm1(mean[1])

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from suffice.families.base import NO_UNIT, Family
+from suffice.families.base import NO_UNIT
 from suffice.families.elementary import Array
+from suffice.families.shares import Shares
 
 
 @dataclass(frozen=True, repr=False)
-class Categorical(Family):
+class Categorical(Shares):
     """p(x = l) = p_l: u = the indicator of each of the L levels, λ_l = log p_l, A = log Σ e^λ.
 
     The levels are those seen in the data, whatever the class; they grow as data come.
@@ -27,8 +27,6 @@ class Categorical(Family):
         A level never seen: a missing cell, an (L+1)-th level of count 0, or an error.
     """
 
-    discrete: ClassVar[bool] = True
-    point_masses: ClassVar[bool] = True
     factor: ClassVar[str] = "levels"
     support_name: ClassVar[str] = "the levels seen in the data"
 
@@ -39,19 +37,6 @@ class Categorical(Family):
         codes = np.asarray(x)
         levels = np.arange(int(codes.max(initial=-1)) + 1).reshape((-1,) + (1,) * codes.ndim)
         return np.asarray((codes[np.newaxis] == levels).astype(np.float64))
-
-    def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        return np.asarray(special.logsumexp(natural, axis=0))
-
-    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
-        return np.asarray(special.softmax(natural, axis=0))
-
-    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.log(mean)
-
-    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
-        return {"probability": self.mean_from_natural(natural, origin)}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         """A level number for each entry."""
@@ -72,12 +57,3 @@ class Categorical(Family):
             np.broadcast_to(table, (log_p.shape[0], *shape)), np.broadcast_to(rows, shape)[np.newaxis], axis=0
         )
         return np.where(inside, chosen[0], -np.inf)
-
-    def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-observations of each level."""
-        n_levels = mean.shape[0]
-        total = weight + self.alpha * n_levels
-        counts = weight * mean + self.alpha
-        return np.asarray(
-            np.divide(counts, total, out=np.full_like(counts, 1.0 / max(n_levels, 1)), where=total > 0)
-        )

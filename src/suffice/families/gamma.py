@@ -88,6 +88,12 @@ class Gamma(DispersedFamily):
         """E[−log x]."""
         return np.asarray(-(self.mean_from_natural(natural, origin)[1] + np.log(origin)))
 
+    def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
+        """x^−a = x^(1−a)·h(x): a member with another shape."""
+        rest = 1.0 - power
+        member = np.stack([power * natural[0], power * natural[1] + rest])
+        return np.asarray(self.log_normalizer(member, origin) + rest * np.log(origin))
+
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
         """Log E[x] − E[log x]."""
         return np.asarray(log_shift(origin, mean[0]) - mean[1])

@@ -46,5 +46,9 @@ class Histogram(Categorical):
                 f"Histogram: bins must be a whole number from 2 to {MOST_BINS}, got {self.bins!r}."
             )
 
+    @property
+    def has_steps(self) -> bool:
+        return True
+
     def support(self, x: Array) -> NDArray[np.bool_]:
         return np.isfinite(x)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.families.base import DispersedFamily
 from suffice.families.elementary import Array, FunctionName
-from suffice.families.special import HALF_LOG_TWO_PI, scaled_exp1
+from suffice.families.special import HALF_LOG_TWO_PI, log_scaled_bessel_k, scaled_exp1
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
@@ -75,6 +75,14 @@ class InverseGaussian(DispersedFamily):
         """−3/2·E[log x], with E[log x] = log μ − e^z·E₁(z) and z = 2s/μ."""
         mean, shape = self.conventional(natural, origin).values()
         return 1.5 * (scaled_exp1(2.0 * shape / mean) - np.log(mean))
+
+    def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
+        """Log(2μ^ν·e^z·K_ν(z)) − aλ₂(c/μ − 1)² with ν = 1 − 3a/2 and z = a·s/μ."""
+        away = self._away_from_mean(natural, origin)
+        order, mean = 1.0 - 1.5 * power, origin / (1.0 + away)
+        z = -2.0 * power * natural[1] * (1.0 + away)
+        bessel = log_scaled_bessel_k(order, z)
+        return np.asarray(np.log(2.0) + order * np.log(mean) + bessel - power * natural[1] * np.square(away))
 
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
         """1/s = E[1/x] − 1/E[x]."""

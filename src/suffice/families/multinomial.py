@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from suffice.families.base import Family
 from suffice.families.elementary import Array, FunctionName
+from suffice.families.shares import Shares
 
 
 @dataclass(frozen=True, repr=False)
-class Multinomial(Family):
+class Multinomial(Shares):
     """p(x) = n!/Πx_j! · Πθ_jˣʲ over d columns: u = x, λ_j = log θ_j, A = n·log Σ e^λ, n = Σx_j.
 
     The columns on the leading axis are one block of counts: a row is n draws from one categorical
@@ -30,8 +30,6 @@ class Multinomial(Family):
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
     has_base_measure: ClassVar[bool] = True
-    discrete: ClassVar[bool] = True
-    point_masses: ClassVar[bool] = True
     joint: ClassVar[bool] = True
     factor: ClassVar[str] = "counts"
     support_name: ClassVar[str] = "numbers ≥ 0"
@@ -48,19 +46,6 @@ class Multinomial(Family):
         """Log n!/Πx_j!, columns on the leading axis."""
         return np.asarray(special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0))
 
-    def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        return np.asarray(special.logsumexp(natural, axis=0))
-
-    def mean_from_natural(self, natural: Array, origin: Array) -> Array:
-        return np.asarray(special.softmax(natural, axis=0))
-
-    def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            return np.log(mean)
-
-    def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
-        return {"probability": self.mean_from_natural(natural, origin)}
-
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
         """One draw: a single count of 1 on the leading axis."""
         probability = np.moveaxis(self.mean_from_natural(natural, origin), 0, -1)
@@ -71,11 +56,3 @@ class Multinomial(Family):
         x = np.asarray(x, dtype=np.float64)
         log_p = natural - self.log_normalizer(natural, np.zeros(()))
         return np.asarray(self.log_base_measure(x) + special.xlogy(x, np.exp(log_p)).sum(axis=0))
-
-    def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-counts of each column."""
-        total = weight + self.alpha * mean.shape[0]
-        counts = weight * mean + self.alpha
-        return np.asarray(
-            np.divide(counts, total, out=np.full_like(counts, 1.0 / max(len(mean), 1)), where=total > 0)
-        )

@@ -131,3 +131,9 @@ class LogNormal(Normal):
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
         """E[−log x] = −μ."""
         return -self.conventional(natural, origin)["mean"]
+
+    def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
+        """x^−a = x^(1−a)·h(x): a member with another mean."""
+        rest = 1.0 - power
+        member = np.stack([power * natural[0] + rest, power * natural[1]])
+        return np.asarray(self.log_normalizer(member, origin) + rest * np.log(origin))

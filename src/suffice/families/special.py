@@ -93,6 +93,15 @@ def scaled_exp1(z: Array) -> Array:
     return np.where(big, series / large, np.exp(small) * special.exp1(small))
 
 
+def log_scaled_bessel_k(order: float, z: Array) -> Array:
+    """Log of e^z·K_ν(z), which is about √(π/2z) for large z, where K_ν has no digits in scipy."""
+    large = z > 1e6
+    near = np.log(special.kve(order, np.where(large, 1.0, z)))
+    far = np.where(large, z, 1e6)
+    series = 0.5 * np.log(0.5 * np.pi / far) + np.log1p((4.0 * order**2 - 1.0) / (8.0 * far))
+    return np.asarray(np.where(large, series, near))
+
+
 def log_beta(a: Array, b: Array) -> Array:
     """Log B(a, b), where log Γ(a) + log Γ(b) − log Γ(a + b) would cancel."""
     n = a + b

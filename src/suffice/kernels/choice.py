@@ -100,7 +100,7 @@ def infinity_refusal(label: str, row: int, value: float) -> str:
 
 def has_squares(values: NDArray[Any]) -> bool:
     """Whether Σx² over the observed cells is finite, and so every difference of values: one read."""
-    if values.dtype.kind != "f" or not values.flags.forc:
+    if values.dtype not in (np.float32, np.float64) or not values.flags.forc:
         return False
     if not values.flags.c_contiguous:
         values = values.T

@@ -136,6 +136,13 @@ def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array
 
 
 @inlined
+def _log_factorial(x: float) -> float:
+    """Log x!, of x ≥ 0."""
+    small = int(x)
+    return LOG_FACTORIALS[small] if small == x and small < len(LOG_FACTORIALS) else math.lgamma(x + 1.0)
+
+
+@inlined
 def _add_row(
     columns: NDArray[Any], x: Cells, w: float, total: Array, support: Counts, touched: NDArray[np.bool_]
 ) -> float:
@@ -150,12 +157,8 @@ def _add_row(
         total[column] += w * value
         support[column] += value > 0
         touched[column // STRIP] = True
-        small = int(value)
-        if small == value and small < len(LOG_FACTORIALS):
-            parts += LOG_FACTORIALS[small]
-        else:
-            parts += math.lgamma(value + 1.0)
-    return math.lgamma(length + 1.0) - parts
+        parts += _log_factorial(value)
+    return _log_factorial(length) - parts
 
 
 @kernel
@@ -206,6 +209,32 @@ def sum_counts(
             out_columns[at], out_total[at], out_support[at] = column, total[column], support[column]
             total[column], support[column] = 0.0, 0
         held[k] = n_held
+
+
+@kernel
+def sum_dense_counts(
+    cells: Cells, classes: Codes, weights: Array, total: Array, support: Counts, sums: Array
+) -> None:
+    """Add Σw·x and the number of rows with x > 0 to `total` and `support`, (classes, columns).
+
+    Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]. A row with a gap adds
+    nothing. No `weights` are weights of 1.
+    """
+    for i in range(cells.shape[0]):
+        k, length, parts = classes[i], 0.0, 0.0
+        for j in range(cells.shape[1]):
+            length += cells[i, j]
+        if np.isnan(length):
+            continue
+        w = weights[i] if len(weights) else 1.0
+        for j in range(cells.shape[1]):
+            value = np.float64(cells[i, j])
+            total[k, j] += w * value
+            support[k, j] += value > 0
+            parts += _log_factorial(value)
+        sums[0, k] += w
+        sums[1, k] += 1.0
+        sums[2, k] += w * (_log_factorial(length) - parts)
 
 
 @contracting

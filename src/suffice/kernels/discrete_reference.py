@@ -148,6 +148,27 @@ def sum_counts(
     base[first:last] += members @ (gammaln(counts.sum(axis=1) + 1.0) - terms.sum(axis=1))
 
 
+def sum_dense_counts(
+    cells: Cells, classes: Codes, weights: Array, total: Array, support: Counts, sums: Array
+) -> None:
+    """Add Σw·x and the number of rows with x > 0 to `total` and `support`, (classes, columns).
+
+    Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]. A row with a gap adds
+    nothing. No `weights` are weights of 1.
+    """
+    lengths = cells.sum(axis=1, dtype=np.float64)
+    whole = ~np.isnan(lengths)
+    x, own, lengths = cells[whole].astype(np.float64), classes[whole], lengths[whole]
+    w = weights[whole] if len(weights) else np.ones(len(own))
+    at, shape = (own, np.arange(len(own))), (len(total), len(own))
+    members = csr_array((w, at), shape=shape)
+    total += members @ x
+    support += csr_array((np.ones(len(own), np.int64), at), shape=shape) @ (x > 0)
+    sums[0] += np.bincount(own, w, len(total))
+    sums[1] += np.bincount(own, minlength=len(total))
+    sums[2] += members @ (gammaln(lengths + 1.0) - gammaln(x + 1.0).sum(axis=1))
+
+
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
     """Add Σ x·table[column] over the entries of each row of sparse counts."""
     out += csr_array((x, columns, starts), shape=(len(out), len(table))) @ table

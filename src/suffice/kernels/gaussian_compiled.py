@@ -142,43 +142,40 @@ def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: 
 
 
 @inlined
-def _tile(block: Matrix, tile: Array) -> None:
-    """The rows of a block, column by column, and zeros in the place of rows that are not there."""
-    for i in range(block.shape[0]):
+def _tile(block: Matrix, tile: Array) -> int:
+    """Fill the tile with a block, column by column, and with zeros in the place of rows that are not there.
+
+    Gives the number of rows. Other places are told by numbers: slices take long to compile.
+    """
+    n = len(block)
+    for i in range(n):
         for j in range(block.shape[1]):
             tile[j, i] = np.float64(block[i, j])
-    for j in range(block.shape[1] if block.shape[0] < TILE else 0):
-        for i in range(block.shape[0], TILE):
+    for j in range(block.shape[1] if n < TILE else 0):
+        for i in range(n, TILE):
             tile[j, i] = 0.0
+    return n
 
 
 @inlined
-def _is_spoilt(tile: Array, sums: Array) -> bool:
+def _is_spoilt(tile: Array) -> bool:
     """Whether a cell is infinite or NaN."""
-    for i in range(TILE):
-        sums[i] = 0.0
+    count = 0
     for j in range(tile.shape[0]):
         for i in range(TILE):
-            sums[i] += tile[j, i] - tile[j, i]
-    total = 0.0
-    for i in range(TILE):
-        total += sums[i]
-    return bool(np.isnan(total))
+            count += 0 if tile[j, i] - tile[j, i] == 0.0 else 1
+    return count > 0
 
 
 @inlined
-def _is_beyond(tile: Array, limit: Array, counts: Array) -> bool:
+def _is_beyond(tile: Array, limit: Array, first: int) -> bool:
     """Whether a cell is missing, or beyond ±limit of its column."""
-    for i in range(TILE):
-        counts[i] = 0.0
+    count = 0
     for j in range(tile.shape[0]):
-        most = limit[j]
+        most = limit[first + j]
         for i in range(TILE):
-            counts[i] += 0.0 if abs(tile[j, i]) <= most else 1.0
-    total = 0.0
-    for i in range(TILE):
-        total += counts[i]
-    return total > 0.0
+            count += 0 if abs(tile[j, i]) <= most else 1
+    return count > 0
 
 
 @inlined
@@ -192,10 +189,10 @@ def _has_infinity(tile: Array) -> bool:
 
 
 @inlined
-def _squares(tile: Array, centre: Array, scale: Array, shift: Array, scores: Array) -> None:
-    """Take ((x − centre)·scale − shift)² from the scores of one class."""
+def _squares(tile: Array, k: int, centre: Array, scale: Array, shift: Array, scores: Array) -> None:
+    """Take ((x − centre)·scale − shift)² from the scores of class k."""
     for j in range(tile.shape[0]):
-        middle, factor, rest = centre[j], scale[j], shift[j]
+        middle, factor, rest = centre[k, j], scale[k, j], shift[k, j]
         for i in range(TILE):
             z = (tile[j, i] - middle) * factor - rest
             scores[i] -= z * z
@@ -203,11 +200,11 @@ def _squares(tile: Array, centre: Array, scale: Array, shift: Array, scores: Arr
 
 @inlined
 def _observed_squares(
-    tile: Array, centre: Array, scale: Array, shift: Array, constant: Array, scores: Array
+    tile: Array, k: int, centre: Array, scale: Array, shift: Array, constant: Array, scores: Array
 ) -> None:
-    """Add constant − ((x − centre)·scale − shift)² of the observed cells to the scores of one class."""
+    """Add constant − ((x − centre)·scale − shift)² of the observed cells to the scores of class k."""
     for j in range(tile.shape[0]):
-        middle, factor, rest, own = centre[j], scale[j], shift[j], constant[j]
+        middle, factor, rest, own = centre[k, j], scale[k, j], shift[k, j], constant[k, j]
         for i in range(TILE):
             z = (tile[j, i] - middle) * factor - rest
             cell = own - z * z
@@ -226,9 +223,8 @@ def quadratic_scores(
     n_classes, d = centre.shape
     tile, scores = np.empty((d, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
-        block, part = values[start : start + TILE], out[start : start + TILE]
-        _tile(block, tile)
-        gaps = _is_spoilt(tile, scores)
+        n = _tile(values[start : start + TILE], tile)
+        gaps = _is_spoilt(tile)
         if gaps and _has_infinity(tile):
             return False
         for j in range(d):
@@ -241,34 +237,35 @@ def quadratic_scores(
             for i in range(TILE):
                 scores[i] = everything
             if gaps:
-                _observed_squares(tile, centre[k], scale[k], shift[k], constant[k], scores)
+                _observed_squares(tile, k, centre, scale, shift, constant, scores)
             else:
-                _squares(tile, centre[k], scale[k], shift[k], scores)
-            for i in range(part.shape[0]):
-                part[i, k] += scores[i]
+                _squares(tile, k, centre, scale, shift, scores)
+            for i in range(n):
+                out[start + i, k] += scores[i]
     return True
 
 
 @inlined
-def _centre(tile: Array, base: Array) -> None:
+def _centre(tile: Array, base: Array, first: int) -> None:
     """Take a number from each column."""
     for j in range(tile.shape[0]):
+        middle = base[first + j]
         for i in range(TILE):
-            tile[j, i] -= base[j]
+            tile[j, i] -= middle
 
 
 @inlined
-def _products(tile: Array, slopes: Array, scores: Array) -> None:
-    """Add slopes·x to the scores of one class, by four columns at a time."""
-    d = tile.shape[0]
-    for q in range(d // 4):
-        a, b, c, e = tile[4 * q], tile[4 * q + 1], tile[4 * q + 2], tile[4 * q + 3]
-        u, v, w, x = slopes[4 * q], slopes[4 * q + 1], slopes[4 * q + 2], slopes[4 * q + 3]
+def _products(tile: Array, k: int, first: int, slopes: Array, scores: Array) -> None:
+    """Add slopes·x to the scores of class k, by four columns at a time."""
+    fours = tile.shape[0] - tile.shape[0] % 4
+    for j in range(0, fours, 4):
+        at = first + j
+        u, v, w, x = slopes[k, at], slopes[k, at + 1], slopes[k, at + 2], slopes[k, at + 3]
         for i in range(TILE):
-            scores[i] += (u * a[i] + v * b[i]) + (w * c[i] + x * e[i])
-    for j in range(d - d % 4, d):
+            scores[k, i] += (u * tile[j, i] + v * tile[j + 1, i]) + (w * tile[j + 2, i] + x * tile[j + 3, i])
+    for j in range(fours, tile.shape[0]):
         for i in range(TILE):
-            scores[i] += slopes[j] * tile[j, i]
+            scores[k, i] += slopes[k, first + j] * tile[j, i]
 
 
 @contracting
@@ -281,24 +278,23 @@ def linear_scores(
     ±limit of its column.
     """
     n_classes, d = slopes.shape
-    tile, scores, sums = np.empty((min(d, STRIP), TILE)), np.empty((n_classes, TILE)), np.empty(TILE)
+    whole, scores = np.empty((min(d, STRIP), TILE)), np.empty((n_classes, TILE))
     for start in range(0, values.shape[0], TILE):
-        block, part = values[start : start + TILE], out[start : start + TILE]
+        n = 0
         for k in range(n_classes):
             for i in range(TILE):
                 scores[k, i] = constant[k]
         for first in range(0, d, STRIP):
-            last = min(first + STRIP, d)
-            strip = tile[: last - first]
-            _tile(block[:, first:last], strip)
-            if _is_beyond(strip, limit[first:last], sums):
+            tile = whole[: min(STRIP, d - first)]
+            n = _tile(values[start : start + TILE, first : first + STRIP], tile)
+            if _is_beyond(tile, limit, first):
                 return start
-            _centre(strip, base[first:last])
+            _centre(tile, base, first)
             for k in range(n_classes):
-                _products(strip, slopes[k, first:last], scores[k])
-        for k in range(n_classes):
-            for i in range(part.shape[0]):
-                part[i, k] += scores[k, i]
+                _products(tile, k, first, slopes, scores)
+        for i in range(n):
+            for k in range(n_classes):
+                out[start + i, k] += scores[k, i]
     return len(values)
 
 
@@ -354,9 +350,8 @@ def whitened_scores(
     tile, away = np.empty((d, TILE)), np.zeros((fours, TILE))
     two, norms = np.empty((2, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
-        block, part = values[start : start + TILE], out[start : start + TILE]
-        _tile(block, tile)
-        if _is_beyond(tile, limit, norms):
+        n = _tile(values[start : start + TILE], tile)
+        if _is_beyond(tile, limit, 0):
             return start
         for k in range(n_classes):
             for j in range(d):
@@ -364,23 +359,25 @@ def whitened_scores(
                 for i in range(TILE):
                     away[j, i] = (tile[j, i] - middle) * factor - rest
             _norms(away, padded[k], two, norms)
-            for i in range(part.shape[0]):
-                part[i, k] += constant[k] - 0.5 * norms[i]
+            for i in range(n):
+                out[start + i, k] += constant[k] - 0.5 * norms[i]
     return len(values)
 
 
 @inlined
 def _exponentials(
-    x: Array, turns: Array, turn_bits: NDArray[np.int64], out: Array, bits: NDArray[np.int64]
+    tile: Array, bits: NDArray[np.int64], k: int, turns: Array, turn_bits: NDArray[np.int64]
 ) -> None:
-    """eˣ for x ≤ 0, and 0 where that is no normal float: eˣ = 2ⁿ·eʳ with n whole and |r| ≤ ½·log 2.
+    """eˣ in place of x ≤ 0, and 0 where that is no normal float: eˣ = 2ⁿ·eʳ with n whole and |r| ≤ ½·log 2.
 
     Taylor's polynomial of degree 13 has all digits of eʳ, and n is added to its exponent.
     """
     for i in range(TILE):
-        turns[i] = max(x[i], VANISHING) * LOG2_E + ROUNDING
-        n = turns[i] - ROUNDING
-        r = (max(x[i], VANISHING) - n * LN2_HIGH) - n * LN2_LOW
+        x = tile[k, i]
+        turn = x * LOG2_E + ROUNDING if x > VANISHING else ROUNDING
+        turns[i] = turn
+        n = turn - ROUNDING
+        r = (x - n * LN2_HIGH) - n * LN2_LOW
         p = 1.0 / 6227020800.0
         p = p * r + 1.0 / 479001600.0
         p = p * r + 1.0 / 39916800.0
@@ -394,11 +391,9 @@ def _exponentials(
         p = p * r + 1.0 / 6.0
         p = p * r + 0.5
         p = p * r + 1.0
-        out[i] = p * r + 1.0
+        tile[k, i] = p * r + 1.0 if x > VANISHING else 0.0
     for i in range(TILE):
-        bits[i] += turn_bits[i] << 52
-    for i in range(TILE):
-        out[i] = out[i] if x[i] > VANISHING else 0.0
+        bits[k, i] += turn_bits[i] << 52
 
 
 @contracting
@@ -407,10 +402,10 @@ def softmax(scores: Array) -> None:
     n_classes = scores.shape[1]
     tile, turns = np.empty((n_classes, TILE)), np.empty(TILE)
     bits, turn_bits = tile.view(np.int64), turns.view(np.int64)
-    highest, total, away = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    highest, total = np.empty(TILE), np.empty(TILE)
     for start in range(0, scores.shape[0], TILE):
         block = scores[start : start + TILE]
-        _tile(block, tile)
+        n = _tile(block, tile)
         for i in range(TILE):
             highest[i], total[i] = tile[0, i], 0.0
         for k in range(1, n_classes):
@@ -418,11 +413,11 @@ def softmax(scores: Array) -> None:
                 highest[i] = max(highest[i], tile[k, i])
         for k in range(n_classes):
             for i in range(TILE):
-                away[i] = tile[k, i] - highest[i]
-            _exponentials(away, turns, turn_bits, tile[k], bits[k])
+                tile[k, i] -= highest[i]
+            _exponentials(tile, bits, k, turns, turn_bits)
             for i in range(TILE):
                 total[i] += tile[k, i]
-        for i in range(block.shape[0]):
+        for i in range(n):
             share = 1.0 / total[i]
             for k in range(n_classes):
                 block[i, k] = tile[k, i] * share

@@ -21,6 +21,7 @@ from suffice.export import Exportable, Scoring
 from suffice.expressions import Expression, Gaps, Score
 from suffice.families.elementary import Array
 from suffice.fitting import FitsFiles
+from suffice.naming import NamesItself
 from suffice.regression.convergence import problem
 from suffice.regression.design import Design
 from suffice.regression.equations import Equations
@@ -34,18 +35,28 @@ from suffice.regression.summary import Summary
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
-
-    C: float
-    fit_intercept: bool
-    class_weight: Any
-    max_iter: int
-    tol: float
-    standard_errors: StandardErrors
 
     score_unit: ClassVar[str] = "nats"
     """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        standard_errors: StandardErrors = "auto",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standard_errors = standard_errors
 
     # --- fitting ---------------------------------------------------------------------------------
 

@@ -25,7 +25,9 @@ from suffice.threads import one_thread_per_product, run, threads
 CELLS_PER_BLOCK = 1 << 17
 """A block of rows and its products stay in the cache…"""
 LEAST_ROWS = 256
-"""…but many columns take a few rows at least, or adding up their sums would be the work."""
+"""…but many columns take a few rows at least, or adding up their sums would be the work…"""
+LEAST_SPARSE_ROWS = 4096
+"""…and rows that are mostly 0 are short, however many their columns."""
 BLOCKS_PER_RUN = 4
 """Blocks that one thread adds up by itself; it must not depend on the number of threads."""
 RUNS_PER_THREAD = 8
@@ -125,7 +127,9 @@ class Design:
         # A power of two, so that rescaling is exact.
         exponent = np.clip(np.frexp(size)[1], SMALLEST_UNIT, LARGEST_UNIT)
         unit = np.where(strange, np.ldexp(1.0, exponent), 1.0) if strange.any() else None
-        return replace(plain, shift=shift, unit=unit, is_sparse=is_sparse)
+        if is_sparse and isinstance(parts, list):
+            parts = list(_blocks(parts))  # to cut sparse rows is to copy them: once is enough
+        return replace(plain, parts=parts, shift=shift, unit=unit, is_sparse=is_sparse)
 
     def sample(self, n_rows: int) -> Design:
         """The design of a fixed random choice of rows, in the same coordinates."""
@@ -176,11 +180,12 @@ def _blocks(parts: Parts) -> Iterator[Block]:
     """The rows in blocks of a fixed size, wherever the parts begin and end."""
     held: list[Block] = []
     for part in parts:
-        size = max(LEAST_ROWS, CELLS_PER_BLOCK // max(1, part.X.shape[1]))
+        least = LEAST_SPARSE_ROWS if sparse.issparse(part.X) else LEAST_ROWS
+        size = max(least, CELLS_PER_BLOCK // max(1, part.X.shape[1]))
         start = 0
         while start < len(part):
             stop = start + size - sum(map(len, held))
-            held.append(part[start:stop])
+            held.append(part if (start, stop) == (0, len(part)) else part[start:stop])
             start = stop
             if sum(map(len, held)) == size:
                 yield _joined(held)

@@ -95,7 +95,8 @@ class Equations:
             block = block - self.shift if shifted else block
             return np.asarray(block @ self.coefficients.T + self.offset)
 
-        parts = row_parts(*X.shape)
+        n_rows, n_columns = X.shape
+        parts = row_parts(n_rows, -(-X.nnz // max(1, n_rows)) if sparse.issparse(X) else n_columns)
         if len(parts) < 2:
             return of_block(slice(None))
         with one_thread_per_product():

@@ -11,7 +11,7 @@ from scipy import linalg
 from suffice.expressions import Expression
 from suffice.families.elementary import Array
 from suffice.links import log_logistic, log_probit, log_probit_expression, logistic, probit
-from suffice.regression.base import Regression, StandardErrors
+from suffice.regression.base import Regression
 from suffice.regression.design import Block, Design, total
 from suffice.regression.learnt import Solved, joint_scores
 from suffice.regression.likelihoods import LogisticLikelihood, ProbitLikelihood, SoftmaxLikelihood
@@ -66,23 +66,6 @@ class LogisticRegression(Regression):
     array(['fail', 'pass'], dtype=object)
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        standard_errors: StandardErrors = "auto",
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.standard_errors = standard_errors
-
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         if n_classes == 2:
             return [self._solved(design, LogisticLikelihood(), np.ones((1, 1)))]
@@ -134,23 +117,6 @@ class ProbitRegression(Regression):
     """
 
     score_unit: ClassVar[str] = "standard deviations"
-
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        standard_errors: StandardErrors = "auto",
-    ) -> None:
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.tol = tol
-        self.standard_errors = standard_errors
 
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))

@@ -15,6 +15,7 @@ from suffice.engines.container import Container
 from suffice.engines.files import LabelledBatch, LabelledFiles
 from suffice.engines.table import Table, read_labels, read_table
 from suffice.families.elementary import Array
+from suffice.kernels.choice import is_complete
 from suffice.reading import Names, read_features, read_more_features, read_targets
 from suffice.regression.design import Block, Extent, Parts
 from suffice.rows import LabelledRows
@@ -115,7 +116,7 @@ def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
     """Check and read rows to predict, in columns that are named as when fitting."""
     table = read_more_features(estimator, X, names)
     numbers = _numbers(table)
-    if table.n_rows:
+    if not is_complete(numbers.data if sparse.issparse(numbers) else numbers):
         _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
     return numbers
 
@@ -147,6 +148,9 @@ def _weights_of_classes(
 
 def _numbers(table: Table) -> Any:
     """All cells as floats, dense or csr; text and moments are refused with the column's name."""
+    if table.sparse is not None:
+        X = sparse.csr_array(table.sparse)
+        return X if X.dtype.kind == "f" else X.astype(np.float64)
     for column in range(table.n_columns):
         kind = table.kind(column)
         if kind not in ("number", "boolean"):
@@ -155,10 +159,7 @@ def _numbers(table: Table) -> Any:
                 f"{table.label(column)} holds {what}, but a regression takes numbers; encode the column "
                 "(OneHotEncoder), drop it, or use BayesClassifier, which takes it as it is."
             )
-    if table.sparse is None:
-        return table.numbers(slice(None))
-    X = sparse.csr_array(table.sparse)
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
+    return table.numbers(slice(None))
 
 
 def _refuse_gaps(table: Table, extent: Extent) -> None:

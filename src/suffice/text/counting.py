@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice import threads
-from suffice.text import reference
 from suffice.text.analysis import Analysis
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents
 from suffice.text.kernels import is_compiled
 from suffice.text.vocabulary import Vocabulary
 
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
 PART_BYTES = 1 << 18
 """The least text that is worth a thread."""
+REFERENCE_BYTES = 1 << 20
+"""Text that is counted at once in Python, whose strings take many times its bytes."""
 BYTES_PER_DOCUMENT = 8
 """What a document costs beside its text: its offset."""
 BYTES_PER_TERM = 1 << 8
@@ -31,29 +37,35 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
     whatever the number of threads; without, they are counted as unknown.
     """
     n_bytes = documents.n_bytes + BYTES_PER_DOCUMENT * len(documents)
-    if analysis.tokenizer is not None or not is_compiled(n_bytes):
-        return reference.count_documents(documents, analysis, vocabulary, grow=grow)
-    from suffice.text import driver
+    if analysis.tokenizer is None and is_compiled(n_bytes):
+        from suffice.text.driver import count_documents
 
-    parts = _parts(documents, n_bytes)
+        each = threads.run
+        n_parts = min(threads.threads(), n_bytes // PART_BYTES)
+    else:
+        from suffice.text.reference import count_documents
+
+        each = _one_by_one
+        n_parts = n_bytes // REFERENCE_BYTES
+    parts = _parts(documents, n_bytes, max(1, n_parts))
     if not grow:
-        return _joined(
-            threads.run(lambda part: driver.count_documents(part, analysis, vocabulary, grow=False), parts)
-        )
+        return _joined(each(lambda part: count_documents(part, analysis, vocabulary, grow=False), parts))
     found = [Vocabulary(16 + part.n_bytes // BYTES_PER_TERM) for part in parts]
-    counted = threads.run(
-        lambda i: driver.count_documents(parts[i], analysis, found[i], grow=True), range(len(parts))
-    )
+    counted = each(lambda i: count_documents(parts[i], analysis, found[i], grow=True), range(len(parts)))
     for i, terms in enumerate(found):
         ids = vocabulary.union(terms)
         counted[i] = replace(counted[i], terms=ids[counted[i].terms])
     return _joined(counted)
 
 
-def _parts(documents: Documents, n_bytes: int) -> list[Documents]:
-    """The documents in runs of about as many bytes, one run for each thread."""
+def _one_by_one(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """`function` of each part, in order."""
+    return [function(part) for part in parts]
+
+
+def _parts(documents: Documents, n_bytes: int, n_parts: int) -> list[Documents]:
+    """The documents in runs of about as many bytes."""
     n = len(documents)
-    n_parts = max(1, min(threads.threads(), n_bytes // PART_BYTES))
     costs = documents.offsets - documents.offsets[0] + BYTES_PER_DOCUMENT * np.arange(n + 1)
     edges = np.searchsorted(costs, np.linspace(0, n_bytes, n_parts + 1)[1:-1])
     bounds = [0, *edges.tolist(), n]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.engines.columns import array_column
 from suffice.engines.table import Table, read_table
 from suffice.families.elementary import Array
-from suffice.plots.room import name_ticks
+from suffice.pictures.room import LABELS, fitted, name_ticks, room_in_inches, width_in_inches
 
 if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Kind = Literal["numbers", "moments", "counts", "levels"]
 SECONDS_PER_DAY = 86400.0
 MOST_LEVELS = 30
+MOST_DATES = 5
 JITTER = 0.3
 
 
@@ -75,14 +76,26 @@ class Grid:
 
     def dress(self, axis: XAxis | YAxis) -> None:
         """Name the axis and its ticks."""
-        name = self.name
-        if self.n_levels > len(self.values):
-            name = f"{name} ({len(self.values)} most frequent of {self.n_levels})"
-        axis.set_label_text(name)
+        width, height = room_in_inches(axis.axes)
+        across = axis.axis_name == "x"
+        many = self.n_levels > len(self.values)
+        levels = f" (top {len(self.values)} of {self.n_levels})" if many else ""
+        long = (0.9 * width if across else 0.6 * height) - width_in_inches(levels)
+        name = fitted(self.name, long) + levels
+        if across:  # a name wider than the axes goes to the left, below those of the ticks
+            wide = width_in_inches(name) > (1.0 - LABELS) * width
+            axis.axes.set_xlabel(name, loc="right" if wide else "center")
+        else:
+            axis.axes.set_ylabel(name)
         if self.kind == "levels":
             name_ticks(axis, self.positions.tolist(), [str(value) for value in self.values.tolist()])
         elif self.kind == "moments":
-            axis.axis_date()
+            import matplotlib.dates
+
+            dates: Any = matplotlib.dates  # not typed
+            locator = dates.AutoDateLocator(minticks=2, maxticks=MOST_DATES)
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(dates.ConciseDateFormatter(locator))
         elif self.kind == "counts":
             from matplotlib.ticker import MaxNLocator
 
@@ -182,10 +195,9 @@ def log_densities(estimator: Any, rows: Any) -> Array:
     return np.asarray(joint + np.log(joint.shape[1]))
 
 
-def said_something(estimator: Any, around: Surroundings, grid: Grid) -> NDArray[np.bool_]:
-    """Where a value of the column is not ignored: an ignored cell adds exactly 0 to every class."""
-    explained = estimator.explain(around.rows({grid.column: grid.values}))
-    return np.asarray(np.any(explained.contributions[:, grid.column] != 0.0, axis=1))
+def said_something(estimator: Any, rows: Any, column: int) -> NDArray[np.bool_]:
+    """In which rows a column is not ignored: an ignored cell adds exactly 0 to every class."""
+    return np.asarray(np.any(estimator.explain(rows).contributions[:, column] != 0.0, axis=1))
 
 
 def _kind(estimator: Any, table: Table, column: int) -> Kind:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from suffice import links
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, foreground, legend_below, make_frame
-from suffice.plots.palette import styles
+from suffice.pictures.display import Display, foreground, legend_below, make_frame
+from suffice.pictures.palette import styles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,11 @@ FORMULAE = {
     "scaled_probit": "scaled probit Φ(λa), λ² = π/8",
 }
 
+FARTHEST = 12.0
+"""Scores beyond this are so near 0 or 1 that they would only make the curves smaller."""
 DEFAULT = ("logistic", "scaled_probit")
+RESOLUTION = 241
+"""Points of a curve."""
 
 
 @dataclass
@@ -50,28 +54,34 @@ class LinkDisplay(Display):
     """Scores and probabilities that a classifier gave."""
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, names: Sequence[str] = DEFAULT) -> Self:
-        """The scores and the probabilities that a fitted classifier of two classes gives to rows."""
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, names: Sequence[str] = DEFAULT, ax: Axes | None = None
+    ) -> Self:
+        """Draw the scores and the probabilities that a fitted classifier of two classes gives to rows."""
         if len(estimator.classes_) != 2:
             raise ValueError(
                 f"one score makes one probability, of two classes; this {type(estimator).__name__} has "
                 f"{len(estimator.classes_)}."
             )
         return cls.from_predictions(
-            estimator.decision_function(X), estimator.predict_proba(X)[:, 1], names=names
+            estimator.decision_function(X), estimator.predict_proba(X)[:, 1], names=names, ax=ax
         )
 
     @classmethod
     def from_predictions(
-        cls, scores: ArrayLike, y_proba: ArrayLike, *, names: Sequence[str] = DEFAULT
+        cls,
+        scores: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        names: Sequence[str] = DEFAULT,
+        ax: Axes | None = None,
     ) -> Self:
-        """Scores and the probabilities of the second class that were made of them."""
+        """Draw scores and the probabilities of the second class that were made of them."""
         a, p = np.asarray(scores, dtype=np.float64), np.asarray(y_proba, dtype=np.float64)
         if a.ndim != 1 or a.shape != p.shape:
             raise ValueError(f"each score needs one probability, got the shapes {a.shape} and {p.shape}.")
-        display = cls.from_links(names, reach=max(6.0, float(np.abs(a).max(initial=0.0))))
-        display.rows = (a, p)
-        return display
+        reach = min(max(6.0, float(np.abs(a).max(initial=0.0))), FARTHEST)
+        return cls(*_curves(names, reach, RESOLUTION), rows=(a, p)).plot(ax)
 
     @classmethod
     def from_links(
@@ -79,26 +89,37 @@ class LinkDisplay(Display):
         names: Sequence[str] = DEFAULT,
         *,
         reach: float = 6.0,
-        resolution: int = 241,
+        resolution: int = RESOLUTION,
+        ax: Axes | None = None,
     ) -> Self:
-        """Evaluate "logistic", "probit" or "scaled_probit" of `suffice.links` from −reach to reach."""
-        for name in names:
-            if name not in FORMULAE:
-                raise ValueError(f"there is no link {name!r}; there are {list(FORMULAE)}.")
-        a = np.linspace(-reach, reach, resolution)
-        return cls(a, list(names), np.array([getattr(links, name)(a) for name in names]))
+        """Draw "logistic", "probit" or "scaled_probit" of `suffice.links` from −reach to reach."""
+        return cls(*_curves(names, reach, resolution)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw them on one axes; gives the display."""
-        ax = self._start(ax)
+        own, ax = ax is None, self._start(ax)
         for name, y, look in zip(self.names, self.y, styles(len(self.names)), strict=True):
             ax.plot(self.a, y, color=look.colour, linestyle=look.line, linewidth=2, label=FORMULAE[name])
         if self.rows is not None:
-            ax.scatter(*self.rows, s=12, color=foreground(), alpha=0.5, linewidths=0, label="rows", zorder=3)
+            a, p = self.rows
+            shown = np.abs(a) <= self.a[-1]
+            name = "rows" if shown.all() else f"rows ({np.sum(~shown)} beyond ±{self.a[-1]:g} not shown)"
+            ax.scatter(
+                a[shown], p[shown], s=12, color=foreground(), alpha=0.5, linewidths=0, label=name, zorder=3
+            )
         ax.set(xlabel="score a", ylabel="probability y", ylim=(-0.03, 1.03))
-        legend_below(ax)
+        legend_below(ax, own=own)
         return self
 
     def to_frame(self) -> Any:
         """One line per score, one field per function."""
         return make_frame({"a": self.a, **dict(zip(self.names, self.y, strict=True))})
+
+
+def _curves(names: Sequence[str], reach: float, resolution: int) -> tuple[Array, list[str], Array]:
+    """Scores, names, and the value of each named function at each score."""
+    for name in names:
+        if name not in FORMULAE:
+            raise ValueError(f"there is no link {name!r}; there are {list(FORMULAE)}.")
+    a = np.linspace(-reach, reach, resolution)
+    return a, list(names), np.array([getattr(links, name)(a) for name in names])

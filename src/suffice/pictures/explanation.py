@@ -10,9 +10,17 @@ import numpy as np
 
 from suffice.engines.labels import class_index
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, bounded, default_width, foreground, legend_below
-from suffice.plots.palette import AGAINST, FOR
-from suffice.plots.room import fitted_pair, keep_within, name_ticks, room_in_inches
+from suffice.pictures.display import (
+    Display,
+    bounded,
+    default_width,
+    draw_far_nearer,
+    foreground,
+    legend_below,
+)
+from suffice.pictures.palette import AGAINST, FOR
+from suffice.pictures.room import beyond, fitted_pair, keep_within, name_ticks, room_in_inches
+from suffice.scores import difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,9 +61,19 @@ class ExplanationDisplay(Display):
     explanation: Any
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any) -> Self:
-        """Explain rows with a fitted model."""
-        return cls(estimator.explain(X))
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        row: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        most: int = 12,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Explain rows with a fitted model and draw one, or a summary; the options are those of `plot`."""
+        return cls(estimator.explain(X)).plot(ax, row=row, label=label, against=against, most=most)
 
     def plot(
         self,
@@ -130,7 +148,7 @@ class ExplanationDisplay(Display):
             rest = found[most - 1 :]
             total = _sum([entry.nats for entry in rest])
             found = [*found[: most - 1], Entry(f"{len(rest)} others", total)]
-        prior = float(self.explanation.prior[a] - self.explanation.prior[b])
+        prior = float(difference(self.explanation.prior[a], self.explanation.prior[b]))
         return [Entry(getattr(self.explanation, "start", "(prior)"), prior), *found]
 
     def _columns(self, row: int, label: Any, against: Any) -> list[Entry]:
@@ -189,7 +207,7 @@ class ExplanationDisplay(Display):
             )
         span = max(float(np.ptp([0.0, *starts, *ends])), 1e-9)
         lowest, highest = min(0.0, *starts, *ends), max(0.0, *starts, *ends)
-        ax.set_xlim(lowest - 0.05 * span, highest + 0.25 * span)
+        ax.set_xlim(lowest - 0.05 * span, highest + beyond(ax, map(_written, written)) * span)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.invert_yaxis()
         self._name(ax, names, str(chosen), str(other))
@@ -199,11 +217,12 @@ class ExplanationDisplay(Display):
     def _name(self, ax: Axes, names: list[str], chosen: str, other: str) -> None:
         """Name the bars, and say for which class against which other."""
         name_ticks(ax.yaxis, range(len(names)), names)
-        phrase = fitted_pair(f"{self.unit} for ", chosen, other, 0.85 * room_in_inches(ax)[0])
+        phrase = fitted_pair(f"{self.unit} for ", chosen, other, 0.9 * room_in_inches(ax)[0])
         ax.set_xlabel(phrase, loc="right")
 
     def _summary(self, ax: Axes | None, label: Any, against: Any, most: int) -> Self:
         names, gains = self.strongest(label, against, most)
+        own = ax is None
         ax = self._start(ax, (default_width(), 1.4 + ROW_HEIGHT * len(names)))
         shown = bounded(gains)
         rng = np.random.default_rng(0)
@@ -215,7 +234,7 @@ class ExplanationDisplay(Display):
                 s=10,
                 c=colour,
                 marker=marker,
-                alpha=0.6,
+                alpha=0.8,
                 linewidths=0.8,
                 label=f"a row, {name}",
                 rasterized=True,
@@ -232,10 +251,11 @@ class ExplanationDisplay(Display):
         )
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        one = "the predicted class" if label is None else str(label)
+        one = "the best class" if label is None else str(label)
         two = "the next" if against is None else str(against)
         self._name(ax, names, one, two)
-        legend_below(ax)
+        draw_far_nearer(ax, shown)
+        legend_below(ax, own=own)
         return self
 
     def strongest(self, label: Any = None, against: Any = None, most: int = 12) -> tuple[list[str], Array]:
@@ -268,7 +288,7 @@ def _sum(nats: list[float]) -> float:
 
 
 def _written(nats: float) -> str:
-    return "undefined" if np.isnan(nats) else f"{nats:+.2f}".replace("inf", "∞")
+    return "undefined" if np.isnan(nats) else f"{nats:+.2f}".replace("inf", "∞").replace("-", "−")
 
 
 def _shown(value: Any) -> str:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.engines.labels import read_labels
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, foreground, legend_below, make_frame
-from suffice.plots.palette import styles
+from suffice.pictures.display import Display, foreground, legend_below, make_frame
+from suffice.pictures.palette import DISTINCT, styles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ class ReliabilityDisplay(Display):
     """Observed shares against given probabilities, one curve per class; on the diagonal they agree.
 
     Make one with `from_predictions` or `from_estimator`. Of two classes only the second is drawn, since the
-    curve of the first is its mirror image.
+    curve of the first is its mirror image; of more than six, the most probable one of each row.
 
     Attributes
     ----------
@@ -76,8 +76,11 @@ class ReliabilityDisplay(Display):
         sample_weight: ArrayLike | None = None,
         bins: int = 10,
         strategy: Strategy = "uniform",
+        each: bool | None = None,
+        legend: bool = True,
+        ax: Axes | None = None,
     ) -> Self:
-        """Compare true labels with posteriors.
+        """Compare true labels with posteriors and draw them.
 
         Parameters
         ----------
@@ -90,27 +93,26 @@ class ReliabilityDisplay(Display):
         bins : int, default=10
         strategy : {"uniform", "quantile"}, default="uniform"
             Bins of equal width, or of equally many rows.
+        each : bool, optional
+            Whether each class has its curve, or all have one: that of the most probable class of each row.
+            Each has one where there are no more than six, unless told.
+        legend, ax
+            As `plot` takes them.
 
         Returns
         -------
         ReliabilityDisplay
         """
-        truth = read_labels(y_true)
-        p = np.asarray(y_proba, dtype=np.float64)
-        known = np.unique(truth).tolist() if labels is None else list(labels)
-        if p.ndim == 1:
-            p = np.column_stack([1.0 - p, p])
-        _check(truth, p, known, bins)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weight is not None and weight.shape != truth.shape:
-            raise ValueError(f"sample_weight has shape {weight.shape}, but there are {len(truth)} rows.")
-        wanted = range(len(known)) if len(known) != 2 else [1]
-        return cls(
-            [
-                _curve(known[k], truth == known[k], p[:, k], weight, _edges(p[:, k], bins, strategy))
-                for k in wanted
-            ]
+        curves = reliability_curves(
+            y_true,
+            y_proba,
+            labels=labels,
+            sample_weight=sample_weight,
+            bins=bins,
+            strategy=strategy,
+            each=each,
         )
+        return cls(curves).plot(ax, legend=legend)
 
     @classmethod
     def from_estimator(
@@ -122,8 +124,11 @@ class ReliabilityDisplay(Display):
         sample_weight: ArrayLike | None = None,
         bins: int = 10,
         strategy: Strategy = "uniform",
+        each: bool | None = None,
+        legend: bool = True,
+        ax: Axes | None = None,
     ) -> Self:
-        """Predict X with a fitted classifier and compare with y."""
+        """Predict X with a fitted classifier, compare with y and draw; the options of `from_predictions`."""
         return cls.from_predictions(
             y,
             estimator.predict_proba(X),
@@ -131,15 +136,30 @@ class ReliabilityDisplay(Display):
             sample_weight=sample_weight,
             bins=bins,
             strategy=strategy,
+            each=each,
+            legend=legend,
+            ax=ax,
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw it, with Wilson's 95 % limits; gives the display."""
-        ax = self._start(ax)
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw it, for up to six curves with Wilson's 95 % limits; gives the display.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Those of a new figure unless given.
+        legend : bool, default=True
+            Whether to name the classes below the picture.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        own, ax = ax is None, self._start(ax)
         ax.plot([0, 1], [0, 1], color=foreground(), linewidth=0.8, alpha=0.6, label="_diagonal")
         for curve, look in zip(self.curves, styles(len(self.curves)), strict=True):
-            low, high = curve.interval
-            ax.vlines(curve.predicted, low, high, color=look.colour, linewidth=0.8, alpha=0.7)
+            if len(self.curves) <= DISTINCT:  # the limits of more would hide the curves
+                ax.vlines(curve.predicted, *curve.interval, color=look.colour, linewidth=0.8)
             ax.plot(
                 curve.predicted,
                 curve.observed,
@@ -150,7 +170,8 @@ class ReliabilityDisplay(Display):
                 label=str(curve.label),
             )
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="probability given", ylabel="share observed")
-        legend_below(ax)
+        if legend:
+            legend_below(ax, own=own)
         return self
 
     def to_frame(self) -> Any:
@@ -170,6 +191,36 @@ class ReliabilityDisplay(Display):
                 "rows": joined["rows"],
             }
         )
+
+
+def reliability_curves(
+    y_true: Any,
+    y_proba: ArrayLike,
+    *,
+    labels: Sequence[Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    bins: int = 10,
+    strategy: Strategy = "uniform",
+    each: bool | None = None,
+) -> list[Reliability]:
+    """What `ReliabilityDisplay.from_predictions` draws."""
+    truth = read_labels(y_true)
+    p = np.asarray(y_proba, dtype=np.float64)
+    known = np.unique(truth).tolist() if labels is None else list(labels)
+    if p.ndim == 1:
+        p = np.column_stack([1.0 - p, p])
+    _check(truth, p, known, bins)
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight is not None and weight.shape != truth.shape:
+        raise ValueError(f"sample_weight has shape {weight.shape}, but there are {len(truth)} rows.")
+    place = {label: k for k, label in enumerate(known)}
+    codes = np.array([place[label] for label in truth.tolist()], dtype=np.intp)
+    if each or (each is None and len(known) <= DISTINCT):
+        wanted = range(len(known)) if len(known) != 2 else [1]
+        judged = [(known[k], codes == k, p[:, k]) for k in wanted]
+    else:
+        judged = [("most probable class", codes == p.argmax(axis=1), p.max(axis=1))]
+    return [_curve(label, hit, given, weight, _edges(given, bins, strategy)) for label, hit, given in judged]
 
 
 def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:

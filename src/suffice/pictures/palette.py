@@ -27,6 +27,8 @@ LINES: tuple[Line, ...] = (
     (0.0, (5.0, 1.0, 1.0, 1.0, 1.0, 1.0)),
 )
 HATCHES = ("", "///", "...", "\\\\\\", "xxx")
+DISTINCT = len(COLOURS)
+"""Classes up to which each has a colour of its own."""
 FOR, AGAINST = COLOURS[0], COLOURS[1]
 """What speaks for a class and what against it."""
 

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.engines.table import read_table
 from suffice.families.elementary import Array
-from suffice.plots.display import (
+from suffice.pictures.display import (
     Display,
     default_width,
     foreground,
     legend_below,
     legend_under_all,
     make_frame,
+    make_taller,
     pyplot,
 )
-from suffice.plots.grid import (
+from suffice.pictures.grid import (
     MOST_LEVELS,
     SECONDS_PER_DAY,
     Grid,
@@ -31,14 +32,16 @@ from suffice.plots.grid import (
     position,
     said_something,
 )
-from suffice.plots.palette import styles
-from suffice.plots.room import keep_within
+from suffice.pictures.palette import styles
+from suffice.pictures.room import keep_within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANEL = (3.0, 2.2)
 """The width and height of a panel, in inches."""
+NAMES = 0.5
+"""How much of a panel's height is for the names of its axis, in inches."""
 MOST_BARS = 40
 """More values than this are drawn as steps."""
 
@@ -89,8 +92,10 @@ class DensityDisplay(Display):
         *,
         columns: Sequence[Hashable] | None = None,
         resolution: int = 300,
+        legend: bool = True,
+        ax: Any = None,
     ) -> Self:
-        """Ask a fitted generative model for the density of each column, all others marginalised out.
+        """Draw the density that a fitted generative model gives each column, all others marginalised out.
 
         Parameters
         ----------
@@ -101,6 +106,8 @@ class DensityDisplay(Display):
             Which columns to draw; all that the model uses but text unless given.
         resolution : int, default=300
             Points of a curve.
+        legend, ax
+            As `plot` takes them.
 
         Returns
         -------
@@ -123,7 +130,8 @@ class DensityDisplay(Display):
                 panels[column] = _panel(estimator, around, column, resolution)
         if not panels:
             raise ValueError("this model uses no column that has an axis.")
-        return cls(list(panels.values()), np.asarray(estimator.classes_), table.container)
+        display = cls(list(panels.values()), np.asarray(estimator.classes_), table.container)
+        return display.plot(ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw a panel for each column.
@@ -143,6 +151,8 @@ class DensityDisplay(Display):
         for panel, one in zip(self.panels, axes, strict=True):
             self._draw(panel, one)
             keep_within(one)
+        if ax is None:
+            make_taller(self.figure_, _taller(axes))
         if legend:
             handles = axes[-1].get_legend_handles_labels()[0]
             if ax is None:
@@ -208,11 +218,23 @@ class DensityDisplay(Display):
         grid.dress(ax.xaxis)
 
 
+def _taller(axes: list[Axes]) -> float:
+    """How many inches the names below all panels take beyond those that a panel has for them."""
+    below: dict[int, float] = {}
+    for ax in axes:
+        spec, names = ax.get_subplotspec(), ax.xaxis.get_tightbbox()
+        if spec is not None and names is not None:
+            row = spec.rowspan.start
+            below[row] = max(below.get(row, NAMES), names.height / ax.figure.dpi)
+    return sum(below.values()) - NAMES * len(below)
+
+
 def _panel(estimator: Any, around: Surroundings, column: int, resolution: int) -> Panel:
     """The density of one column, all others missing."""
     grid = around.grid(estimator, column, resolution, 0.1)
-    log_p = log_densities(estimator, around.rows({column: grid.values}))
-    known = said_something(estimator, around, grid)[:, np.newaxis]
+    rows = around.rows({column: grid.values})
+    log_p = log_densities(estimator, rows)
+    known = said_something(estimator, rows, column)[:, np.newaxis]
     # Ignored values are outside the support; a point mass has no height to draw.
     density = np.where(known & ~np.isposinf(log_p), np.exp(np.minimum(log_p, 700.0)), np.nan)
     if grid.kind == "moments":  # the axis is in days

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.axis import XAxis, YAxis
@@ -25,6 +26,8 @@ HINTED = 1.08
 """How much wider letters are where dots are few."""
 LINE_HEIGHT = 1.2
 """Lines of text lie so many letters apart at least."""
+SMALLEST_LETTERS = 6.0
+"""Points below which letters are not made smaller."""
 SHORTEST = 4
 """Letters that are left of a name however little room there is."""
 SMALLEST = 0.1
@@ -87,7 +90,7 @@ def keep_within(ax: Axes) -> None:
 
 
 def lay_out(ax: Axes) -> None:
-    """Give an axes its final place now, so that what depends on its size can be measured."""
+    """Lay a picture of fixed shape out once before it is drawn: engines miss its margins the first time."""
     figure: Any = ax.figure
     engine = figure.get_layout_engine()
     if engine is None:
@@ -97,39 +100,50 @@ def lay_out(ax: Axes) -> None:
 
 
 def name_ticks(
-    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[str], size: Any = "medium"
+    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[str], length: float | None = None
 ) -> None:
-    """Name ticks by no more than there is room for; crowded names below are slanted, or upright."""
+    """Name ticks by no more than there is room for.
+
+    Crowded names below are slanted, or upright; where lines would lie on each other, the letters are smaller,
+    and where these would be too small, some ticks have no name. The axis is as long as the room allows,
+    unless its length is given in inches.
+    """
+    width, height = room_in_inches(axis.axes)
+    size, turned, longest = points("medium"), 0.0, np.inf
+    upright = axis.axis_name == "y"
+    if length is None:  # a legend may lie below names that stand beside the axes
+        length = 0.5 * height if upright else (1.0 - LABELS) * width
+    slot = length / max(len(names), 1)
+    if upright:
+        longest = LABELS * width
+    elif any(width_in_inches(name) > 0.9 * slot for name in names):
+        turned = SLANT if slot * np.sin(np.radians(SLANT)) > LINE_HEIGHT * size / 72.0 else 90.0
+        longest = LABELS * height / np.sin(np.radians(turned))
+    every = 1
+    if upright or turned > SLANT:
+        size = min(size, max(SMALLEST_LETTERS, 72.0 * slot / LINE_HEIGHT))
+        every = int(np.ceil(LINE_HEIGHT * size / 72.0 / slot - 1e-9))
+    shown = fitted_all(names, longest, size)
+    axis.set_ticks(places, labels=[name if i % every == 0 else "" for i, name in enumerate(shown)], size=size)
+    if turned:
+        place = "center" if turned > SLANT else "top"
+        for label in axis.get_ticklabels():
+            label.set(rotation=turned, ha="right", va=place, rotation_mode="anchor")
+
+
+def points(size: Any) -> float:
+    """A size of letters, such as "medium", in points."""
     from matplotlib.font_manager import FontProperties
 
-    width, height = room_in_inches(axis.axes)
-    if axis.axis_name == "y":
-        axis.set_ticks(places, labels=[fitted(name, LABELS * width, size) for name in names], size=size)
-        return
-    slot = (1.0 - LABELS) * width / max(len(names), 1)
-    turned = 0.0
-    if any(width_in_inches(name, size) > 0.9 * slot for name in names):
-        line = LINE_HEIGHT * FontProperties(size=size).get_size_in_points() / 72.0
-        turned = SLANT if slot * np.sin(np.radians(SLANT)) > line else 90.0
-    longest = LABELS * height / np.sin(np.radians(turned)) if turned else np.inf
-    axis.set_ticks(
-        places,
-        labels=[fitted(name, longest, size) for name in names],
-        size=size,
-        rotation=turned,
-        ha="right" if turned else "center",
-        va="center" if turned > SLANT else "top",
-        rotation_mode="anchor" if turned else None,
-    )
+    return float(FontProperties(size=size).get_size_in_points())
 
 
 def width_in_inches(text: str, size: Any = "medium") -> float:
     """How wide a line of text is."""
     from matplotlib.font_manager import FontProperties, findfont
 
-    font = FontProperties(size=size)
-    path = str(findfont(font))
-    return HINTED * sum(_advance(letter, path) for letter in text) * float(font.get_size_in_points()) / 72.0
+    path = str(findfont(FontProperties()))
+    return HINTED * sum(_advance(letter, path) for letter in text) * points(size) / 72.0
 
 
 @lru_cache(maxsize=4096)
@@ -144,13 +158,35 @@ def _advance(letter: str, path: str) -> float:
     return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536.0 / 100.0
 
 
-def fitted(text: str, inches: float, size: Any = "medium") -> str:
-    """A name, with its middle left out where it is wider than there is room."""
+def beyond(ax: Axes, texts: Iterable[str]) -> float:
+    """The share of its span by which an axis must go on for small texts at the ends of bars."""
+    wide = max((width_in_inches(text, "small") for text in texts), default=0.0) + 2.0 * EDGE / 72.0
+    across = 0.9 * (1.0 - LABELS) * room_in_inches(ax)[0]
+    return min(wide / max(across - wide, 1e-9), 1.0)
+
+
+def fitted(text: str, inches: float, size: Any = "medium", ahead: float = 0.5) -> str:
+    """A name, with its middle left out where it is wider than there is room; a share is kept ahead of it."""
     kept = len(text)
     short = text
     while kept > SHORTEST and width_in_inches(short, size) > inches:
         kept = min(kept - 1, max(SHORTEST, int(kept * inches / width_in_inches(short, size)) + 1))
-        short = f"{text[: (kept + 1) // 2].rstrip()}…{text[len(text) - kept // 2 :].lstrip()}"
+        first = int(np.ceil(ahead * kept))
+        short = f"{text[:first].rstrip()}…{text[len(text) - kept + first :].lstrip()}"
+    return short
+
+
+def fitted_all(names: Sequence[str], inches: float, size: Any = "medium") -> list[str]:
+    """Names with their middle left out or, where that makes different ones alike, an end."""
+    short = [fitted(name, inches, size) for name in names]
+    often = Counter(dict(zip(names, short, strict=True)).values())
+    for ahead in (1.0, 0.0):
+        other = [
+            fitted(name, inches, size, ahead) if often[cut] > 1 else cut
+            for name, cut in zip(names, short, strict=True)
+        ]
+        if len(set(other)) == len(set(names)):
+            return other
     return short
 
 

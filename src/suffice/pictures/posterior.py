@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from suffice.engines.container import Container
 from suffice.engines.table import Table, read_labels, read_table
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, background, foreground, legend_below, make_frame
-from suffice.plots.grid import Grid, Surroundings, log_densities, marginalises, position, said_something
-from suffice.plots.palette import mixed, rgb, styles
-from suffice.plots.room import keep_within
+from suffice.pictures.display import Display, background, foreground, legend_below, make_frame
+from suffice.pictures.grid import Grid, Surroundings, log_densities, marginalises, position, said_something
+from suffice.pictures.palette import DISTINCT, mixed, rgb, styles
+from suffice.pictures.room import keep_within
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MASSES = (0.9, 0.5)
 """How much of its class each density contour encloses."""
+MOST_LARGE = 400
+"""Rows beyond which their markers become smaller."""
 FARTHEST = 700.0
 """Log odds beyond which a boundary is not sought."""
 
@@ -74,8 +76,13 @@ class PosteriorDisplay(Display):
         columns: Sequence[Hashable] | None = None,
         held: Mapping[Hashable, Any] | None = None,
         resolution: int = 120,
+        posterior: bool = True,
+        densities: bool | None = None,
+        boundaries: bool = True,
+        legend: bool = True,
+        ax: Axes | None = None,
     ) -> Self:
-        """Ask a fitted classifier over a grid of two columns.
+        """Draw what a fitted classifier says over a grid of two columns.
 
         Parameters
         ----------
@@ -92,6 +99,8 @@ class PosteriorDisplay(Display):
             for text and flags).
         resolution : int, default=120
             Points along each axis.
+        posterior, densities, boundaries, legend, ax
+            As `plot` takes them.
 
         Returns
         -------
@@ -103,25 +112,26 @@ class PosteriorDisplay(Display):
         grids = [around.grid(estimator, j, resolution, 0.05) for j in (across, up)]
         at_x, at_y = (cells.ravel() for cells in np.meshgrid(grids[0].values, grids[1].values, indexing="xy"))
         rows = around.rows({across: at_x, up: at_y})
-        posterior = np.asarray(estimator.predict_proba(rows))
-        shape = (len(grids[1].values), len(grids[0].values), posterior.shape[1])
+        p = np.asarray(estimator.predict_proba(rows))
+        shape = (len(grids[1].values), len(grids[0].values), p.shape[1])
         with np.errstate(divide="ignore"):
             log_posterior = (
-                estimator.predict_log_proba(rows)
-                if hasattr(estimator, "predict_log_proba")
-                else np.log(posterior)
+                estimator.predict_log_proba(rows) if hasattr(estimator, "predict_log_proba") else np.log(p)
             )
         classes = np.asarray(estimator.classes_)
-        return cls(
+        display = cls(
             x=grids[0],
             y=grids[1],
             classes=classes,
-            posterior=posterior.reshape(shape),
+            posterior=p.reshape(shape),
             log_posterior=np.asarray(log_posterior).reshape(shape),
             log_density=_densities(estimator, around, grids, rows, shape),
             points=None if y is None else _points(table, y, grids, classes),
             held=around.named(),
             container=table.container,
+        )
+        return display.plot(
+            ax, posterior=posterior, densities=densities, boundaries=boundaries, legend=legend
         )
 
     def plot(
@@ -129,7 +139,7 @@ class PosteriorDisplay(Display):
         ax: Axes | None = None,
         *,
         posterior: bool = True,
-        densities: bool = True,
+        densities: bool | None = None,
         boundaries: bool = True,
         legend: bool = True,
     ) -> Self:
@@ -141,9 +151,9 @@ class PosteriorDisplay(Display):
             Those of a new figure unless given.
         posterior : bool, default=True
             Whether to mix the classes' colours by their posteriors.
-        densities : bool, default=True
+        densities : bool, optional
             Whether to draw contours that enclose 50 % and 90 % of each class; only where both columns are
-            continuous and the model has a density.
+            continuous and the model has a density. Unless told, they are drawn of up to six classes.
         boundaries : bool, default=True
             Whether to draw lines where the most probable class changes.
         legend : bool, default=True
@@ -153,15 +163,16 @@ class PosteriorDisplay(Display):
         -------
         PosteriorDisplay
         """
-        ax = self._start(ax)
+        own, ax = ax is None, self._start(ax)
         from matplotlib.colors import to_rgb
 
         looks = styles(len(self.classes))
+        contours = (len(looks) <= DISTINCT if densities is None else densities) and self._has_contours
         ink = np.array(to_rgb(foreground()))
         if posterior:
             colours = mixed(self.posterior, [rgb(look.colour) for look in looks], background(ax))
             ax.pcolormesh(self.x.edges, self.y.edges, np.clip(colours, 0.0, 1.0), rasterized=True)
-        if densities and self.log_density is not None and self.x.is_smooth and self.y.is_smooth:
+        if contours and self.log_density is not None:
             for k, look in enumerate(looks):
                 levels = self._contours(k)
                 if levels:
@@ -184,24 +195,28 @@ class PosteriorDisplay(Display):
                 ax.scatter(
                     across[mine],
                     up[mine],
-                    s=16,
+                    s=min(16.0, max(5.0, 16.0 * np.sqrt(MOST_LARGE / len(codes)))),
                     marker=look.marker,
                     c=look.colour,
                     edgecolors=foreground(),
-                    linewidths=0.5,
+                    linewidths=0.5 if len(codes) <= MOST_LARGE else 0.3,
                     zorder=3,
                 )
         self.x.dress(ax.xaxis)
         self.y.dress(ax.yaxis)
         ax.set(xlim=self.x.edges[[0, -1]], ylim=self.y.edges[[0, -1]])
         if legend:
-            legend_below(ax, self.handles())
+            legend_below(ax, self.handles(lines=contours), own=own)
         else:
             keep_within(ax)
         return self
 
-    def handles(self) -> list[Any]:
-        """What a legend shows: a patch of each class's colour with its marker."""
+    @property
+    def _has_contours(self) -> bool:
+        return self.log_density is not None and self.x.is_smooth and self.y.is_smooth
+
+    def handles(self, *, lines: bool = False) -> list[Any]:
+        """What a legend shows: each class by its marker and, if asked, by the line of its contours."""
         from matplotlib.lines import Line2D
 
         looks = zip(styles(len(self.classes)), self.classes.tolist(), strict=True)
@@ -210,7 +225,7 @@ class PosteriorDisplay(Display):
                 [],
                 [],
                 color=look.colour,
-                linestyle=look.line,
+                linestyle=look.line if lines else "none",
                 marker=look.marker,
                 label=str(label),
                 markeredgecolor=foreground(),
@@ -295,7 +310,9 @@ def _densities(
     if not marginalises(estimator):
         return None
     log_p = log_densities(estimator, rows).reshape(shape)
-    inside = [said_something(estimator, around, grid) for grid in grids]
+    inside = [
+        said_something(estimator, around.rows({grid.column: grid.values}), grid.column) for grid in grids
+    ]
     return np.where(np.outer(inside[1], inside[0])[:, :, np.newaxis], log_p, -np.inf)
 
 

@@ -9,12 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.families.elementary import Array
-from suffice.plots.display import Display, background, default_width, make_frame, pyplot
-from suffice.plots.palette import COLOURS, rgb
-from suffice.plots.room import LABELS, lay_out, name_ticks, width_in_inches
+from suffice.pictures.display import Display, background, default_width, make_frame
+from suffice.pictures.palette import COLOURS, rgb
+from suffice.pictures.room import (
+    LABELS,
+    LINE_HEIGHT,
+    SMALLEST_LETTERS,
+    lay_out,
+    name_ticks,
+    points,
+    room_in_inches,
+    width_in_inches,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
 
@@ -22,6 +31,10 @@ Normalize = Literal["true", "pred", "all"]
 WHAT = {"true": "share of the true class", "pred": "share of the predicted class", "all": "share of all rows"}
 MOST_ZEROS = 10
 """Classes up to which cells without rows are written."""
+SMALLEST_NUMBERS, LARGEST_NUMBERS = 4.5, 10.0
+"""Points; where cells are too small for numbers, the colours speak alone."""
+BESIDE = 0.5
+"""Inches beside the matrix that are not names: the label of the axis and the edge of the page."""
 
 
 @dataclass
@@ -56,21 +69,59 @@ class ConfusionDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, labels: Sequence[Any] | None = None, sample_weight: Any = None
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        labels: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        normalize: Normalize | None = None,
+        ax: Axes | None = None,
     ) -> Self:
-        """Count true and predicted labels; `labels` orders the classes and may leave some out."""
+        """Count true and predicted labels and draw them.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+        labels : sequence, optional
+            Orders the classes and may leave some out; all, sorted, unless given.
+        sample_weight : array-like of shape (n,), optional
+            Weight k counts as the row k times.
+        normalize, ax
+            As `plot` takes them.
+
+        Returns
+        -------
+        ConfusionDisplay
+        """
         from sklearn.metrics import confusion_matrix
         from sklearn.utils.multiclass import unique_labels
 
         known = unique_labels(y_true, y_pred).tolist() if labels is None else list(labels)
-        return cls(confusion_matrix(y_true, y_pred, labels=known, sample_weight=sample_weight), known)
+        counts = confusion_matrix(y_true, y_pred, labels=known, sample_weight=sample_weight)
+        return cls(counts, known).plot(ax, normalize=normalize)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, labels: Sequence[Any] | None = None, sample_weight: Any = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        labels: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        normalize: Normalize | None = None,
+        ax: Axes | None = None,
     ) -> Self:
-        """Predict X with a fitted classifier and compare with y."""
-        return cls.from_predictions(y, estimator.predict(X), labels=labels, sample_weight=sample_weight)
+        """Predict X with a fitted classifier, compare with y and draw; the options of `from_predictions`."""
+        return cls.from_predictions(
+            y,
+            estimator.predict(X),
+            labels=labels,
+            sample_weight=sample_weight,
+            normalize=normalize,
+            ax=ax,
+        )
 
     def plot(self, ax: Axes | None = None, *, normalize: Normalize | None = None) -> Self:
         """Draw it.
@@ -81,44 +132,39 @@ class ConfusionDisplay(Display):
             Those of a new figure unless given.
         normalize : {"true", "pred", "all"}, optional
             Write shares of the row, of the column or of all instead of counts. The colours are shares of the
-            row either way, so that a rare class is seen.
+            row either way, so that a rare class is seen. Nothing is written into cells too small for it.
 
         Returns
         -------
         ConfusionDisplay
         """
         counts = np.asarray(self.confusion)
-        written = self.shares(normalize) if normalize is not None else counts
+        shown = self.shares(normalize) if normalize is not None else counts
         k = len(self.labels)
         names = [str(label) for label in self.labels]
         label_width = min(max(map(width_in_inches, names), default=0.0), LABELS * default_width())
-        side = min(default_width(), 1.0 + label_width + 0.6 * k)
-        ax = self._start(ax, (side, 0.9 * side))
+        width = min(default_width(), 1.0 + label_width + 0.6 * k)
+        ax = self._start(ax, (width, 0.9 * width))
         paper, ink = background(ax), rgb(COLOURS[0])
         shade = np.nan_to_num(self.shares("true"))[:, :, np.newaxis]
         colours = paper + shade * (ink - paper)
         ax.imshow(colours, aspect="equal")
-        small = max(4.0, min(10.0, 60.0 / k))
-        for i, j in np.ndindex(k, k):
-            if counts[i, j] == 0 and k > MOST_ZEROS:
-                continue
-            ax.text(
-                j,
-                i,
-                _written(float(written[i, j]), whole=normalize is None),
-                ha="center",
-                va="center",
-                fontsize=small,
-                color=_readable(colours[i, j]),
-            ).set_in_layout(False)  # it lies within the axes, and many are slow to measure
         what = "" if normalize is None else f" ({WHAT[normalize]})"
         ax.set(xlabel=f"predicted{what}", ylabel="true")
-        for _ in range(2):  # names must fit the rows, whose height depends on the names
-            height = ax.get_window_extent().height / ax.figure.dpi
-            size = max(4.0, min(float(pyplot().rcParams["font.size"]), 0.8 * 72.0 * height / k))
-            for axis in (ax.xaxis, ax.yaxis):
-                name_ticks(axis, range(k), names, size)
-            lay_out(ax)
+        side = _side(ax, names)
+        for axis in (ax.xaxis, ax.yaxis):
+            name_ticks(axis, range(k), names, side)
+        written = {
+            (i, j): _written(float(shown[i, j]), whole=normalize is None)
+            for i, j in np.ndindex(k, k)
+            if counts[i, j] != 0 or k <= MOST_ZEROS
+        }
+        size = _number_size(set(written.values()), side / max(k, 1))
+        for (i, j), text in written.items() if size >= SMALLEST_NUMBERS else ():
+            ax.text(
+                j, i, text, ha="center", va="center", fontsize=size, color=_readable(colours[i, j])
+            ).set_in_layout(False)  # it lies within the axes, and many are slow to measure
+        lay_out(ax)
         return self
 
     def shares(self, normalize: Normalize) -> Array:
@@ -141,6 +187,24 @@ class ConfusionDisplay(Display):
                 "rows": np.asarray(self.confusion).ravel(),
             }
         )
+
+
+def _side(ax: Axes, names: Sequence[str]) -> float:
+    """How long the sides of the matrix will be, in inches, beside names as small as its rows ask for."""
+    width, height = room_in_inches(ax)
+    size = points("medium")
+    side = 0.0
+    for _ in range(3):  # smaller names leave more room for the rows, and these for names
+        label_width = min(max(width_in_inches(name, size) for name in names), LABELS * width)
+        side = max(min(width, height) - label_width - BESIDE, 0.1 * width)
+        size = max(SMALLEST_LETTERS, min(size, 72.0 * side / (LINE_HEIGHT * len(names))))
+    return side
+
+
+def _number_size(written: Iterable[str], cell: float) -> float:
+    """The letters with which the longest number fits into a cell, in points."""
+    longest = max((width_in_inches(text, 1.0) for text in written), default=0.0)
+    return 0.85 * cell / max(longest, 1.0 / 72.0, 0.85 * cell / LARGEST_NUMBERS)
 
 
 def _written(value: float, *, whole: bool) -> str:

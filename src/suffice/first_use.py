@@ -1,0 +1,23 @@
+"""Names that are imported when they are first asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+
+def names_of(module: str, homes: dict[str, str]) -> Callable[[str], Any]:
+    """Return a module's `__getattr__`: each name comes from its home, which is a module or the name's own."""
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            known = ", ".join(homes)
+            raise AttributeError(f"module {module!r} has no attribute {name!r}; it has {known}.")
+        home = import_module(homes[name])
+        value = home if homes[name] == f"{module}.{name}" else getattr(home, name)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return get
