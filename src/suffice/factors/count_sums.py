@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable
+from functools import partial, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from suffice import threads
 from suffice.factors.base import Codes, Counts
-from suffice.factors.entries import Entries
+from suffice.factors.entries import Entries, narrowed
 from suffice.families.elementary import Array
 from suffice.kernels.choice import contiguous, discrete_for, read_only, row_parts
 
@@ -55,19 +56,28 @@ def sum_sparse_counts(
     filled = np.concatenate([[0], np.cumsum(np.diff(block.indptr)[order])])[ends]
     # A class holds at most all columns, and at most as many as its rows have entries.
     places = np.concatenate([[0], np.cumsum(np.minimum(np.diff(filled), n_columns))])
-    entries = np.empty(places[-1], np.int32), np.empty(places[-1]), np.empty(places[-1], np.int64)
+    size, is_many = int(places[-1]), len(classes) > np.iinfo(np.int32).max
+    entries = np.empty(size, np.int32), np.empty(size), np.empty(size, np.int64 if is_many else np.int32)
     held = np.zeros(n_classes, np.int64)
     kernels = discrete_for(block.nnz)
     by_row = np.ones(len(classes)) if weights is None else weights
     rows = [read_only(array) for array in (order, ends, block.indptr, block.indices, block.data, by_row)]
     threads.run(
-        lambda run: kernels.sum_counts(*run, n_columns, *rows, places, *entries, held, *sums),
+        partial(_sum_run, kernels.sum_counts, (n_columns, *rows, places, *entries, held, *sums)),
         _runs(filled),
     )
     starts = np.concatenate([[0], np.cumsum(held)])
     for array in entries:
         _close_up(array, places, starts)
-    return Entries(np.repeat(np.arange(n_classes, dtype=np.int32), held), *entries)
+    columns, total, support = entries
+    del array, entries
+    total = narrowed(total, np.float32)  # the wide sums are given back before more is made
+    return Entries(np.repeat(np.arange(n_classes, dtype=np.int32), held), columns, total, support)
+
+
+def _sum_run(kernel: Callable[..., None], arguments: tuple[Any, ...], run: tuple[int, int]) -> None:
+    """Sum the rows of a run of classes."""
+    kernel(*run, *arguments)
 
 
 def _runs(filled: Counts) -> list[tuple[int, int]]:

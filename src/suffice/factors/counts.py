@@ -99,9 +99,8 @@ class CountTotals(EntrySums, Totals):
         return self.take_classes(np.arange(len(self.rows)))
 
     def vanishes(self) -> NDArray[np.bool_]:
-        gone = (self.rows == 0) & (self.base == 0)
-        gone[self.entries.classes] = False
-        return np.asarray(gone)
+        n_held = np.diff(self.entries.starts(len(self.rows)))
+        return np.asarray((self.rows == 0) & (self.base == 0) & (n_held == 0))
 
     def matches(self, other: Self, rtol: float) -> bool:
         if (len(self.rows), self.n_columns) != (len(other.rows), other.n_columns):
@@ -158,9 +157,9 @@ class CountTotals(EntrySums, Totals):
         )
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        total, support = self.entries.total, self.entries.support
-        if support.min(initial=1) > 0 and total.min(initial=1.0) > 0.0:
+        if self.entries.are_positive():
             return None
+        total, support = self.entries.total, self.entries.support
         bad = impossible(total, support, max(size, float(np.abs(total).max(initial=0.0))))
         if bad.any():
             return (
@@ -202,10 +201,9 @@ class SolvedCounts(Solved):
 
     def __init__(self, totals: CountTotals, tables: Tables | None = None) -> None:
         self.family = totals.family
-        self.entries = totals.entries.chosen(totals.entries.support > 0)
+        self.entries = totals.entries.chosen(totals.entries.is_held())
         self.n_columns = totals.n_columns
-        draws = np.bincount(self.entries.classes, self.entries.total, len(totals.rows))
-        self.draws = draws.astype(np.float64, copy=False)
+        self.draws = self.entries.draws(len(totals.rows))
         self.mean_length = np.divide(
             self.draws, totals.weight, out=np.zeros_like(self.draws), where=totals.weight > 0
         )

@@ -38,9 +38,9 @@ class Entries:
     ) -> None:
         self.classes = classes
         self.columns = columns
-        self._sums: tuple[NDArray[Any], ...] = _narrow(total, np.float32), _narrow(support, np.int32)
+        self._sums: tuple[NDArray[Any], ...] = narrowed(total, np.float32), narrowed(support, np.int32)
         if present is not None:
-            self._sums += (_narrow(present, np.float32),)
+            self._sums += (narrowed(present, np.float32),)
         for array in self.arrays():
             array.setflags(write=False)
 
@@ -76,6 +76,21 @@ class Entries:
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """All arrays, as they are kept."""
         return self.classes, self.columns, *self._sums
+
+    def is_held(self) -> NDArray[np.bool_]:
+        """Whether each entry is of some row."""
+        return np.asarray(self._sums[1] > 0)
+
+    def are_positive(self) -> bool:
+        """Whether every sum is above 0."""
+        return all(array.min(initial=1) > 0 for array in self._sums)
+
+    def draws(self, n_classes: int) -> Array:
+        """Σ w·x of each class."""
+        total = np.zeros(n_classes)
+        for part in self.parts():
+            total += np.bincount(part.classes, part.total, n_classes)
+        return total
 
     def keys(self) -> Counts:
         """One number for each class and column, in their order."""
@@ -138,7 +153,7 @@ class Entries:
             wide = _wide(added.dtype)
             values = mine[at].astype(wide) + added.astype(wide)
             gone &= values == 0
-            kept = _narrow(values, mine.dtype.type)
+            kept = narrowed(values, mine.dtype.type)
             whole = mine.astype(kept.dtype)
             whole[at] = kept
             sums.append(whole)
@@ -257,7 +272,7 @@ def sum_of(values: NDArray[Any]) -> float:
     return float(np.sort(values).sum())
 
 
-def _narrow(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:
+def narrowed(array: NDArray[Any], kind: type[np.generic]) -> NDArray[Any]:
     """The array in the narrower kind, where that changes no value."""
     if array.dtype == kind:
         return array

@@ -112,7 +112,7 @@ def sum_counts(
     places: Counts,
     out_columns: NDArray[np.int32],
     out_total: Array,
-    out_support: Counts,
+    out_support: NDArray[np.integer[Any]],
     held: Counts,
     weight: Array,
     n_rows: Counts,
