@@ -42,8 +42,8 @@ help:
 	@echo "Each makes its own environment in $(VENV) the first time. PYTHON=python3.13 chooses another Python."
 
 demo: $(VENV)/.installed-library
-	$(SAY) "running python -m suffice.demo"
-	@$(PY) -m suffice.demo
+	$(SAY) "running python -m suffice demo"
+	@$(PY) -m suffice demo
 
 test: $(VENV)/.installed-dev
 	$(SAY) "running the tests, $(WORKERS) at a time"

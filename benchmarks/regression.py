@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression as Theirs
 
-import suffice.regression
+import suffice
 from comparison import Comparison, compare
 
 SAME = 1e-8
@@ -64,7 +64,7 @@ def tight_enough(solver, X, y, best):
 
 def measure(task: Task) -> Comparison | None:
     X, y = task.draw()
-    ours = suffice.regression.LogisticRegression().fit(X, y)
+    ours = suffice.LogisticRegression().fit(X, y)
     best = objective(ours, X, y)
     # The Hessian of many classes alone takes longer than lbfgs takes for everything.
     solvers = ["lbfgs", "newton-cholesky"] if task.k == 2 else ["lbfgs"]

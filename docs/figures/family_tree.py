@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from panels import new_figure, save
 
 from suffice import GaussianDiscriminant
-from suffice.pictures.palette import COLOURS
+from suffice.plots.palette import COLOURS
 
 K, M = 3, 10
 BOXES = {

@@ -11,8 +11,8 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from panels import new_figure, save
 
 from suffice import GaussianDiscriminant, compare
-from suffice.pictures.display import legend_under_all
-from suffice.regression import LogisticRegression
+from suffice.estimators.regression import LogisticRegression
+from suffice.plots.display import legend_under_all
 
 TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm": "target"}
 

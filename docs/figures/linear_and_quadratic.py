@@ -5,8 +5,8 @@ from panels import gaussians, new_figure, save
 from three_classes import COVARIANCES, MEANS
 
 from suffice import GaussianDiscriminant
-from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
+from suffice.plots.display import legend_under_all
 
 
 def draw() -> Figure:

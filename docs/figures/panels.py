@@ -8,8 +8,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
+from suffice.plots.display import legend_under_all
 
 WIDTH = 4.8
 """Inches, so that the letters can still be read when the page is as wide as a phone."""

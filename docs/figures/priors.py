@@ -7,8 +7,8 @@ from panels import new_figure, save
 from two_classes import rows
 
 from suffice import GaussianDiscriminant
-from suffice.pictures.display import legend_below
 from suffice.plots import PosteriorDisplay
+from suffice.plots.display import legend_below
 
 
 def draw() -> Figure:

@@ -7,8 +7,8 @@ from sklearn.datasets import make_circles
 
 from suffice import BayesClassifier
 from suffice.families import Normal
-from suffice.pictures.display import legend_under_all
 from suffice.plots import PosteriorDisplay
+from suffice.plots.display import legend_under_all
 
 
 def draw() -> Figure:

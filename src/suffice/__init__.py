@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.first_use import names_of
+from suffice.lazy import names_of
 
 if TYPE_CHECKING:
-    from suffice.archive import SufficeFileError
-    from suffice.classifier import BayesClassifier
     from suffice.datasets import load_penguins
-    from suffice.decide import CostSensitive, thresholds_from_costs
-    from suffice.evaluation import Evaluation, evaluate
-    from suffice.learning_curves import LearningCurves, compare
-    from suffice.models import GaussianDiscriminant
-    from suffice.outliers import NoveltyDetector
-    from suffice.regression import LogisticRegression, ProbitRegression
-    from suffice.reweighting import WithPriors, adapt_priors
-    from suffice.rows import summarize
-    from suffice.statistics import Statistics
-    from suffice.storage import load
-    from suffice.text_classifier import TextClassifier
-    from suffice.threads import set_threads
+    from suffice.estimators.bayes import BayesClassifier
+    from suffice.estimators.costs import CostSensitive, thresholds_from_costs
+    from suffice.estimators.gaussian import GaussianDiscriminant
+    from suffice.estimators.novelty_detector import NoveltyDetector
+    from suffice.estimators.other_priors import WithPriors, adapt_priors
+    from suffice.estimators.regression import LogisticRegression, ProbitRegression
+    from suffice.estimators.text import TextClassifier
+    from suffice.evaluation.evaluate import Evaluation, evaluate
+    from suffice.evaluation.learning_curves import LearningCurves, compare
+    from suffice.kernels.threads import set_threads
+    from suffice.model.statistics import Statistics
+    from suffice.model.summarize import summarize
+    from suffice.storage import SufficeFileError
+    from suffice.storage.load import load
 
 __version__ = "0.1.0"
 __all__ = [
@@ -59,31 +59,31 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BayesClassifier": "suffice.classifier",
-    "CostSensitive": "suffice.decide",
-    "Evaluation": "suffice.evaluation",
-    "GaussianDiscriminant": "suffice.models",
-    "LearningCurves": "suffice.learning_curves",
-    "LogisticRegression": "suffice.regression",
-    "NoveltyDetector": "suffice.outliers",
-    "ProbitRegression": "suffice.regression",
-    "Statistics": "suffice.statistics",
-    "SufficeFileError": "suffice.archive",
-    "TextClassifier": "suffice.text_classifier",
-    "WithPriors": "suffice.reweighting",
-    "adapt_priors": "suffice.reweighting",
-    "compare": "suffice.learning_curves",
+    "BayesClassifier": "suffice.estimators.bayes",
+    "CostSensitive": "suffice.estimators.costs",
+    "Evaluation": "suffice.evaluation.evaluate",
+    "GaussianDiscriminant": "suffice.estimators.gaussian",
+    "LearningCurves": "suffice.evaluation.learning_curves",
+    "LogisticRegression": "suffice.estimators.regression",
+    "NoveltyDetector": "suffice.estimators.novelty_detector",
+    "ProbitRegression": "suffice.estimators.regression",
+    "Statistics": "suffice.model.statistics",
+    "SufficeFileError": "suffice.storage",
+    "TextClassifier": "suffice.estimators.text",
+    "WithPriors": "suffice.estimators.other_priors",
+    "adapt_priors": "suffice.estimators.other_priors",
+    "compare": "suffice.evaluation.learning_curves",
     "dropin": "suffice.dropin",
-    "evaluate": "suffice.evaluation",
+    "evaluate": "suffice.evaluation.evaluate",
     "families": "suffice.families",
     "links": "suffice.links",
-    "load": "suffice.storage",
+    "load": "suffice.storage.load",
     "load_penguins": "suffice.datasets",
     "plots": "suffice.plots",
-    "set_threads": "suffice.threads",
-    "summarize": "suffice.rows",
+    "set_threads": "suffice.kernels.threads",
+    "summarize": "suffice.model.summarize",
     "testing": "suffice.testing",
-    "thresholds_from_costs": "suffice.decide",
+    "thresholds_from_costs": "suffice.estimators.costs",
 }
 __getattr__ = names_of(__name__, _HOMES)
 

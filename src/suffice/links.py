@@ -17,86 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from suffice import scores
-from suffice.expressions import (
-    Clip,
-    Expression,
-    Where,
-    absolute,
-    as_expression,
-    exp,
-    log,
-    log1p,
-    polynomial,
-    square,
-)
-from suffice.families.elementary import Array
+from suffice.arrays import Array
+from suffice.kernels.choose import gaussian_for, row_parts
 
 LAMBDA = float(np.sqrt(np.pi / 8.0))
 """λ of the scaled probit: λ² = π/8 makes its slope at 0 that of the logistic sigmoid, 1/4."""
-_ERF = (
-    (
-        9.604973739870516,
-        90.02601972038427,
-        2232.005345946843,
-        7003.325141128051,
-        55592.30130103949,
-    ),
-    (
-        1.0,
-        33.56171416475031,
-        521.3579497801527,
-        4594.323829709801,
-        22629.000061389095,
-        49267.39426086359,
-    ),
-)
-"""erf(z)/z as a quotient of polynomials in z², for z < 1 (Moshier's Cephes library)."""
-_ERFC = (
-    (
-        2.461969814735305e-10,
-        0.5641895648310689,
-        7.463210564422699,
-        48.63719709856814,
-        196.5208329560771,
-        526.4451949954773,
-        934.5285271719576,
-        1027.5518868951572,
-        557.5353353693994,
-    ),
-    (
-        1.0,
-        13.228195115474499,
-        86.70721408859897,
-        354.9377788878199,
-        975.7085017432055,
-        1823.9091668790973,
-        2246.3376081871097,
-        1656.6630919416134,
-        557.5353408177277,
-    ),
-)
-"""exp(z²)·erfc(z) in z, for 1 ≤ z < 8."""
-_FAR_ERFC = (
-    (
-        0.5641895835477551,
-        1.275366707599781,
-        5.019050422511805,
-        6.160210979930536,
-        7.4097426995044895,
-        2.9788666537210022,
-    ),
-    (
-        1.0,
-        2.2605286322011726,
-        9.396035249380015,
-        12.048953980809666,
-        17.08144507475659,
-        9.608968090632859,
-        3.369076451000815,
-    ),
-)
-"""exp(z²)·erfc(z) in z, for z ≥ 8."""
 _LOG_SQRT_TAU = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -123,7 +48,7 @@ def logistic_slope(a: ArrayLike) -> Array:
 def softmax(a: ArrayLike) -> Array:
     """y_k = exp(a_k) / Σ_j exp(a_j), along the last axis."""
     a = np.asarray(a, dtype=np.float64)
-    return scores.softmax(a.reshape(-1, a.shape[-1])).reshape(a.shape)
+    return softmax_in_place(a.reshape(-1, a.shape[-1]).copy()).reshape(a.shape)
 
 
 def softmax_inverse(y: ArrayLike) -> Array:
@@ -152,23 +77,6 @@ def probit(a: ArrayLike) -> Array:
 def log_probit(a: ArrayLike) -> Array:
     """log Φ(a)."""
     return np.asarray(special.log_ndtr(np.asarray(a, dtype=np.float64)))
-
-
-def log_probit_expression(a: Expression) -> Expression:
-    """log Φ(a) in arithmetic, logarithm and exponential alone, for languages without Φ or erf."""
-    z = Clip(absolute(a) * float(np.sqrt(0.5)), 0.0, 1e40)
-    square_of_z = square(z)
-    near = log(0.5 - 0.5 * z * _quotient(square_of_z, _ERF))
-    tail = Where(z < 8.0, _quotient(z, _ERFC), _quotient(z, _FAR_ERFC))
-    below = Where(z < 1.0, near, log(0.5 * tail) - square_of_z)
-    # Some databases raise where exp underflows, and so far out 1 − Φ is nothing.
-    above = Where(below < -700.0, as_expression(0.0), log1p(0.0 - exp(below)))
-    return Where(a < 0.0, below, above)
-
-
-def _quotient(x: Expression, polynomials: tuple[tuple[float, ...], tuple[float, ...]]) -> Expression:
-    numerator, denominator = polynomials
-    return polynomial(x, numerator) / polynomial(x, denominator)
 
 
 def probit_inverse(y: ArrayLike) -> Array:
@@ -200,3 +108,45 @@ def scaled_probit_inverse(y: ArrayLike) -> Array:
 def scaled_probit_slope(a: ArrayLike) -> Array:
     """dΦ(λa)/da = λ·N(λa | 0, 1)."""
     return np.asarray(LAMBDA * probit_slope(np.multiply(LAMBDA, a)))
+
+
+def log_softmax_in_place(scores: Array) -> Array:
+    """Log posteriors, written over the scores; every row has at least one finite score."""
+    for rows in row_parts(*scores.shape):
+        part = scores[rows]
+        part -= part.max(axis=1, keepdims=True)
+        part -= np.log(np.exp(part).sum(axis=1, keepdims=True))
+    return scores
+
+
+def log_softmax(scores: Array) -> Array:
+    """Log posteriors."""
+    return log_softmax_in_place(scores.copy())
+
+
+def softmax_in_place(scores: Array) -> Array:
+    """Posteriors, written over the scores."""
+    gaussian_for(scores.size).softmax(scores)
+    return scores
+
+
+def log_odds_of_two(scores: Array) -> Array:
+    """The log odds of the second of two classes (1-D), and scores of more classes as they are."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def difference(one: Array, other: Array) -> Array:
+    """One less the other; two that are both impossible, or both certain, say nothing about two classes."""
+    with np.errstate(invalid="ignore"):
+        gap = np.subtract(one, other)
+    return np.where(np.isnan(gap), 0.0, gap)
+
+
+def log_sum(scores: Array) -> Array:
+    """log Σ_k exp a_k(x) = log p(x), also for infinite scores."""
+    highest = scores.max(axis=1)
+    finite = np.isfinite(highest)
+    shifted = scores - np.where(finite, highest, 0.0)[:, np.newaxis]
+    with np.errstate(over="ignore", divide="ignore"):
+        total = np.log(np.exp(shifted).sum(axis=1)) + np.where(finite, highest, 0.0)
+    return np.asarray(np.where(finite, total, highest))

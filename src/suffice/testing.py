@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import integrate
 
-from suffice.classifier import BayesClassifier
+from suffice.arrays import Array
+from suffice.estimators.bayes import BayesClassifier
 from suffice.families import Family
-from suffice.families.elementary import Array
-from suffice.rows import summarize
-from suffice.statistics import Statistics
+from suffice.model.statistics import Statistics
+from suffice.model.summarize import summarize
 
 EXACT = frozenset({"x", "x2"})
 GRID = np.arange(-80, 81) / 8.0

@@ -1,6 +1,6 @@
 import pytest
 
-from suffice import demo
+from suffice.cli import demo
 
 
 @pytest.fixture

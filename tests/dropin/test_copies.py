@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from suffice import dropin
-from suffice.kernels import choice
+from suffice.kernels import choose as choice
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from sklearn.svm import LinearSVC
 
 import suffice
 from suffice import BayesClassifier, TextClassifier, evaluate
-from suffice.figures import Answers, Figures
-from suffice.resampling import resampled_figures
+from suffice.evaluation.metrics import Answers, Figures
+from suffice.evaluation.resampling import resampled_figures
 
 
 class Fixed:
@@ -365,8 +365,8 @@ def test_many_rows_are_judged_in_runs(fitted, monkeypatch, weighted):
     model, X, y = fitted
     w = np.random.default_rng(0).random(len(y)) if weighted else None
     whole = evaluate(model, X, y, sample_weight=w).flat()
-    monkeypatch.setattr("suffice.figures.ROWS_AT_ONCE", 7)
-    monkeypatch.setattr("suffice.evaluation.LABELS_AT_ONCE", 5)
+    monkeypatch.setattr("suffice.evaluation.metrics.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("suffice.evaluation.evaluate.LABELS_AT_ONCE", 5)
     in_runs = evaluate(model, X, y, sample_weight=w).flat()
     assert in_runs.keys() == whole.keys()
     np.testing.assert_allclose(list(in_runs.values()), list(whole.values()), rtol=1e-13)

@@ -10,7 +10,7 @@ import pytest
 
 import suffice
 from suffice import families
-from suffice.regression import LogisticRegression, ProbitRegression
+from suffice.estimators.regression import LogisticRegression, ProbitRegression
 
 N = 240
 

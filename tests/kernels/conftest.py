@@ -1,6 +1,6 @@
 import pytest
 
-from suffice.kernels import choice
+from suffice.kernels import choose as choice
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def engines(monkeypatch):
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
         for name, value in (("WORTH_AN_IMPORT", 0), ("WORTH_A_CALL", 0), ("CELLS_AT_ONCE", 16)):
             monkeypatch.setattr(choice, name, value)
-        monkeypatch.setattr("suffice.solution.FEWEST_ROWS", 1)
+        monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
         assert choice.gaussian_for(1).__name__.endswith("gaussian_compiled")
         assert choice.discrete_for(1).__name__.endswith("discrete_compiled")
         fast = work()

@@ -276,7 +276,7 @@ def test_counts_too_many_for_plain_tables_score_as_those_do(monkeypatch, alpha, 
     X[:, 8] = 0.0  # and a column
     plain = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
     expected, log_likelihood = plain.predict_proba(as_matrix(X)), plain.log_likelihood_
-    monkeypatch.setattr("suffice.factors.weights.DENSE_BYTES", 0)
+    monkeypatch.setattr("suffice.factors.term_scores.DENSE_BYTES", 0)
     wide = BayesClassifier(Multinomial(alpha=alpha)).fit(as_matrix(X), y)
     np.testing.assert_allclose(wide.predict_proba(as_matrix(X)), expected, rtol=1e-12, atol=1e-15)
     assert wide.log_likelihood_ == pytest.approx(log_likelihood, rel=1e-13)

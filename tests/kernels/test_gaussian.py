@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from suffice import BayesClassifier, GaussianDiscriminant, set_threads, summarize
 from suffice.families import MultivariateNormal, Normal
-from suffice.kernels import gaussian_reference as reference
-from suffice.kernels.choice import contiguous
+from suffice.kernels import gaussian as reference
+from suffice.kernels.choose import contiguous
 
 compiled = pytest.importorskip(
     "suffice.kernels.gaussian_compiled", reason="numba has no wheels for this machine"

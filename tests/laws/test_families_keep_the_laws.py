@@ -148,7 +148,7 @@ def test_a_broken_family_is_found_out(broken):
 
 @pytest.mark.usefixtures("unshrunk")
 def test_sums_that_do_not_add_are_found_out(monkeypatch):
-    from suffice.factors.columns import ColumnTotals
+    from suffice.factors.columns.totals import ColumnTotals
 
     honest = ColumnTotals.add
 
@@ -163,7 +163,7 @@ def test_sums_that_do_not_add_are_found_out(monkeypatch):
 
 @pytest.mark.usefixtures("unshrunk")
 def test_sums_that_do_not_subtract_are_found_out(monkeypatch):
-    from suffice.factors.levels import LevelCounts
+    from suffice.factors.levels.totals import LevelCounts
 
     honest = LevelCounts.add
 

@@ -8,9 +8,6 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from suffice.engines.container import PLAIN
-from suffice.pictures.display import _columns, legend_below
-from suffice.pictures.room import fitted_all, name_ticks, width_in_inches
 from suffice.plots import (
     ConfusionDisplay,
     DensityDisplay,
@@ -20,6 +17,9 @@ from suffice.plots import (
     PosteriorDisplay,
     ReliabilityDisplay,
 )
+from suffice.plots.display import _columns, legend_below
+from suffice.plots.layout import fitted_all, name_ticks, width_in_inches
+from suffice.tables.container import PLAIN
 
 LETTERS = [f"letter {chr(65 + i)} of the alphabet" for i in range(26)]
 PHONE = {"figure.figsize": (3.6, 3.0)}

@@ -10,8 +10,6 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from suffice.pictures.palette import COLOURS, rgb, styles
-from suffice.pictures.room import fitted, fitted_pair, width_in_inches
 from suffice.plots import (
     ConfusionDisplay,
     DensityDisplay,
@@ -21,6 +19,8 @@ from suffice.plots import (
     PosteriorDisplay,
     ReliabilityDisplay,
 )
+from suffice.plots.layout import fitted, fitted_pair, width_in_inches
+from suffice.plots.palette import COLOURS, rgb, styles
 
 WIDE, PHONE = (6.4, 4.8), (3.6, 3.0)
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import struct
 
-from suffice.archive.layout import DIGEST
+from suffice.storage.format import DIGEST
 
 
 def taken_apart(packed):

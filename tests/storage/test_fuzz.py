@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import suffice
-from suffice.archive import CLASSES
+from suffice.storage import CLASSES
 
 from .conftest import MODELS, loaded, saved
 from .parts import put_together, taken_apart, with_checksum

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import suffice
 from suffice import BayesClassifier
-from suffice.factors import em
+from suffice.factors.gaussian import em
 from suffice.families import Family, Normal, Poisson
 
 from .conftest import MODELS, loaded, mixed, saved

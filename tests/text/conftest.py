@@ -10,9 +10,10 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from suffice import threads
-from suffice.text import Vocabulary, driver, reference
+from suffice.kernels import threads
+from suffice.text import Vocabulary, reference
 from suffice.text.analysis import Analysis
+from suffice.text.compiled import driver
 from suffice.text.documents import read_documents
 
 FOLDER = os.environ.get("SUFFICE_DATA")

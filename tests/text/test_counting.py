@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from suffice import threads
+from suffice.kernels import threads
 from suffice.text import (
     Analysis,
     Documents,
@@ -16,12 +16,12 @@ from suffice.text import (
     class_sums,
     count,
     counting,
-    driver,
     kernels,
     read_documents,
     reference,
     sums,
 )
+from suffice.text.compiled import driver
 
 ANALYSES = [Analysis(), Analysis(ngram_range=(1, 2)), Analysis("char_wb", (2, 4)), Analysis("char", (1, 2))]
 ARRAYS = ("starts", "terms", "counts", "unknown")

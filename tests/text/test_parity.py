@@ -96,7 +96,8 @@ MARKS = st.one_of(
 @anyway
 @given(st.text(st.characters(codec="utf-8")), MARKS)
 def test_html_is_stripped_alike_by_both_ways(rows_of, text, marks):
-    from suffice.text import driver, reference
+    from suffice.text import reference
+    from suffice.text.compiled import driver
 
     documents = read_documents([marks, text + marks, "", marks + text, "<a", ">b", marks])
     for analyzer in ("word", "char", "char_wb"):

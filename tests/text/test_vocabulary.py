@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.text import Vocabulary, table
-from suffice.text import compiled_table as compiled
+from suffice.text import Vocabulary
+from suffice.text import hash_table as table
+from suffice.text.compiled import table as compiled
 
 words = st.lists(st.text(st.characters(codec="utf-8"), max_size=20))
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from suffice.cli import options
-from suffice.cli.failures import DataFailure, SchemaFailure
-from suffice.cli.writing import refuse_a_terminal, refuse_to_replace, save
+from suffice.cli.errors import DataFailure, SchemaFailure
+from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
 
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
@@ -47,7 +47,7 @@ def subtract(whole: str, part: str, output: str, force: bool) -> None:
 
 
 def _addable(path: str) -> Any:
-    from suffice.cli.reading import load
+    from suffice.cli.inputs import load
 
     held = load(path)
     if not hasattr(held, "totals") and not hasattr(held, "merge"):

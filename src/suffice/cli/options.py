@@ -19,7 +19,7 @@ def command(*examples: str) -> Decorator:
 
 def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a column from the header of the data."""
-    from suffice.engines.files import open_source
+    from suffice.tables.files import open_source
 
     # An option that still waits for its value leaves all arguments unparsed.
     for path in (*(context.params.get("data") or ()), *reversed(context.args)):
@@ -104,7 +104,7 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
     import re
 
     from suffice.families import FAMILIES
-    from suffice.infer import family_from
+    from suffice.model.infer import family_from
 
     chosen: dict[str, Any] = {}
     for text in texts:

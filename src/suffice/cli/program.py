@@ -9,22 +9,22 @@ from typing import Any
 import click
 
 from suffice import __version__
-from suffice.cli.failures import told
+from suffice.cli.errors import told
 
 COMMANDS = {
-    "fit": ("learning", "Fit a model to labelled rows."),
-    "predict": ("answering", "Predict the class of each row."),
-    "evaluate": ("answering", "Judge a model on labelled rows."),
-    "explain": ("answering", "Show what each cell says about each class."),
-    "sample": ("answering", "Draw rows from a model."),
-    "summarize": ("learning", "Sum labelled rows into statistics."),
+    "fit": ("fit", "Fit a model to labelled rows."),
+    "predict": ("predict", "Predict the class of each row."),
+    "evaluate": ("predict", "Judge a model on labelled rows."),
+    "explain": ("predict", "Show what each cell says about each class."),
+    "sample": ("predict", "Draw rows from a model."),
+    "summarize": ("fit", "Sum labelled rows into statistics."),
     "merge": ("arithmetic", "Add models or statistics."),
     "subtract": ("arithmetic", "Take the rows of one file out of another."),
-    "update": ("learning", "Let a model learn more rows."),
-    "info": ("showing", "Tell what a file holds."),
-    "export": ("showing", "Write a model as SQL, ONNX or JSON."),
-    "plot": ("showing", "Draw a model."),
-    "demo": ("showing", "Show the library on a small table."),
+    "update": ("fit", "Let a model learn more rows."),
+    "info": ("show", "Tell what a file holds."),
+    "export": ("show", "Write a model as SQL, ONNX or JSON."),
+    "plot": ("show", "Draw a model."),
+    "demo": ("show", "Show the library on a small table."),
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from suffice.first_use import names_of
+from suffice.lazy import names_of
 
 if TYPE_CHECKING:
     from suffice.dropin.categorical import CategoricalNB

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import unique_labels
 
-from suffice.archive import Fields
-from suffice.archive.labels import labels_from_fields, state_of_labels
-from suffice.classifier import BayesClassifier
-from suffice.engines.table import Table
+from suffice.arrays import Array
+from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.learnt import Learnt
 from suffice.factors.base import Solved, Totals
-from suffice.families.elementary import Array
-from suffice.learnt import Learnt
-from suffice.priors import Priors, class_priors
-from suffice.solution import Solution
-from suffice.statistics import Statistics
+from suffice.model.priors import Priors, class_priors
+from suffice.model.solution import Solution
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
+from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.table import Table
 
 
 class DropIn(BayesClassifier):

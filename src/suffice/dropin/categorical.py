@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import naive_bayes
 
-from suffice.archive import Fields
+from suffice.arrays import Array, Codes
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
-from suffice.engines.table import Table
-from suffice.factors.base import Codes, Totals
-from suffice.factors.level_cells import LevelBlock
-from suffice.factors.levels import LevelCounts, LevelTable, LevelTotals, SolvedLevels
+from suffice.factors.base import Totals
+from suffice.factors.levels.cells import LevelBlock
+from suffice.factors.levels.totals import LevelCounts, LevelTable, LevelTotals, SolvedLevels
 from suffice.families import Categorical, Family
-from suffice.families.elementary import Array
-from suffice.infer import Families
-from suffice.statistics import Statistics
+from suffice.model.infer import Families
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
+from suffice.tables.table import Table
 
 MOST_UNSEEN = 1 << 20
 """Of categories in a file that no row has: numbers of all classes."""

@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
-from suffice.archive import Fields
+from suffice.arrays import Array
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
-from suffice.engines.table import Table
 from suffice.factors.base import OutsideSupportError, Totals
-from suffice.factors.columns import ColumnTotals
-from suffice.factors.counts import CountTotals, SolvedCounts, Tables
-from suffice.factors.solved_columns import SolvedColumns
+from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.totals import CountTotals, SolvedCounts, Tables
 from suffice.families import Bernoulli, Multinomial
-from suffice.families.elementary import Array
-from suffice.infer import Families
-from suffice.statistics import Statistics
+from suffice.model.infer import Families
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
+from suffice.tables.table import Table
 
 
 class CountedNB(DiscreteNB):

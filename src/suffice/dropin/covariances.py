@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.archive import Fields
+from suffice.arrays import Array
 from suffice.factors.base import Totals
-from suffice.factors.scatter import ScatterTotals
-from suffice.factors.solve_scatter import ClassMoments, class_moments
+from suffice.factors.gaussian.moments import ClassMoments, class_moments
+from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.families import MultivariateNormal
-from suffice.families.elementary import Array
+from suffice.storage import Fields
 
 
 def family_of(shrinkage: Any) -> MultivariateNormal:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.arrays import Array
 from suffice.dropin.base import DropIn
-from suffice.explanation import Explanation
-from suffice.families.elementary import Array
-from suffice.scores import Scores
-from suffice.statistics import Statistics
+from suffice.factors.scores import Scores
+from suffice.model.explanation import Explanation
+from suffice.model.statistics import Statistics
 
 SMALLEST_ALPHA = 1e-10
 

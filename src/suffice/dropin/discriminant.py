@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.dropin.base import DropIn
 from suffice.dropin.covariances import family_of
-from suffice.infer import Families
+from suffice.model.infer import Families
 
 
 class Discriminant(DropIn):

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
-from suffice.archive import Fields
+from suffice.arrays import Array, Counts
 from suffice.dropin.base import DropIn
-from suffice.factors.base import Counts, Totals
-from suffice.factors.solved_columns import SolvedColumns
+from suffice.factors.base import Totals
+from suffice.factors.columns.scores import SolvedColumns
 from suffice.families import Normal
-from suffice.families.elementary import Array, exponent_of
+from suffice.families.elementary import exponent_of
 from suffice.families.special import HALF_LOG_TWO_PI
-from suffice.infer import Families
-from suffice.statistics import Statistics
+from suffice.model.infer import Families
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
 
 LOG_TWO = float(np.log(2.0))
 

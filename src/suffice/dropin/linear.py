@@ -11,19 +11,20 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn import discriminant_analysis
 
-from suffice import threads
-from suffice.archive import Fields
+from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.discriminant import Discriminant
+from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Block, Totals, refuse_infinities
-from suffice.factors.solve_scatter import assembled
-from suffice.factors.solved_scatter import SolvedScatter
-from suffice.factors.tying import Tying
-from suffice.families.elementary import Array
-from suffice.kernels.choice import contiguous, gaussian_for, row_parts
-from suffice.models import GaussianDiscriminant
-from suffice.scores import Scores, log_odds_of_two
-from suffice.statistics import Statistics
+from suffice.factors.gaussian.moments import assembled
+from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.tying import Tying
+from suffice.factors.scores import Scores
+from suffice.kernels import threads
+from suffice.kernels.choose import contiguous, gaussian_for, row_parts
+from suffice.links import log_odds_of_two
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
 
 
 class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import linear_model
 
-from suffice.regression import LogisticRegression as CoreLogisticRegression
+from suffice.estimators.regression import LogisticRegression as CoreLogisticRegression
 
 TIGHTEST, LOOSEST = 1e-10, 1e-5
 """Tolerances in standard errors between which `tol` is taken."""

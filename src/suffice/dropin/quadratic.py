@@ -9,16 +9,16 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn import discriminant_analysis
 
-from suffice.archive import Fields
+from suffice.arrays import Array, Codes
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.discriminant import Discriminant
-from suffice.factors.base import Codes, Totals
-from suffice.factors.solved_scatter import SolvedScatter
+from suffice.factors.base import Totals
+from suffice.factors.gaussian.scores import SolvedScatter
 from suffice.families import MultivariateNormal
-from suffice.families.elementary import Array
 from suffice.families.special import HALF_LOG_TWO_PI
-from suffice.scores import log_odds_of_two
-from suffice.statistics import Statistics
+from suffice.links import log_odds_of_two
+from suffice.model.statistics import Statistics
+from suffice.storage import Fields
 
 
 class QuadraticDiscriminantAnalysis(Discriminant):

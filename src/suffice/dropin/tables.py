@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import threads
-from suffice.engines.columns import LevelCells
-from suffice.engines.table import Levels, Table
-from suffice.factors.sparse_columns import with_data
-from suffice.kernels.choice import is_complete, row_parts
+from suffice.factors.columns.sparse import with_data
+from suffice.kernels import threads
+from suffice.kernels.choose import is_complete, row_parts
+from suffice.tables.columns import LevelCells
+from suffice.tables.table import Levels, Table
 
 
 class ThresholdedTable(Table):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from suffice.expressions import Apply, Cell, Clip, Expression, Linear, Missing, Number, Where, nodes
+from suffice.export.expressions import Apply, Cell, Clip, Expression, Linear, Missing, Number, Where, nodes
 
 ELEMENTWISE = (Number, Cell, Missing, Apply, Clip, Where, Linear)
 """The nodes that are computed alike for many columns at once."""

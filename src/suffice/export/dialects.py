@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.engines.columns import Kind
 from suffice.export.scoring import InputColumn, is_utf8
+from suffice.tables.columns import Kind
 
 LARGEST = "1.7976931348623157e308"
 LARGEST_BIGINT = 2**63 - 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
-from suffice.expressions import Gaps
 
 Output = Literal["proba", "label", "scores"]
 Precision = Literal["float64", "float32"]
@@ -84,7 +84,7 @@ class Exportable:
             With one input `X` of shape (n, d) for a model fitted on an array of numbers, and one input of
             shape (n, 1) for each column of a table. NaN is a missing number, "" a missing text.
         """
-        from suffice.export.graph import model_proto
+        from suffice.export.onnx import model_proto
 
         return model_proto(self._scoring(_checked_gaps(missing)), dtype)
 

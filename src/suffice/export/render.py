@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from suffice.export.dialects import Dialect
-from suffice.export.scoring import InputColumn
-from suffice.expressions import (
+from suffice.export.expressions import (
     Apply,
     Cell,
     Clip,
@@ -26,6 +25,7 @@ from suffice.expressions import (
     Where,
     balanced,
 )
+from suffice.export.scoring import InputColumn
 
 SHORT = 40
 """Text up to this length is repeated rather than given a column of its own."""

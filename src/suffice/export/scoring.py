@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from suffice.engines.columns import Kind
-from suffice.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
+from suffice.export.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
+from suffice.tables.columns import Kind
 
 LARGEST_WHOLE = 2**53
 """Whole numbers up to here are floats."""

@@ -13,9 +13,9 @@ from typing import Any, get_args
 
 from suffice.export.dialects import DIALECTS, Dialect
 from suffice.export.exportable import Output
+from suffice.export.expressions import RULED_OUT, balanced
 from suffice.export.render import Renderer
 from suffice.export.scoring import Scoring
-from suffice.expressions import RULED_OUT, balanced
 
 NEGLIGIBLE = -700.0
 """Nats below the best class from which a posterior counts as 0: some databases raise where exp underflows."""

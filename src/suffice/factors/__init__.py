@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from suffice.factors.base import Block, Regularized, Solved, Totals
-from suffice.factors.columns import ColumnTotals
-from suffice.factors.counts import CountTotals
-from suffice.factors.histogram import HistogramTotals
-from suffice.factors.levels import LevelTotals
-from suffice.factors.scatter import ScatterTotals
-from suffice.factors.words import WordTotals
+from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.totals import CountTotals
+from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.levels.histogram import HistogramTotals
+from suffice.factors.levels.totals import LevelTotals
+from suffice.factors.words.totals import WordTotals
 
 KINDS: dict[str, type[Totals]] = {
     "columns": ColumnTotals,

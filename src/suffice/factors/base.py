@@ -15,17 +15,15 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.archive import Fields
-from suffice.expressions import Gaps, Score
+from suffice.arrays import Array, Codes, Counts
+from suffice.export.expressions import Gaps, Score
+from suffice.factors.scores import Scores
 from suffice.families import Family
-from suffice.families.elementary import Array
-from suffice.kernels.choice import contiguous, first_infinity, infinity_refusal, read_only, row_parts
-from suffice.scores import Scores
+from suffice.kernels.choose import contiguous, first_infinity, infinity_refusal, read_only, row_parts
+from suffice.storage import Fields
 
 Block = Any
 """A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
-Codes = NDArray[np.intp]
-Counts = NDArray[np.int64]
 SQUARABLE = 2.0**480
 """Sums of squares of numbers up to this are floats."""
 

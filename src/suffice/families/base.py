@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families.elementary import Array, FunctionName, evaluate
+from suffice.arrays import Array
+from suffice.families.elementary import FunctionName, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
 UNSEEN: tuple[Unseen, ...] = ("ignore", "smooth", "error")

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import Array, FunctionName
+from suffice.families.elementary import FunctionName
 from suffice.families.special import log_multichoose
 
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.families.base import NO_UNIT
-from suffice.families.elementary import Array
 from suffice.families.shares import Shares
 
 

@@ -21,12 +21,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from suffice.arrays import Array, Exponents
+
 FunctionName = Literal["x", "x2", "log", "log2", "log1m", "reciprocal", "cos", "sin"]
 
-Exponents = NDArray[np.int32]
 NO_SPREAD = -1100
 """The exponent of a column all of whose values lie on their origins."""
 SMALLEST_UNIT = -1000

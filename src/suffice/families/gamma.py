@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.families.base import DispersedFamily
-from suffice.families.elementary import Array, FunctionName, log_shift
+from suffice.families.elementary import FunctionName, log_shift
 from suffice.families.special import (
     log_minus_digamma,
     newton_in_log,

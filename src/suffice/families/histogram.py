@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.families.categorical import Categorical
-from suffice.families.elementary import Array
 
 MOST_BINS = 1024
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from suffice.families.elementary import Array, FunctionName
+from suffice.arrays import Array
+from suffice.families.elementary import FunctionName
 from suffice.families.shares import Shares
 
 

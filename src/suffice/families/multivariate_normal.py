@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from suffice.arrays import Array, Exponents
 from suffice.families.base import NO_UNIT, Family
-from suffice.families.elementary import Array, Exponents
 from suffice.families.special import HALF_LOG_TWO_PI
 
 Covariance = Literal["full", "shared", "diagonal", "shared_diagonal", "isotropic", "shared_isotropic"]

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import Array, FunctionName
+from suffice.families.elementary import FunctionName
 from suffice.families.special import log1mexp, log_multichoose
 
 

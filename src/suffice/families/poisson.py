@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import Array, FunctionName
+from suffice.families.elementary import FunctionName
 
 
 @dataclass(frozen=True, repr=False)

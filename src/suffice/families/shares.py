@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy import special
 
+from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import Array
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-from suffice.families.elementary import Array
+from suffice.arrays import Array
 
 _LARGE = 20.0
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import Array, FunctionName
+from suffice.families.elementary import FunctionName
 from suffice.families.special import bessel_ratio, newton_in_log
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from suffice.families.elementary import Array
-from suffice.jit import contracting, inlined, kernel, reassociating
+from suffice.arrays import Array, Codes, Counts
+from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Cells = NDArray[Any]
-Codes = NDArray[np.intp]
-Counts = NDArray[np.int64]
 LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""

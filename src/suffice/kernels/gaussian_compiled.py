@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.families.elementary import Array
-from suffice.jit import contracting, inlined, kernel, reassociating
+from suffice.arrays import Array, Codes
+from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Matrix = NDArray[np.floating[Any]]
-Codes = NDArray[np.intp]
 
 TILE = 64
 STRIP = 64

@@ -4,7 +4,7 @@ from suffice.text.analysis import Analysis
 from suffice.text.counting import count
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents, read_documents
-from suffice.text.places import place_terms, words_end
+from suffice.text.spans import place_terms, words_end
 from suffice.text.sums import class_sums
 from suffice.text.vocabulary import Vocabulary
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import threads
+from suffice.kernels import threads
 from suffice.text.analysis import Analysis
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents
@@ -38,7 +38,7 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
     """
     n_bytes = documents.n_bytes + BYTES_PER_DOCUMENT * len(documents)
     if analysis.tokenizer is None and is_compiled(n_bytes):
-        from suffice.text.driver import count_documents
+        from suffice.text.compiled.driver import count_documents
 
         each = threads.run
         n_parts = min(threads.threads(), n_bytes // PART_BYTES)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.text.documents import Offsets
-from suffice.text.table import Ids
+from suffice.text.hash_table import Ids
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from suffice.kernels.choice import chosen
-from suffice.text import table
+from suffice.kernels.choose import chosen
+from suffice.text import hash_table as table
 
 WORTH_AN_IMPORT = 1 << 18
 """Bytes of text from which importing numba takes less time than it saves."""
@@ -20,4 +20,4 @@ def is_compiled(n_bytes: int) -> bool:
 
 def table_kernels(n_bytes: int) -> ModuleType:
     """The functions of a `Table`, for terms of so many bytes."""
-    return chosen("suffice.text.compiled_table", n_bytes, WORTH_AN_IMPORT, WORTH_A_CALL) or table
+    return chosen("suffice.text.compiled.table", n_bytes, WORTH_AN_IMPORT, WORTH_A_CALL) or table

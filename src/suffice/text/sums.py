@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.choice import read_only
+from suffice.kernels.choose import read_only
 from suffice.text.counts import Counts
 from suffice.text.kernels import is_compiled
 
@@ -27,7 +27,7 @@ def class_sums(
     `classes` and `weights` are those of all documents.
     """
     if is_compiled(BYTES_PER_ENTRY * len(x)):
-        from suffice.text.compiled_sums import add_by_class
+        from suffice.text.compiled.sums import add_by_class
 
         sums = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
         by_document = np.ones(len(counts)) if weights is None else weights

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.choice import read_only
+from suffice.kernels.choose import read_only
 from suffice.text.documents import Bytes, Documents, Offsets
+from suffice.text.hash_table import FREE, Ids, Table, empty_table
 from suffice.text.kernels import table_kernels
-from suffice.text.table import FREE, Ids, Table, empty_table
 
 BYTES_PER_TERM = 8
 """A first guess; more room is made where it is wrong."""

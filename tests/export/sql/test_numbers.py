@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import suffice
+from suffice.estimators.regression import ProbitRegression
 from suffice.families import Beta, Gamma, Normal
 from suffice.links import log_probit
-from suffice.regression import ProbitRegression
 
 
 def test_probit_keeps_its_digits_over_the_whole_line(database):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 import suffice
-from suffice.archive.layout import FORMAT
 from suffice.families import Categorical, Histogram, MultivariateNormal, Poisson, Words
+from suffice.storage.format import FORMAT
 
 FOLDER = Path(__file__).parent
 

@@ -1,0 +1,255 @@
+"""Commands that show a model: info, export, plot and demo."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import click
+
+from suffice.cli import options
+from suffice.cli.errors import DataFailure
+from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
+
+
+@options.command("suffice info penguins.suffice")
+@options.model_file("file")
+def info(file: str) -> None:
+    """Tell what FILE holds: the kind of model, its rows and classes, and its columns with their families."""
+    from suffice.cli.inputs import load
+
+    write_text("\n".join(_told(load(file))), "-")
+
+
+def _told(held: Any) -> list[str]:
+    import suffice
+
+    if isinstance(held, suffice.Statistics):
+        return [repr(held), "", repr(held.schema)]
+    settings = ", ".join(f"{name}={value!r}" for name, value in _settings(held).items())
+    lines = [f"{type(held).__name__}({settings})"]
+    if hasattr(held, "statistics_"):
+        return [*lines, repr(held.statistics_), "", repr(held.schema_)]
+    return [*lines, repr(held.summary())]
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """The settings that are not what they are by default."""
+    default = type(model)().get_params(deep=False)
+    own = model.get_params(deep=False)
+    return {name: value for name, value in own.items() if repr(value) != repr(default[name])}
+
+
+@options.command(
+    "suffice export penguins.suffice --to sql --table birds --dialect postgres --key id",
+    "suffice export penguins.suffice --to onnx -o penguins.onnx",
+    "suffice export penguins.suffice --to json",
+)
+@options.model_file()
+@click.option(
+    "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="What to write."
+)
+@click.option("--table", default="data", show_default=True, help="sql: the table that holds the rows.")
+@click.option(
+    "--dialect",
+    type=click.Choice(["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]),
+    default="duckdb",
+    show_default=True,
+    help="sql: the database that will run it.",
+)
+@click.option(
+    "--result",
+    type=click.Choice(["proba", "label", "scores"]),
+    default="proba",
+    show_default=True,
+    help="sql: posteriors, the most probable class, or log posteriors.",
+)
+@click.option(
+    "--key", multiple=True, metavar="COLUMN", help="sql: a column of the table to repeat beside the result."
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["marginal", "null"]),
+    default="marginal",
+    show_default=True,
+    help="sql, onnx: a row with a gap in a joint Gaussian is scored on what was observed (up to 6 columns), "
+    "or has no result.",
+)
+@options.output(required=False, text="Where it goes; stdout by default.")
+@options.force
+def export(
+    model: str,
+    form: str,
+    table: str,
+    dialect: str,
+    result: Any,
+    key: tuple[str, ...],
+    missing: Any,
+    output: str,
+    force: bool,
+) -> None:
+    """Write MODEL for use elsewhere.
+
+    sql is one SELECT that scores rows inside a database; onnx is a graph for any ONNX runtime; json is the
+    classes, priors, columns and parameters, to be read.
+    """
+    from suffice.cli.inputs import load_model
+
+    refuse_to_replace(output, force=force)
+    held = load_model(model)
+    if form == "json":
+        write_text(json.dumps(_readable(held), indent=2, ensure_ascii=False), output)
+        return
+    if not hasattr(held, f"to_{form}"):
+        raise DataFailure(f"a {type(held).__name__} cannot be written as {form}; use --to json.")
+    if form == "sql":
+        write_text(held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing), output)
+        return
+    refuse_a_terminal(output)
+    graph = held.to_onnx(missing=missing)
+    with sink(output) as file:
+        file.write(graph.SerializeToString())
+
+
+def _readable(model: Any) -> dict[str, Any]:
+    """What a model has learnt, in plain numbers and texts."""
+    content: dict[str, Any] = {"model": type(model).__name__, "classes": model.classes_}
+    if hasattr(model, "schema_"):
+        content["priors"] = model.priors_
+        content["columns"] = [
+            {"name": str(c.name), "family": c.family and repr(c.family), "why": c.reason}
+            for c in model.schema_
+        ]
+        content["parameters"] = model.parameters_
+    else:
+        content |= {"coefficients": model.coef_, "intercepts": model.intercept_}
+        content["columns"] = getattr(model, "feature_names_in_", list(range(model.n_features_in_)))
+    plain: dict[str, Any] = _plain(content)
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; numbers that are none become null."""
+    if isinstance(value, dict):
+        return {name if isinstance(name, str) else str(name): _plain(one) for name, one in value.items()}
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (str, int, bool)) or value is None else str(value)
+
+
+PICTURES = ("densities", "posterior", "evaluation", "confusion", "reliability", "explanation")
+
+
+@options.command(
+    "suffice plot penguins.suffice penguins.csv -o densities.png",
+    "suffice plot penguins.suffice rows.csv --what posterior --columns a --columns b -o ab.svg",
+)
+@options.model_file()
+@options.data()
+@click.option(
+    "--what",
+    type=click.Choice(PICTURES),
+    default="densities",
+    show_default=True,
+    help="densities of the columns by class; posterior over two columns; the evaluation, confusion or "
+    "reliability on labelled rows; the explanation of one row.",
+)
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=options.columns_of_data,
+    help="The columns to draw; two for posterior.",
+)
+@click.option(
+    "--row", type=click.IntRange(min=0), default=0, show_default=True, help="explanation: which row."
+)
+@options.known_target
+@options.output(required=True, text="The picture: a .png, .svg or .pdf file.")
+@options.form
+@options.force
+def plot(
+    model: str,
+    data: tuple[str, ...],
+    what: str,
+    columns: tuple[str, ...],
+    row: int,
+    target: str | None,
+    output: str,
+    form: str | None,
+    force: bool,
+) -> None:
+    """Draw MODEL with rows of DATA around it; needs matplotlib (pip install 'suffice[plot]').
+
+    All rows are held in memory; of very many draw a part.
+    """
+    from suffice.cli.inputs import load_model, opened, reader
+
+    refuse_to_replace(output, force=force)
+    refuse_a_terminal(output)
+    suffix = Path(output).suffix.lower().lstrip(".") or "png"
+    if suffix not in ("png", "svg", "pdf"):
+        raise click.UsageError(f"a picture is a .png, .svg or .pdf file, not {output}.")
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    held = load_model(model)
+    if what == "posterior" and len(columns) != 2:
+        raise click.UsageError("posterior draws two columns; name them by --columns A --columns B.")
+    with opened(data, form, "drawing") as source:
+        reading = reader(held, source)
+        X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
+    if what == "explanation" and row >= len(X):
+        raise click.UsageError(f"there is no row {row}; the data have {len(X)}, and the first is row 0.")
+    display = _display(held, what, X, y, list(columns) or None, row)
+    with sink(output) as file:
+        display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
+
+
+def _rows(model: Any, reading: Any, source: Any, target: str | None, *, labelled: bool) -> tuple[Any, Any]:
+    import pyarrow as pa
+
+    from suffice.cli.inputs import kind_of_classes, target_of
+
+    if not labelled:
+        return reading.arranged(pa.concat_tables(list(reading.batches(source)))), None
+    column = target_of(model, source, target)
+    batches = reading.batches(source, column, wanted={column: kind_of_classes(model)})
+    table = pa.concat_tables(list(batches))
+    return reading.arranged(table.select(list(reading.names))), table.column(column)
+
+
+def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, row: int) -> Any:
+    import suffice
+    from suffice import plots
+
+    if what == "densities":
+        return plots.DensityDisplay.from_estimator(model, X, columns=columns)
+    if what == "posterior":
+        return plots.PosteriorDisplay.from_estimator(model, X, y, columns=columns)
+    if what == "evaluation":
+        return suffice.evaluate(model, X, y).plot()
+    if what == "explanation":
+        return model.explain(X[row : row + 1]).plot()
+    kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
+    return kinds[what].from_estimator(model, X, y)
+
+
+@options.command("suffice demo", "suffice demo --data > penguins.csv")
+@click.option("--data", is_flag=True, help="Give the table of the demonstration instead, as csv.")
+def demo(data: bool) -> None:
+    """Fit, evaluate, explain, add and subtract, on the Palmer penguins."""
+    if data:
+        from importlib.resources import files
+
+        write_text((files("suffice") / "datasets" / "penguins.csv").read_text(encoding="utf-8"), "-")
+        return
+    from suffice.cli.demo import main
+
+    main()

@@ -1,0 +1,1 @@
+"""What users fit: each dresses the model as a scikit-learn estimator."""

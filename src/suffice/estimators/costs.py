@@ -1,0 +1,280 @@
+"""Decisions where errors have different costs, and where refusing to decide is an option."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from suffice.arrays import Array
+from suffice.estimators.wrapper import Wrapper
+from suffice.model.priors import as_reals
+from suffice.model.summarize import checked_weights
+from suffice.tables.table import is_frame
+from suffice.tables.targets import class_index, read_labels
+
+Costs = ArrayLike | Mapping[Any, float] | None
+ROUNDING = 1e-12
+"""What rounding may move a threshold by."""
+
+
+class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
+    """Decide for the class of least expected cost, or refuse.
+
+    Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. Any classifier with posteriors will do,
+    fitted or not; a fitted one needs no `fit` here.
+
+    Parameters
+    ----------
+    model : classifier
+        With `predict_proba`.
+    costs : array-like of shape (k, k) or dict, default=None
+        `costs[true, predicted]` in the order of `classes_`, a pandas table whose rows and columns are the
+        labels, or {(true, predicted): cost} with every pair of different labels (being right costs 0 unless
+        named). None is 1 for any error, as in `predict`.
+    reject_cost : float, optional
+        What refusing costs; rows for which every class is expected to cost more are refused.
+    reject_label : label, default="reject"
+        The answer for them; of the type of the classes, such as -1 for numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    costs_ : ndarray of shape (k, k)
+    model_ : classifier
+        Fitted, after `fit`.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["good", "good", "bad", "bad"]
+    >>> model = suffice.BayesClassifier().fit(X, y)
+    >>> careful = suffice.CostSensitive(model, {("bad", "good"): 5, ("good", "bad"): 1})
+    >>> model.predict([[0.9]]).tolist(), careful.predict([[0.9]]).tolist()
+    (['good'], ['bad'])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        costs: Costs = None,
+        *,
+        reject_cost: float | None = None,
+        reject_label: Any = "reject",
+    ) -> None:
+        self.model = model
+        self.costs = costs
+        self.reject_cost = reject_cost
+        self.reject_label = reject_label
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of the model; weights and other parameters go to its `fit`."""
+        super().fit(X, y, sample_weight, **params)
+        cost_matrix(self.costs, self.classes_)
+        self._answers()
+        return self
+
+    @property
+    def costs_(self) -> Array:
+        """What each decision costs, `costs_[true, predicted]`."""
+        return cost_matrix(self.costs, self.classes_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The decision of least expected cost for each row, or `reject_label`."""
+        answers = self._answers()
+        codes, cost = self._decisions(X)
+        if self.reject_cost is not None:
+            codes = np.where(cost > self.reject_cost, len(answers) - 1, codes)
+        return np.asarray(answers[codes])
+
+    def expected_cost(self, X: Any) -> Array:
+        """What the decision for each row costs on average, by the model's posteriors."""
+        self._answers()
+        cost = self._decisions(X)[1]
+        return cost if self.reject_cost is None else np.minimum(cost, self.reject_cost)
+
+    def mean_cost(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """What the decisions for rows with known labels did cost, on average."""
+        answers = self._answers()
+        costs = self.costs_
+        if self.reject_cost is not None:
+            costs = np.column_stack([costs, np.full(len(costs), self.reject_cost)])
+        truth, decided = read_labels(y), self.predict(X)
+        if decided.shape != truth.shape:
+            raise ValueError(
+                f"X has {len(decided)} rows and y has {len(truth)} labels; they must be as many."
+            )
+        unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
+        if unknown:
+            raise ValueError(
+                f"there are no costs of {unknown[:5]}; the classes are {self.classes_.tolist()}."
+            )
+        place = {label: k for k, label in enumerate(answers.tolist())}
+        rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, decided))
+        weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
+        return float(np.average(costs[rows, columns], weights=weight))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors of the model; costs change decisions, not beliefs."""
+        return self.posteriors(X)
+
+    def _decisions(self, X: Any) -> tuple[NDArray[np.intp], Array]:
+        """The cheapest class of each row, and its expected cost."""
+        posterior, costs = self.posteriors(X), self.costs_
+        # What a row of the costs has in common changes no decision. Without it, equal costs of all errors
+        # leave −p, so that ties and roundings fall as they do in the model's own predict.
+        codes = np.argmin(posterior @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
+        return codes, np.einsum("ij,ji->i", posterior, costs[:, codes])
+
+    def _answers(self) -> NDArray[Any]:
+        """The classes, and the refusal behind them if there is one."""
+        classes = self.classes_
+        if self.reject_cost is None:
+            return classes
+        _check_reject_cost(self.reject_cost)
+        label = self.reject_label
+        if isinstance(label, str) != isinstance(classes.tolist()[0], str):
+            raise ValueError(
+                f"reject_label {label!r} is not of the type of the classes {classes.tolist()[:5]}; pass one "
+                "that is, such as reject_label=-1 for numbers."
+            )
+        if label in classes.tolist():
+            raise ValueError(f"reject_label {label!r} is a class; choose another.")
+        if isinstance(label, Real) and math.isnan(label):
+            raise ValueError(f"reject_label is {label!r}, which equals nothing; choose another, such as -1.")
+        return np.concatenate([classes, np.array([label], dtype=object if classes.dtype == object else None)])
+
+
+def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
+    """`costs[true, predicted]` as a matrix in the order of the classes."""
+    labels = classes.tolist()
+    if costs is None:
+        return 1.0 - np.eye(len(labels))
+    if isinstance(costs, Mapping):
+        matrix = np.where(np.eye(len(labels), dtype=np.bool_), 0.0, np.nan)
+        for pair, cost in costs.items():
+            if not np.isfinite(as_reals(cost, f"costs[{pair!r}]")):
+                raise ValueError(f"costs must be finite numbers, got {cost!r} for {pair!r}.")
+            needs = f"costs must be named by pairs (true, predicted) of classes, got {pair!r}"
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise ValueError(f"{needs}; the classes are {labels[:20]}.")
+            try:
+                matrix[class_index(pair[0], labels), class_index(pair[1], labels)] = cost
+            except ValueError as error:
+                raise ValueError(f"{needs}: {error}") from error
+        missing = np.argwhere(np.isnan(matrix))
+        if len(missing):
+            k, j = missing[0]
+            raise ValueError(
+                f"costs has no ({labels[k]!r}, {labels[j]!r}): name every pair (true, predicted)."
+            )
+    else:
+        matrix = as_reals(_in_order(costs, labels), "costs")
+    if matrix.shape != (len(labels), len(labels)):
+        raise ValueError(
+            f"costs has shape {matrix.shape}, but there are {len(labels)} classes: it must be "
+            f"{len(labels)} × {len(labels)}, costs[true, predicted]."
+        )
+    if not np.isfinite(matrix).all():
+        k, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(
+            f"costs must be finite numbers, got {matrix[k, j]} for ({labels[k]!r}, {labels[j]!r})."
+        )
+    return matrix
+
+
+def _in_order(costs: Any, labels: list[Any]) -> Any:
+    """A table of costs with named rows and columns, in the order of the classes."""
+    if not is_frame(costs):
+        return costs
+    if not hasattr(costs, "index"):
+        names = list(getattr(costs, "column_names", costs.columns))
+        if names != labels and set(names) & set(labels):
+            raise ValueError(
+                f"costs names the columns {names[:20]}, but the classes are {labels[:20]} and the rows have "
+                "no names; put both in this order, or pass a dict of pairs (true, predicted)."
+            )
+        return costs
+    true, predicted = list(costs.index), list(costs.columns)
+    if true == predicted == list(range(len(labels))):
+        return costs  # without names
+    if set(true) != set(labels) or set(predicted) != set(labels):
+        raise ValueError(
+            f"costs names the rows {true[:20]} and the columns {predicted[:20]}; both must be the classes "
+            f"{labels[:20]}, or have no names."
+        )
+    return costs.loc[labels, labels]
+
+
+def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) -> tuple[float, float]:
+    """Between which posteriors of the second class to refuse: the first class below, the second above.
+
+    Parameters
+    ----------
+    costs : array-like of shape (2, 2)
+        `costs[true, predicted]`; negative ones are gains. Each error must cost more than being right: else
+        one decision is always the cheaper, or the decisions are turned round, and it is refused.
+    reject_cost : float, optional
+        What refusing costs. Without it, or where it is too dear ever to be chosen, both thresholds are equal.
+
+    Returns
+    -------
+    low, high : float
+
+    Examples
+    --------
+    >>> import suffice
+    >>> low, high = suffice.thresholds_from_costs([[0, 1], [5, 0]])
+    >>> round(low, 4), round(high, 4)
+    (0.1667, 0.1667)
+    """
+    if isinstance(costs, Mapping):
+        raise TypeError("costs must be a 2 × 2 matrix here, since a dictionary does not order the classes.")
+    # A table may name its classes, the same in rows and columns.
+    names = getattr(costs, "columns", ()) if hasattr(costs, "index") else ()
+    matrix = cost_matrix(costs, np.asarray(names) if len(names) == 2 else np.arange(2))
+    (right_0, wrong_0), (wrong_1, right_1) = matrix.tolist()
+    for k, right, wrong in ((0, right_0, wrong_0), (1, right_1, wrong_1)):
+        if wrong <= right:
+            raise ValueError(
+                f"costs[{k}, {1 - k}] is {wrong:g} and costs[{k}, {k}] is {right:g}: an error must cost more "
+                "than being right, or no threshold parts the decisions. Rows are the truth, columns the "
+                "decision."
+            )
+    even = (wrong_0 - right_0) / ((wrong_0 - right_0) + (wrong_1 - right_1))
+    if reject_cost is None:
+        return even, even
+    _check_reject_cost(reject_cost)
+    low, high = _refused(matrix, reject_cost)
+    if low >= high:
+        return even, even
+    if not low - ROUNDING <= even <= high + ROUNDING:
+        raise ValueError(
+            f"by costs {matrix.tolist()} and reject_cost={reject_cost:g}, refusing is cheapest for "
+            f"posteriors from {low:.4g} to {high:.4g}, and the decision changes at {even:.4g}, so two "
+            "thresholds do not say it; CostSensitive decides it."
+        )
+    return low, high
+
+
+def _refused(costs: Array, reject_cost: float) -> tuple[float, float]:
+    """Between which posteriors p of the second class both a·(1 − p) + b·p are dearer than refusing."""
+    low, high = 0.0, 1.0
+    for a, b in costs.T.tolist():
+        if b > a:
+            low = max(low, (reject_cost - a) / (b - a))
+        elif b < a:
+            high = min(high, (a - reject_cost) / (a - b))
+        elif a <= reject_cost:
+            high = low
+    return low, high
+
+
+def _check_reject_cost(reject_cost: Any) -> None:
+    if not (isinstance(reject_cost, Real) and math.isfinite(reject_cost)):
+        raise ValueError(f"reject_cost must be None or a finite number, got {reject_cost!r}.")

@@ -1,0 +1,264 @@
+"""Models by the names people know: presets of BayesClassifier."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+from sklearn.base import TransformerMixin
+
+from suffice.arrays import Array
+from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.boundary import Boundary
+from suffice.factors.gaussian.gaps import regression
+from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.tying import check_groups
+from suffice.families import MultivariateNormal
+from suffice.families.multivariate_normal import checked_covariance
+from suffice.kernels.cells import row_patterns
+from suffice.model.infer import Families
+from suffice.model.priors import Priors
+from suffice.tables.targets import class_index
+
+
+class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
+    """Gaussian discriminant analysis: the whole ladder of covariances in one class.
+
+    Parameters
+    ----------
+    covariance : str or groups of labels, default="shared"
+        "full" (QDA: each class its own Σ), "shared" (GDA, LDA: one Σ), "diagonal" (Gaussian naive Bayes),
+        "shared_diagonal" (DGDA), "isotropic" and "shared_isotropic" (Σ = λI), or groups of labels that
+        share one Σ: [["C1", "C2"], ["C3"]].
+    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
+        Shrinkage of the correlations; the pair is Friedman's regularised discriminant analysis.
+    priors : None, "uniform", array-like or dict, default=None
+        Class priors.
+    missing : {"em", "pairwise"}, default="em"
+        How gaps enter the fit; predicting marginalises them exactly either way.
+    ddof : float, default=0
+        0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared). Where
+        that leaves no rows, 0 is taken, and `regularized_` says so.
+
+    Attributes
+    ----------
+    means_ : ndarray of shape (k, d)
+    covariances_ : ndarray of shape (k, d, d)
+    coef_, intercept_ : ndarray
+        w_k and w_k0 of the linear scores, where all classes share Σ.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [4.0, 4.0], [5.0, 6.0], [4.0, 6.0]]
+    >>> model = suffice.GaussianDiscriminant().fit(X, [0, 0, 0, 1, 1, 1])
+    >>> model.boundary(1, 0).kind
+    'linear'
+    """
+
+    def __init__(
+        self,
+        covariance: Any = "shared",
+        *,
+        shrinkage: Any = None,
+        priors: Priors = None,
+        missing: Literal["em", "pairwise"] = "em",
+        ddof: float = 0.0,
+    ) -> None:
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.priors = priors
+        self.missing = missing
+        self.ddof = ddof
+
+    def chosen_families(self) -> Families:
+        """One joint Gaussian over all columns."""
+        return MultivariateNormal(
+            self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
+        )
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+
+        def fit_and_check() -> None:
+            super(GaussianDiscriminant, self).fit(X, y, sample_weight)
+            groups = checked_covariance(self.covariance)
+            if not isinstance(groups, str):  # a list that does not name every class once is refused now
+                check_groups(groups, self.classes_, all_have_rows=True)
+
+        return self._atomically(fit_and_check)
+
+    def _gaussian(self) -> SolvedScatter:
+        factor = self.solve().factors[0]
+        if not isinstance(factor, SolvedScatter):
+            raise TypeError("these statistics are not of one joint Gaussian block.")
+        return factor
+
+    @property
+    def means_(self) -> Array:
+        """μ_k."""
+        return self._gaussian().mean
+
+    @property
+    def covariances_(self) -> Array:
+        """Σ_k, the same matrix for classes that share it."""
+        return self._gaussian().covariances()
+
+    # --- the equations of the notes --------------------------------------------------------------
+
+    @property
+    def coef_(self) -> Array:
+        """w_k = Σ⁻¹μ_k; for two classes the one row w = Σ⁻¹(μ₁ − μ₀)."""
+        rows = self._scaled_directions(self.means_) / self._gaussian().scale
+        return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
+
+    @property
+    def intercept_(self) -> Array:
+        """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the one number w₀."""
+        mean = self.means_
+        rows = self._scaled_directions(mean) / self._gaussian().scale
+        constant = -0.5 * np.sum(rows * mean, axis=1) + self.solve().log_priors
+        return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
+
+    def _scaled_directions(self, vectors: Array) -> Array:
+        """Σ⁻¹·v for each row v, times the column scales, where one Σ serves all classes."""
+        gaussian = self._gaussian()
+        if gaussian.group.any():
+            raise AttributeError(
+                f"coef_ and intercept_ are for one covariance shared by all classes, not "
+                f"covariance={self.covariance!r}; boundary(i, j) gives Q, w and w0 of any two classes."
+            )
+        result = np.zeros_like(vectors)
+        on = gaussian.active
+        inverse = gaussian.whitenings[0].inverse
+        result[:, on] = (vectors[:, on] / gaussian.scale[on]) @ inverse.T @ inverse
+        return result
+
+    def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:
+        """The surface on which `label` has the posterior `threshold` against `against`."""
+        if not (isinstance(threshold, Real) and 0.0 < threshold < 1.0):
+            raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
+        gaussian = self._gaussian()
+        known = self.classes_.tolist()
+        i, j = class_index(label, known), class_index(against, known)
+        if i == j:
+            raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
+        centre = gaussian.mean[i]
+        parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
+        log_priors = self.solve().log_priors
+        same = gaussian.group[i] == gaussian.group[j]
+        with np.errstate(invalid="ignore"):
+            quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
+        if not np.isfinite(quadratic).all():
+            raise ValueError(
+                "the squares of these columns' deviations are no floats, so Q cannot be given; measure the "
+                "columns in other units."
+            )
+        constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
+        shift = float(np.log(threshold) - np.log1p(-threshold))
+        slope = parts[0][1] - parts[1][1]
+        schema = self.schema_
+        return Boundary(
+            known[i],
+            known[j],
+            quadratic,
+            centre,
+            slope,
+            float(constant) - shift,
+            tuple(schema.names) if schema.named else None,
+        )
+
+    # --- Fisher's directions ---------------------------------------------------------------------
+
+    def _directions(self) -> tuple[Array, Array]:
+        """Directions that separate the classes best, best first, and how much each explains."""
+        gaussian = self._gaussian()
+        on = gaussian.active
+        weight = self.solve().weight
+        pooled = np.einsum("k,kij->ij", weight / weight.sum(), gaussian.standard[gaussian.group])
+        root = np.linalg.cholesky(pooled)
+        grand = (weight / weight.sum()) @ self.means_
+        away = (self.means_ - grand)[:, on] / gaussian.scale[on]
+        whitened = (
+            linalg.solve_triangular(root, away.T, lower=True).T
+            * np.sqrt(weight / weight.sum())[:, np.newaxis]
+        )
+        _, strength, rows = np.linalg.svd(whitened, full_matrices=False)
+        kept = strength > 1e-10 * max(float(strength.max(initial=0.0)), 1e-300)
+        limit = min(len(weight) - 1, int(kept.sum()))
+        directions = np.zeros((len(gaussian.scale), limit))
+        back = linalg.solve_triangular(root.T, rows[:limit].T, lower=False)
+        directions[on] = back / gaussian.scale[on, np.newaxis]
+        explained = strength[:limit] ** 2
+        return directions, explained / explained.sum() if limit else explained
+
+    @property
+    def scalings_(self) -> Array:
+        """Fisher's discriminant directions, (d, at most K − 1), best first."""
+        return self._directions()[0]
+
+    @property
+    def explained_variance_ratio_(self) -> Array:
+        """The share of the variance between the classes along each direction."""
+        return self._directions()[1]
+
+    def transform(self, X: Any) -> Array:
+        """Rows along Fisher's discriminant directions, about the grand mean (reduced-rank LDA).
+
+        A missing cell stands for its expectation given the observed ones.
+        """
+        directions = self._directions()[0]
+        weight = self.solve().weight
+        grand = (weight / weight.sum()) @ self.means_
+        values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
+        gaps = np.isnan(values)
+        if gaps.any():
+            values = np.where(gaps, self._expected(values), values)
+        return np.asarray((values - grand) @ directions)
+
+    def _expected(self, values: Array) -> Array:
+        """E[x] of each row given its observed cells: the classes' regressions, weighed by posteriors."""
+        gaussian = self._gaussian()
+        posterior = self.predict_proba(values)
+        on, patterns = gaussian.active, list(row_patterns(~np.isnan(values[:, gaussian.active])))
+        expected = np.zeros_like(values)
+        for k, g in enumerate(gaussian.group):
+            covariance = gaussian.standard[g]
+            guess = np.nan_to_num((values - gaussian.mean[k]) / gaussian.scale)
+            for seen, rows in patterns:
+                known, hidden = np.flatnonzero(seen), np.flatnonzero(~seen)
+                slope = regression(covariance[np.ix_(known, known)], covariance[np.ix_(hidden, known)])
+                guess[np.ix_(rows, on[hidden])] = guess[np.ix_(rows, on[known])] @ slope.T
+            expected += posterior[:, [k]] * (gaussian.mean[k] + guess * gaussian.scale)
+        return expected
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.categorical = False
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._directions()[0].shape[1])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """gaussiandiscriminant0, gaussiandiscriminant1, …"""
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
+
+
+def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, Array, float]:
+    """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
+    on = gaussian.active
+    whitening = gaussian.whitenings[gaussian.group[k]]
+    d, scale = len(gaussian.scale), gaussian.scale[on]
+    precision, linear = np.zeros((d, d)), np.zeros(d)
+    with np.errstate(over="ignore"):
+        precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / scale / scale[:, np.newaxis]
+    away = whitening.inverse @ ((gaussian.centre[k] - centre) / gaussian.scale + gaussian.shift[k])[on]
+    linear[on] = away @ whitening.inverse / scale
+    return -0.5 * precision, linear, whitening.constant - 0.5 * float(away @ away)

@@ -1,0 +1,166 @@
+"""Other class priors for any classifier, by reweighting its posteriors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from suffice.arrays import Array
+from suffice.estimators.wrapper import Wrapper
+from suffice.links import log_softmax
+from suffice.model.prior_shift import PriorShift, estimate_shift
+from suffice.model.priors import Priors, class_priors
+from suffice.model.summarize import checked_weights
+from suffice.tables.targets import read_labels
+
+
+class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
+    """A classifier under other class priors: p(C_k | x) times new prior over old, normalised.
+
+    Models of this library that have priors of their own do it themselves, with `with_priors`.
+
+    Parameters
+    ----------
+    model : classifier
+        With `predict_proba`; fitted or not.
+    priors : "uniform", array-like or dict, default="uniform"
+        The new priors, in the order of `classes_` or by label.
+    training_priors : array-like, dict or None, default=None
+        The old ones. None takes those that the fitted model names (`priors_`, `class_prior_`), or the
+        shares of the labels passed to `fit`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    priors_, training_priors_ : ndarray of shape (k,)
+    prior_shift_ : PriorShift
+        How the priors were estimated, from `adapt_priors`.
+    """
+
+    prior_shift_: PriorShift
+
+    def __init__(self, model: Any, priors: Priors = "uniform", *, training_priors: Priors = None) -> None:
+        self.model = model
+        self.priors = priors
+        self.training_priors = training_priors
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
+        """Fit a clone of the model, and note the shares of the labels."""
+        super().fit(X, y, sample_weight, **params)
+        labels = read_labels(y)
+        weight = (
+            np.ones(len(labels)) if sample_weight is None else checked_weights(sample_weight, len(labels))
+        )
+        self._shares = np.array([weight[labels == label].sum() for label in self.classes_]) / weight.sum()
+        return self
+
+    @property
+    def training_priors_(self) -> Array:
+        """The priors behind the model's posteriors."""
+        if self.training_priors is not None:
+            return class_priors(self.training_priors, self.classes_, np.ones(len(self.classes_)))
+        found = priors_of(self.fitted_model())
+        if found is None:
+            found = getattr(self, "_shares", None)
+        if found is None:
+            raise ValueError(
+                f"{type(self.model).__name__} does not say which priors it was trained with; pass "
+                "training_priors=, such as the shares of the classes in the training labels."
+            )
+        return found
+
+    @property
+    def priors_(self) -> Array:
+        """The new priors."""
+        return class_priors(self.priors, self.classes_, self.training_priors_)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log posteriors under the new priors."""
+        old, new = self.training_priors_, self.priors_
+        impossible = (old == 0) & (new > 0)
+        if impossible.any():
+            label = self.classes_.tolist()[int(np.argmax(impossible))]
+            raise ValueError(
+                f"class {label!r} had prior 0 in training, so its posteriors cannot be reweighted."
+            )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)
+        scores = log_posteriors(self.fitted_model(), X) + factor
+        # A row whose classes are all ruled out by now says nothing about those that are left.
+        with np.errstate(divide="ignore"):
+            return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors under the new priors."""
+        return np.exp(self.predict_log_proba(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        return np.asarray(self.classes_[np.argmax(self.predict_log_proba(X), axis=1)])
+
+
+def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
+    """Fit the class priors of a fitted classifier to rows without labels.
+
+    The classes are taken to look as they did in training and to have become rarer or commoner.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted, with `predict_proba`.
+    X : table
+        New rows.
+    training_priors : array-like, dict or None, default=None
+        For classifiers that do not say which priors they were trained with.
+
+    Returns
+    -------
+    classifier
+        A new one, with the priors and their test in `prior_shift_`: the model itself with other priors where
+        it has its own, else `WithPriors` around it.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["a", "a", "b", "b"]
+    >>> model = suffice.adapt_priors(suffice.LogisticRegression().fit(X, y), [[0.1], [0.3], [0.2]])
+    >>> bool(model.priors_[0] > 0.5)
+    True
+    """
+    if hasattr(model, "adapt_priors"):
+        if training_priors is not None:
+            raise ValueError(f"{type(model).__name__} knows its own priors; leave training_priors out.")
+        return model.adapt_priors(X)
+    wrapped = WithPriors(model, training_priors=training_priors)
+    shift = estimate_shift(
+        log_posteriors(wrapped.fitted_model(), X), wrapped.training_priors_, wrapped.classes_
+    )
+    wrapped.priors = shift.priors
+    wrapped.prior_shift_ = shift
+    return wrapped
+
+
+def log_posteriors(model: Any, X: Any) -> Array:
+    """Log p(C_k | x) of any classifier."""
+    if not (hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba")):
+        raise AttributeError(
+            f"other priors need posteriors, and {type(model).__name__} has no predict_proba; wrap it in "
+            "CalibratedClassifierCV."
+        )
+    with np.errstate(divide="ignore"):
+        if hasattr(model, "predict_log_proba"):
+            return np.asarray(model.predict_log_proba(X), dtype=np.float64)
+        return np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+
+
+def priors_of(model: Any) -> Array | None:
+    """The priors that a fitted classifier says it has."""
+    for name in ("priors_", "class_prior_"):
+        if hasattr(model, name):
+            return np.asarray(getattr(model, name), dtype=np.float64)
+    if hasattr(model, "class_log_prior_"):
+        return np.exp(np.asarray(model.class_log_prior_, dtype=np.float64))
+    return None

@@ -1,0 +1,377 @@
+"""What logistic and probit regression share: reading, solving and reporting."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from suffice.arrays import Array
+from suffice.estimators.base import FitsFiles
+from suffice.estimators.naming import NamesItself
+from suffice.estimators.regression.convergence import problem
+from suffice.estimators.regression.design import Design
+from suffice.estimators.regression.equations import Equations
+from suffice.estimators.regression.learnt import Learnt, Solved, joint_scores
+from suffice.estimators.regression.likelihoods import Likelihood
+from suffice.estimators.regression.objective import Objective
+from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
+from suffice.estimators.regression.strategy import hessian_is_cheap, minimise
+from suffice.estimators.regression.summary import Summary
+from suffice.export import Exportable, Scoring
+from suffice.export.expressions import Expression, Gaps, Score
+from suffice.model.explanation import Explanation
+from suffice.storage import Fields, Saved, Setting, SufficeFileError
+from suffice.tables.files import LabelledFiles
+
+StandardErrors = bool | Literal["auto"]
+
+
+class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier by linear scores, fitted by penalised maximum likelihood."""
+
+    score_unit: ClassVar[str] = "nats"
+    """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        class_weight: Any = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        standard_errors: StandardErrors = "auto",
+    ) -> None:
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.tol = tol
+        self.standard_errors = standard_errors
+
+    # --- fitting ---------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to rows X with labels y; weight k is the row k times."""
+        return self._atomically(lambda: read_training(self, X, y, sample_weight, self.class_weight))
+
+    def _learn_files(self, files: LabelledFiles) -> None:
+        self._atomically(lambda: read_training_files(self, files, self.class_weight))
+
+    def _atomically(self, read: Callable[[], RegressionRows]) -> Self:
+        """Learn the rows; where it fails, the model is as it was."""
+        self._check_settings()
+        before = dict(self.__dict__)
+        try:
+            self._learnt = self._learn(read())
+        except BaseException:
+            self.__dict__ = before
+            raise
+        if not self.converged_:
+            warnings.warn(self.message_, ConvergenceWarning, stacklevel=3)
+        return self
+
+    def _learn(self, rows: RegressionRows) -> Learnt:
+        """Solve for rows that come in any parts."""
+        design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
+        design = replace(design, weight=float(rows.class_weights.sum()))
+        solved = self._solve(design, len(rows.classes))
+        return Learnt.of(rows, solved, self._log_likelihood(rows, solved))
+
+    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+        raise NotImplementedError
+
+    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+        return solved[0].log_likelihood
+
+    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> Solved:
+        strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
+        objective = Objective(design, likelihood, strength, self.fit_intercept, basis)
+        wanted = hessian_is_cheap(objective) if self.standard_errors == "auto" else self.standard_errors
+        # Standard errors of rows that weigh nearly nothing are so wide that every point lies within them.
+        tol = self.tol * min(1.0, np.sqrt(design.weight))
+        minimum = minimise(objective, tol, self.max_iter, hessian=wanted)
+        penalty = 0.5 * float(np.sum(objective.penalty * minimum.parameters**2))
+        return Solved(
+            Equations.of(objective, minimum),
+            minimum,
+            problem(objective, minimum, self.max_iter),
+            penalty - minimum.value,
+        )
+
+    def _check_settings(self) -> None:
+        if not (isinstance(self.C, Real) and self.C > 0.0):
+            raise ValueError(f"C must be a number > 0 (inf for no penalty), got {self.C!r}.")
+        if not (isinstance(self.tol, Real) and 0.0 < self.tol < np.inf):
+            raise ValueError(f"tol must be a finite number > 0, in standard errors, got {self.tol!r}.")
+        if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
+        if self.fit_intercept not in (True, False):
+            raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
+        if self.standard_errors not in (True, False, "auto"):
+            raise ValueError(f"standard_errors must be True, False or 'auto', got {self.standard_errors!r}.")
+
+    # --- predicting ------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Array:
+        learnt = self._fitted()
+        return joint_scores(learnt.solved, read_rows(self, X, learnt.names))
+
+    def decision_function(self, X: Any) -> Array:
+        """The score of the second class for two classes (1-D), the scores of all classes otherwise."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        scores = self._scores(X)
+        codes = (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def explain(self, X: Any) -> Explanation:
+        """What each cell adds to the linear score of each class; two classes take half of it each."""
+        learnt = self._fitted()
+        rows = read_rows(self, X, learnt.names)
+        cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
+        offset = np.concatenate([one.equations.offset for one in learnt.solved])
+        scores = joint_scores(learnt.solved, rows)
+        if scores.shape[1] == 1:
+            sides = np.array([-0.5, 0.5])
+            cells, offset, scores = cells * sides, offset * sides, scores * sides
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        return Explanation(
+            contributions=cells,
+            prior=offset,
+            total=scores,
+            posterior=self.predict_proba(X),
+            columns=learnt.names or tuple(range(cells.shape[1])),
+            classes=learnt.classes,
+            values=tuple(np.asarray(dense, dtype=np.float64).T),
+            container=learnt.container,
+            unit=self.score_unit,
+            start="(intercept)",
+        )
+
+    def _expression(self) -> Expression:
+        """Scores of all classes whose softmax is the posterior."""
+        raise NotImplementedError
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        learnt = self._fitted()
+        kinds = learnt.container.kinds()
+        names = tuple(range(len(kinds))) if learnt.names is None else learnt.names
+        return Scoring(names, learnt.names is not None, kinds, learnt.classes, Score(self._expression()))
+
+    # --- what was learnt -------------------------------------------------------------------------
+
+    def _fitted(self) -> Learnt:
+        if not hasattr(self, "_learnt"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                "arguments before using this estimator."
+            )
+        return self._learnt
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learnt")
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels, in order."""
+        return self._fitted().classes
+
+    @property
+    def priors_(self) -> Array:
+        """The share of each class in the training rows, by their weights."""
+        weights = self._fitted().class_weights
+        return np.asarray(weights / weights.sum())
+
+    @property
+    def coef_(self) -> Array:
+        """w, one row for two classes, else one per class."""
+        return np.vstack([one.equations.coefficients for one in self._fitted().solved])
+
+    @property
+    def intercept_(self) -> Array:
+        """w₀, one number for two classes, else one per class."""
+        return np.concatenate([one.equations.intercepts() for one in self._fitted().solved])
+
+    @property
+    def n_iter_(self) -> NDArray[np.intp]:
+        """Iterations over all rows, for each problem solved."""
+        return np.array([one.minimum.n_iterations for one in self._fitted().solved])
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the optimum was found."""
+        return all(one.problem is None for one in self._fitted().solved)
+
+    @property
+    def message_(self) -> str:
+        """How the search ended, in words."""
+        learnt = self._fitted()
+        several = len(learnt.solved) > 1
+        titles = [f"{title}: " for title in learnt.against_the_rest()] if several else [""]
+        found = [
+            title + one.problem
+            for title, one in zip(titles, learnt.solved, strict=True)
+            if one.problem is not None
+        ]
+        return found[0] if found else "The optimum was found."
+
+    @property
+    def standard_errors_(self) -> Array:
+        """Standard errors of `coef_`, in its shape."""
+        return np.vstack([self._errors(one, row)[: self.n_features_in_] for one, row in self._rows()])
+
+    @property
+    def intercept_standard_errors_(self) -> Array:
+        """Standard errors of `intercept_`; 0 without an intercept."""
+        if not self.fit_intercept:
+            return np.zeros(len(self._rows()))
+        return np.array([self._errors(one, row)[-1] for one, row in self._rows()])
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Σ s·log p(t | x) of the fitted rows, without the penalty."""
+        return self._fitted().log_likelihood
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters; collinear columns without a penalty count once."""
+        return sum(one.n_parameters for one in self._fitted().solved)
+
+    @property
+    def aic_(self) -> float:
+        """Akaike's information criterion, 2p − 2·log likelihood."""
+        return 2.0 * self.n_parameters_ - 2.0 * self._maximum()
+
+    @property
+    def bic_(self) -> float:
+        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
+        weight = float(self._fitted().class_weights.sum())
+        return float(self.n_parameters_ * np.log(weight) - 2.0 * self._maximum())
+
+    def summary(self, reference: Any = None, level: float = 0.95) -> Summary:
+        """The table of coefficients, standard errors, z-values, p-values and confidence limits.
+
+        Parameters
+        ----------
+        reference : label, optional
+            The class that the others are compared with; the first by default. Problems that were solved one
+            against the rest have none.
+        level : float, default=0.95
+            Of the confidence limits.
+        """
+        if not (isinstance(level, Real) and 0.0 < level < 1.0):
+            raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
+        terms = self._fitted().terms()
+        lines = self._fitted().lines(reference)
+        estimates = [one.equations.estimates(row, against) for _, one, row, against in lines]
+        errors = [self._errors(one, row, against) for _, one, row, against in lines]
+        return Summary(
+            heading=self._heading(lines[0][0]),
+            equation=[title for title, *_ in lines for _ in terms],
+            term=terms * len(lines),
+            estimate=np.concatenate(estimates),
+            standard_error=np.concatenate(errors),
+            level=level,
+            notes=self._notes(),
+            container=self._fitted().container,
+        )
+
+    def _heading(self, comparison: str) -> tuple[tuple[str, str], ...]:
+        learnt = self._fitted()
+        figures = [
+            ("model", type(self).__name__),
+            ("classes", comparison if len(learnt.classes) == 2 else str(len(learnt.classes))),
+            ("rows", f"{learnt.class_weights.sum():.12g}"),
+            ("penalty", "none" if np.isinf(self.C) else f"C = {self.C:g}"),
+        ]
+        null = learnt.null_log_likelihood()
+        figures += [
+            ("log likelihood", f"{self.log_likelihood_:.4f}"),
+            ("without columns", f"{null:.4f}"),
+            ("McFadden's R²", f"{1.0 - self.log_likelihood_ / null:.4f}" if null else "–"),
+        ]
+        if len(learnt.solved) == 1:
+            figures += [("AIC", f"{self.aic_:.4f}"), ("BIC", f"{self.bic_:.4f}")]
+        return tuple(figures)
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [] if self.converged_ else [self.message_]
+        if np.isfinite(self.C):
+            notes.append("Standard errors are of the penalised estimates: from the inverse of Hessian + 1/C.")
+        flat = [one.minimum.curvature for one in self._fitted().solved if one.minimum.curvature is not None]
+        if any(curvature.rank < len(curvature.scale) for curvature in flat):
+            notes.append(
+                "Constant or collinear columns: their coefficients (–) are not determined one by one."
+            )
+        return tuple(notes)
+
+    def _rows(self) -> list[tuple[Solved, int]]:
+        return [(one, row) for one in self._fitted().solved for row in range(len(one.equations.coefficients))]
+
+    def _errors(self, one: Solved, row: int | None, against: int | None = None) -> Array:
+        errors = one.equations.standard_errors(row, against)
+        if errors is None:
+            raise AttributeError(
+                "the standard errors were not computed, since the Hessian of a problem of this size costs "
+                f"more than the fit; fit with {type(self).__name__}(standard_errors=True)."
+            )
+        return errors
+
+    def _maximum(self) -> float:
+        """The log-likelihood where it is what was maximised, as the information criteria presume."""
+        if len(self._fitted().solved) > 1:
+            raise AttributeError(
+                "there is no aic_ or bic_: with more than two classes each is fitted against the rest, which "
+                "does not maximise the likelihood of the labels; compare log_likelihood_ on unseen rows, or "
+                "use LogisticRegression, which has both."
+            )
+        return self.log_likelihood_
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """All that the model is, as a file holds it."""
+        learnt = self._fitted()
+        self._check_settings()
+        return {
+            "settings": {name: Setting(value) for name, value in self.get_params(deep=False).items()},
+            "feature_names_in": hasattr(self, "feature_names_in_"),
+            "learnt": learnt.state(),
+        }
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Self:
+        """The model from its state; nothing is fitted again."""
+        settings = fields.branch("settings")
+        settings.require(cls._get_param_names())
+        model = cls(**fields.settings("settings"))
+        try:
+            model._check_settings()
+        except (TypeError, ValueError) as error:
+            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+        model._learnt = Learnt.from_fields(fields.branch("learnt"))
+        learnt = model._learnt
+        model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
+        if fields.flag("feature_names_in"):
+            if learnt.names is None or not all(isinstance(name, str) for name in learnt.names):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            model.feature_names_in_ = np.array(learnt.names, dtype=object)
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,156 @@
+"""LogisticRegression and ProbitRegression: p(C_k | x) from linear scores, without a model of x."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from suffice.arrays import Array
+from suffice.estimators.regression.base import Regression
+from suffice.estimators.regression.design import Block, Design, total
+from suffice.estimators.regression.learnt import Solved, joint_scores
+from suffice.estimators.regression.likelihoods import (
+    LogisticLikelihood,
+    ProbitLikelihood,
+    SoftmaxLikelihood,
+)
+from suffice.estimators.regression.rows import RegressionRows
+from suffice.export.expressions import Expression
+from suffice.export.probit import log_probit_expression
+from suffice.links import log_logistic, log_probit, log_softmax, logistic, probit, softmax
+
+FARTHEST = -1e150
+"""A score whose log Φ is a number still."""
+
+
+class LogisticRegression(Regression):
+    """Logistic regression, softmax for more than two classes: p(C_k | x) ∝ exp(w_k·x + w_k0).
+
+    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖², the intercept free, as scikit-learn does. For K > 2 the
+    rows of `coef_`, and the intercepts, sum to 0 over the classes.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The weight of the data against the penalty; `inf` is plain maximum likelihood.
+    fit_intercept : bool, default=True
+        Whether there is a w₀.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, times those of the rows.
+    max_iter : int, default=1000
+        The most iterations over all rows.
+    tol : float, default=1e-5
+        Stop when the parameters are this many standard errors from the optimum, in any units of the columns.
+    standard_errors : bool or "auto", default="auto"
+        Whether to spend a pass on them. "auto" does unless the Hessian of many classes and columns would cost
+        more than the fit; False leaves them out where the search did not need the Hessian itself.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
+    standard_errors_, intercept_standard_errors_ : ndarray
+        In the same shapes.
+    n_iter_ : ndarray of shape (1,)
+    converged_ : bool
+    message_ : str
+        How the search ended.
+    log_likelihood_, aic_, bic_ : float
+    n_parameters_ : int
+
+    Examples
+    --------
+    >>> from suffice import LogisticRegression
+    >>> X = [[0.5], [1.0], [1.5], [2.0], [2.5], [3.0]]
+    >>> model = LogisticRegression().fit(X, ["fail", "fail", "pass", "fail", "pass", "pass"])
+    >>> model.predict([[0.7], [2.8]])
+    array(['fail', 'pass'], dtype=object)
+    """
+
+    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+        if n_classes == 2:
+            return [self._solved(design, LogisticLikelihood(), np.ones((1, 1)))]
+        # Scores that sum to 0 over the classes: K − 1 orthonormal directions, which keep ‖w‖².
+        return [self._solved(design, SoftmaxLikelihood(), linalg.helmert(n_classes).T)]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors p(C_k | x)."""
+        scores = self._scores(X)
+        return softmax(scores) if scores.shape[1] > 1 else logistic(np.hstack([-scores, scores]))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log posteriors."""
+        scores = self._scores(X)
+        return log_softmax(scores) if scores.shape[1] > 1 else log_logistic(np.hstack([-scores, scores]))
+
+    def _expression(self) -> Expression:
+        return self._fitted().expression((0.0, 1.0))
+
+
+class ProbitRegression(Regression):
+    """Probit regression: p(C₁ | x) = Φ(w·x + w₀), with Φ the distribution function of the standard Normal.
+
+    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖², the intercept free. More than two classes are fitted one
+    against the rest, and Φ(w_k·x + w_k0) divided by their sum.
+
+    Parameters
+    ----------
+    C, fit_intercept, class_weight, max_iter, tol, standard_errors
+        As in LogisticRegression.
+
+    Attributes
+    ----------
+    classes_, coef_, intercept_, standard_errors_, intercept_standard_errors_, n_iter_, converged_, message_
+        As in LogisticRegression.
+    log_likelihood_ : float
+        For more than two classes: of the labels, given the posteriors; it is not what was maximised.
+    n_parameters_ : int
+    aic_, bic_ : float
+        For two classes only, since they presume a maximum of the likelihood.
+
+    Examples
+    --------
+    >>> from suffice import ProbitRegression
+    >>> X = [[0.5], [1.0], [1.5], [2.0], [2.5], [3.0]]
+    >>> model = ProbitRegression().fit(X, ["fail", "fail", "pass", "fail", "pass", "pass"])
+    >>> model.predict([[0.7], [2.8]])
+    array(['fail', 'pass'], dtype=object)
+    """
+
+    score_unit: ClassVar[str] = "standard deviations"
+
+    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+        likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
+        if n_classes == 2:
+            return [self._solved(design, likelihood, basis)]
+        return [self._solved(replace(design, against_rest=k), likelihood, basis) for k in range(n_classes)]
+
+    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+        def of_block(block: Block) -> float:
+            log_p = self._normalised(joint_scores(solved, block.X))[np.arange(len(block)), block.codes]
+            return float(block.weighted(log_p).sum())
+
+        return total(rows.parts, of_block) if len(solved) > 1 else super()._log_likelihood(rows, solved)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors p(C_k | x); for more than two classes Φ of each score over their sum."""
+        scores = self._scores(X)
+        return (
+            np.exp(self._normalised(scores)) if scores.shape[1] > 1 else probit(np.hstack([-scores, scores]))
+        )
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log posteriors."""
+        scores = self._scores(X)
+        return self._normalised(scores) if scores.shape[1] > 1 else log_probit(np.hstack([-scores, scores]))
+
+    def _expression(self) -> Expression:
+        return log_probit_expression(self._fitted().expression((-1.0, 1.0)))
+
+    @staticmethod
+    def _normalised(scores: Array) -> Array:
+        # In logarithms, so that a row far from every class still has posteriors.
+        return log_softmax(log_probit(np.maximum(scores, FARTHEST)))

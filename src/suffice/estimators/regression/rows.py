@@ -1,0 +1,172 @@
+"""Rows for a regression: numbers in every cell, none missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import compute_class_weight
+
+from suffice.arrays import Array
+from suffice.estimators.regression.design import Block, Extent, Parts
+from suffice.kernels.choose import is_complete
+from suffice.model.summarize import LabelledRows
+from suffice.tables.container import Container
+from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
+from suffice.tables.files import LabelledBatch, LabelledFiles
+from suffice.tables.table import Table, read_labels, read_table
+
+HELD_BYTES = 1 << 27
+"""Numbers of files that are held in memory; more are read anew on every pass."""
+
+
+@dataclass(frozen=True)
+class RegressionRows:
+    """Rows to learn from, and what is known about all of them."""
+
+    parts: Parts
+    extent: Extent
+    classes: NDArray[Any]
+    class_weights: Array
+    """Σ of the weights of each class."""
+    names: Names | None
+    """Of the columns, where they have names."""
+    container: Container
+
+
+def read_training(
+    estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
+) -> RegressionRows:
+    """Check and read rows, labels and weights."""
+    labels = read_targets(estimator, y)
+    table = read_features(estimator, X)
+    rows = LabelledRows(table, labels, sample_weight)
+    totals = np.bincount(rows.codes, rows.weights).astype(np.float64)
+    by_class = _weights_of_classes(estimator, rows.labels, totals, class_weight)
+    return _training([_block(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
+
+
+def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any) -> RegressionRows:
+    """Check and read the rows of files: held as numbers where they are few, else read anew on every pass."""
+
+    def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], dict[Any, float], list[Any], int]:
+        first: list[Table] = []
+        seen, size = [], 0
+        totals: dict[Any, float] = {}
+        for X, y, weights in batches:
+            first = first or [read_features(estimator, X.slice(0, 1))]
+            rows = LabelledRows(read_table(X), read_targets(estimator, y), weights)
+            sums = np.bincount(rows.codes, rows.weights).tolist()
+            for label, weight in zip(rows.labels.tolist(), sums, strict=True):
+                totals[label] = totals.get(label, 0.0) + weight
+            seen.append(rows.labels)
+            size += X.num_rows * X.num_columns * np.dtype(np.float64).itemsize
+        return first, totals, seen, size
+
+    (table,), sums, seen, size = files.through(scan)
+    classes = np.unique(np.concatenate(seen))
+    totals = np.array([sums[label] for label in classes.tolist()])
+    by_class = _weights_of_classes(estimator, classes, totals, class_weight)
+    parts: Parts = _FileParts(files, classes, by_class)
+    return _training(list(parts) if size <= HELD_BYTES else parts, table, classes, totals, by_class)
+
+
+@dataclass(frozen=True)
+class _FileParts:
+    """The rows of files as numbers."""
+
+    files: LabelledFiles
+    classes: NDArray[Any]
+    by_class: Array | None
+
+    def __iter__(self) -> Iterator[Block]:
+        for X, y, weights in self.files:
+            yield _block(LabelledRows(read_table(X), read_labels(y), weights), self.classes, self.by_class)
+
+
+def _block(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:
+    """Rows as numbers, with codes among all classes."""
+    codes = np.searchsorted(classes, rows.labels)[rows.codes]
+    weights = rows.weights
+    if by_class is not None:
+        weights = by_class[codes] if weights is None else weights * by_class[codes]
+    return Block(_numbers(rows.kept_table()), codes, weights)
+
+
+def _training(
+    parts: Parts, table: Table, classes: NDArray[Any], totals: Array, by_class: Array | None
+) -> RegressionRows:
+    extent = Extent.of(parts)
+    _refuse_gaps(table, extent)
+    return RegressionRows(
+        parts,
+        extent,
+        classes,
+        totals if by_class is None else totals * by_class,
+        table.names if table.named else None,
+        table.container,
+    )
+
+
+def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
+    """Check and read rows to predict, in columns that are named as when fitting."""
+    table = read_more_features(estimator, X, names)
+    numbers = _numbers(table)
+    if not is_complete(numbers.data if sparse.issparse(numbers) else numbers):
+        _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
+    return numbers
+
+
+def _weights_of_classes(
+    estimator: Any, classes: NDArray[Any], totals: Array, class_weight: Any
+) -> Array | None:
+    """What the rows of each class weigh beside their own weights, whose sums are `totals`."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least 2 classes, but y holds one class only: "
+            f"{classes.tolist()[0]!r}."
+        )
+    if class_weight is None:
+        return None
+    if not isinstance(class_weight, dict) and not (
+        isinstance(class_weight, str) and class_weight == "balanced"
+    ):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
+    weights = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=totals)
+    for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
+        if not 0.0 < weight < np.inf:
+            raise ValueError(
+                f"class_weight is {weight} for the class {label!r}; weights must be finite and > 0 "
+                "(to leave a class out, drop its rows)."
+            )
+    return np.asarray(weights)
+
+
+def _numbers(table: Table) -> Any:
+    """All cells as floats, dense or csr; text and moments are refused with the column's name."""
+    if table.sparse is not None:
+        X = sparse.csr_array(table.sparse)
+        return X if X.dtype.kind == "f" else X.astype(np.float64)
+    for column in range(table.n_columns):
+        kind = table.kind(column)
+        if kind not in ("number", "boolean"):
+            what = "text or categories" if kind == "level" else f"cells of the kind {kind!r}"
+            raise ValueError(
+                f"{table.label(column)} holds {what}, but a regression takes numbers; encode the column "
+                "(OneHotEncoder), drop it, or use BayesClassifier, which takes it as it is."
+            )
+    return table.numbers(slice(None))
+
+
+def _refuse_gaps(table: Table, extent: Extent) -> None:
+    missing = extent.first_missing()
+    if missing is not None:
+        raise ValueError(
+            f"{table.label(missing)} has missing cells (NaN), and a regression has no term for them; fill "
+            "them in (SimpleImputer), drop the column, or use BayesClassifier or GaussianDiscriminant, "
+            "which take gaps."
+        )

@@ -1,0 +1,117 @@
+"""The table of coefficients that statisticians read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from suffice.arrays import Array
+from suffice.links import probit, probit_inverse
+from suffice.tables.container import Container
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Estimates with standard errors, z-values, p-values and confidence limits; prints as a table.
+
+    Attributes
+    ----------
+    heading : tuple of (name, value)
+        The figures above the table.
+    equation, term : list of str
+        What each line of the table is about.
+    estimate, standard_error, z, p, low, high : ndarray
+        The columns of the table.
+    notes : tuple of str
+        What the reader should know.
+    """
+
+    heading: tuple[tuple[str, str], ...]
+    equation: list[str]
+    term: list[str]
+    estimate: Array
+    standard_error: Array
+    level: float
+    notes: tuple[str, ...]
+    container: Container
+
+    @property
+    def z(self) -> Array:
+        """Estimate / standard error."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.estimate / self.standard_error
+
+    @property
+    def p(self) -> Array:
+        """The probability of a z at least as far from 0, were the coefficient 0."""
+        return 2.0 * probit(-np.abs(self.z))
+
+    @property
+    def low(self) -> Array:
+        """The lower confidence limit."""
+        return np.asarray(self.estimate - self._width())
+
+    @property
+    def high(self) -> Array:
+        """The upper confidence limit."""
+        return np.asarray(self.estimate + self._width())
+
+    def to_frame(self) -> Any:
+        """One line per coefficient, in the library the model was fitted with."""
+        return self.container.frame(
+            {
+                "equation": self.equation,
+                "term": self.term,
+                "estimate": self.estimate,
+                "standard_error": self.standard_error,
+                "z": self.z,
+                "p": self.p,
+                "low": self.low,
+                "high": self.high,
+            }
+        )
+
+    def __repr__(self) -> str:
+        width = max((len(name) for name, _ in self.heading), default=0)
+        lines = [f"{name:<{width}}  {value}" for name, value in self.heading]
+        tail = f"{50.0 * (1.0 - self.level):.3g}%", f"{50.0 * (1.0 + self.level):.3g}%"
+        cells = [("", "estimate", "std err", "z", "P>|z|", *tail)]
+        figures = zip(
+            self.term, self.estimate, self.standard_error, self.z, self.p, self.low, self.high, strict=True
+        )
+        cells += [
+            (term, *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
+            for term, b, se, z, p, *ends in figures
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        rows = [_line(row, widths) for row in cells]
+        several = len(set(self.equation)) > 1
+        lines += ["", rows[0], "─" * len(rows[0])]
+        for i, row in enumerate(rows[1:]):
+            if several and (i == 0 or self.equation[i] != self.equation[i - 1]):
+                lines.append(self.equation[i])
+            lines.append(row)
+        return "\n".join([*lines, *([""] if self.notes else []), *self.notes])
+
+    def _width(self) -> Array:
+        return float(probit_inverse(0.5 * (1.0 + self.level))) * self.standard_error
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first = f"{cells[0]:<{widths[0]}}"
+    return "  ".join(
+        [first, *(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True))]
+    )
+
+
+def _figure(value: float) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.4f}" if value == 0.0 or 1e-3 <= abs(value) < 1e5 else f"{value:.3e}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else "–"

@@ -1,0 +1,289 @@
+"""TextClassifier: a language for every class, from raw strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.arrays import Array
+from suffice.estimators.bayes import BayesClassifier
+from suffice.factors.words.language import Language
+from suffice.factors.words.solve import SolvedWords
+from suffice.factors.words.totals import WordTotals
+from suffice.families import Words
+from suffice.families.base import Unseen
+from suffice.families.words import Event
+from suffice.links import softmax
+from suffice.model.infer import Families
+from suffice.model.priors import Priors
+from suffice.model.sampling import draw_rows, generator_of
+from suffice.model.statistics import Statistics
+from suffice.model.text_explanation import TextExplanation
+from suffice.tables.container import LIST, Container
+from suffice.tables.table import Table, TextTable
+from suffice.tables.targets import class_index
+from suffice.text import read_documents
+
+MOST_WEIGHT = 1e100
+
+
+class TextClassifier(BayesClassifier):
+    """Classify documents by the languages of the classes: naive Bayes from raw strings.
+
+    A document is a string; None is a missing one, which gets the prior. Fitting counts words by class, so
+    it may happen in any batches, be merged and be undone, whatever words the batches hold.
+
+    Parameters
+    ----------
+    event : {"multinomial", "bernoulli", "complement"}, default="multinomial"
+        Counts of words, presence and absence of words, or counts judged by all the other classes (which
+        leaves the priors out, as published).
+    alpha : float, default=1
+        Pseudo-counts of each word.
+    ngram_range : (int, int), default=(1, 1)
+        The fewest and the most words in a term.
+    analyzer, lowercase, stop_words, strip_html, tokenizer
+        How a document becomes terms, as in scikit-learn's CountVectorizer.
+    tf, length, idf, weight_norm
+        The transforms of Rennie et al. (2003).
+    min_count : int, default=1
+        The documents a word must occur in; a document of weight w is w documents.
+    max_vocabulary : int, optional
+        The most words, those in most documents first.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What words never seen in training mean.
+    priors : None, "uniform", array-like or dict, default=None
+        Class priors.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        Each word and its place, in the order of code points.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> model = suffice.TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
+    >>> model.predict(["such a good story"])
+    array(['+'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        event: Event = "multinomial",
+        *,
+        alpha: float = 1.0,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str = "word",
+        lowercase: bool = True,
+        stop_words: Any = None,
+        strip_html: bool = False,
+        tokenizer: Callable[[str], Iterable[str]] | None = None,
+        tf: Literal["count", "log", "binary"] = "count",
+        length: Literal["l2"] | None = None,
+        idf: bool = False,
+        weight_norm: bool = False,
+        min_count: int = 1,
+        max_vocabulary: int | None = None,
+        unseen: Unseen = "ignore",
+        priors: Priors = None,
+    ) -> None:
+        self.event = event
+        self.alpha = alpha
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.strip_html = strip_html
+        self.tokenizer = tokenizer
+        self.tf = tf
+        self.length = length
+        self.idf = idf
+        self.weight_norm = weight_norm
+        self.min_count = min_count
+        self.max_vocabulary = max_vocabulary
+        self.unseen = unseen
+        self.priors = priors
+
+    def chosen_families(self) -> Families:
+        """One language per class."""
+        return Words(**self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        *,
+        afresh: bool,
+        check: Callable[[NDArray[Any]], None] | None = None,
+    ) -> None:
+        if not afresh:
+            self._follow_settings()
+        if sample_weight is not None:
+            _refuse_huge(sample_weight)
+        super()._learn(X, y, sample_weight, afresh=afresh, check=check)
+
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+        if self._follow_settings():
+            mine = self.statistics_
+        former = self._learnt.accumulator.totals
+        super()._replace(mine, theirs, sign, deed)
+        for totals, before in zip(self._learnt.accumulator.totals, former, strict=True):
+            if isinstance(totals, WordTotals) and isinstance(before, WordTotals):
+                totals.replace(before)
+        return self
+
+    def _follow_settings(self) -> bool:
+        """Solve with the settings of now, and say whether they changed; those of counting cannot."""
+        family, held = Words(**self._settings()), self._learnt.accumulator.totals[0].family
+        if family == held:
+            return False
+        was = held.settings()
+        for name, value in family.settings().items():
+            if name not in family.solve_settings and value != was[name]:
+                raise ValueError(
+                    f"{name} was {was[name]!r} when the documents were counted, and is now {value!r}; "
+                    f"set {name} back, or fit again."
+                )
+        self.fit_statistics(self.statistics_)
+        return True
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        table = TextTable(read_documents(X), Container.of_documents(X))
+        if reset and table.n_rows == 0:
+            raise ValueError("there are no documents to learn from.")
+        return table
+
+    def _cells(self, X: Any) -> Any:
+        """The one column of documents."""
+        if X.num_columns != 1:
+            raise ValueError(
+                f"documents are in one column, but there are {X.column_names[:20]}; leave the others out "
+                "with drop=."
+            )
+        return X.column(0)
+
+    def _language(self) -> Language:
+        factor = self.solve().factors[0]
+        if not isinstance(factor, SolvedWords):
+            raise TypeError("these statistics are not of one column of text.")
+        return factor.languages[0]
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Each word and its place, in the order of code points."""
+        return {word: place for place, word in enumerate(self._language().terms())}
+
+    def top_words(
+        self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
+    ) -> list[tuple[str, float]]:
+        """The words most probable in a class, or those that speak most for it against the others.
+
+        Evidence is in nats. With alpha = 0 it is ∞ for words of this class alone, the most frequent first.
+        """
+        language, k = self._language(), class_index(label, self.classes_)
+        if by not in ("probability", "evidence"):
+            raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
+        _check_number("n", n)
+        finite = values = language.probabilities(k)
+        if by == "evidence":
+            finite, order = language.evidence(k)
+            values = np.where(order == 0, finite, np.copysign(np.inf, order))
+        cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
+        near = np.flatnonzero(values >= cut)
+        words = language.vocabulary.words_of(language.ids[near])
+        found = zip(words, values[near].tolist(), finite[near].tolist(), strict=True)
+        ranked = sorted(found, key=lambda one: (-one[1], -one[2], one[0]))
+        return [(word, value) for word, value, _ in ranked[:n]]
+
+    def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
+        """Words drawn from the language of a class."""
+        self.solve().require_density("generate")
+        _check_number("n_words", n_words)
+        gap = " " if self.analyzer == "word" else ""
+        return gap.join(
+            self._language().generate(class_index(label, self.classes_), n_words, generator_of(random_state))
+        )
+
+    def log_prob(self, documents: Any, label: Any) -> Any:
+        """Log p(document | class): a number for one document, an array for several."""
+        self.solve().require_density("log_prob")
+        many = read_documents([documents] if isinstance(documents, str) else documents)
+        log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
+        return float(log_p[0]) if isinstance(documents, str) else log_p
+
+    def perplexity(self, documents: Any) -> Array:
+        """exp(−log p(documents | class) per word), for every class in the order of `classes_`.
+
+        NaN where the documents hold no word that counts; ∞ where alpha = 0 rules one out.
+        """
+        self.solve().require_density("perplexity")
+        many = read_documents([documents] if isinstance(documents, str) else documents)
+        language = self._language()
+        x, unseen = language.read(many, "text")
+        length = float(x.sum(axis=1).sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
+        log_p = language.log_prob(many).sum(axis=0)
+        with np.errstate(over="ignore"):
+            return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
+
+    def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
+        """What the words of each document say about each class."""
+        solution, language = self.solve(), self._language()
+        documents = read_documents([X] if isinstance(X, str) else X)
+        scores = solution.scores(TextTable(documents), base=True)
+        return TextExplanation(
+            language=language,
+            documents=documents,
+            x=language.read(documents, "text")[0],
+            prior=solution.offset,
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
+            classes=solution.classes,
+            container=Container.of_documents(X),
+        )
+
+    def sample(
+        self,
+        n_samples: int | None = None,
+        random_state: Any = None,
+        *,
+        labels: Any = None,
+        missing: bool = False,
+    ) -> tuple[Any, NDArray[Any]]:
+        """Draw documents and their labels as BayesClassifier draws rows: a list, array or Series of them."""
+        solution = self.solve()
+        codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
+        return (self._learnt.container or LIST).documents(columns), solution.classes[codes]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        return tags
+
+
+def _check_number(name: str, value: Any) -> None:
+    if not isinstance(value, (int, np.integer)) or value < 0:
+        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}.")
+
+
+def _refuse_huge(sample_weight: ArrayLike) -> None:
+    """Raise for weights whose sums could pass the largest float; what is wrong otherwise is said later."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        return
+    if weights.max(initial=0.0) > MOST_WEIGHT and np.isfinite(weights).all():
+        row = int(np.argmax(weights))
+        raise ValueError(
+            f"sample_weight is {weights[row]:g} at document {row}; sums of weights beyond {MOST_WEIGHT:g} "
+            "would overflow. Divide all weights by the largest."
+        )

@@ -1,0 +1,355 @@
+"""Scores as expressions over the cells of one row, from which SQL and ONNX are written.
+
+A value is one number, or one number per class (a K-vector constant makes everything above it a vector).
+A factor says what it scores with these few nodes; the exporters know the nodes and no factor.
+
+A cell may be missing. Arithmetic with a missing cell is missing, a comparison with one is not true, and
+`Where` takes its second branch unless the condition is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cache, cached_property, reduce
+from typing import Any, Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.families.elementary import FunctionName
+
+Function = Literal[
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "log",
+    "exp",
+    "sin",
+    "floor",
+    "absolute",
+    "square",
+    "less",
+    "less_equal",
+    "equal",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+]
+"""NumPy's names."""
+FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)} | {
+    "bitwise_and": "logical_and",
+    "bitwise_or": "logical_or",
+    "invert": "logical_not",
+}
+Gaps = Literal["marginal", "null"]
+"""What a gap in a joint block does: it is marginalised away, or the row has no score."""
+RULED_OUT = -1e300
+"""The score of a class that is ruled out: databases have no common word for −∞."""
+SWAPPED: dict[str, Function] = {"greater": "less", "greater_equal": "less_equal"}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """A node. Operators and the NumPy functions of the same names build larger ones."""
+
+    @cached_property
+    def parts(self) -> tuple[Expression, ...]:
+        """The nodes this one is made of, in the order of its fields."""
+        held = [getattr(self, one.name) for one in fields(self)]
+        groups = [value if isinstance(value, tuple) else (value,) for value in held]
+        return tuple(value for group in groups for value in group if isinstance(value, Expression))
+
+    @cached_property
+    def is_vector(self) -> bool:
+        """Whether there is one value per class."""
+        if isinstance(self, Number):
+            return self.value.ndim == 1
+        return any(part.is_vector for part in self.parts)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+        """A NumPy function of expressions is an expression, so that a family's support can be written out."""
+        name = ufunc.__name__
+        if method != "__call__" or settings:
+            return NotImplemented
+        if name == "isfinite" and isinstance(self, Cell):
+            return ~Missing(self.column)
+        arguments = tuple(as_expression(value) for value in inputs)
+        if name in SWAPPED:
+            return Apply(SWAPPED[name], arguments[::-1])
+        return Apply(FUNCTIONS[name], arguments) if name in FUNCTIONS else NotImplemented
+
+    def __add__(self, other: Value) -> Expression:
+        return Apply("add", (self, as_expression(other)))
+
+    def __sub__(self, other: Value) -> Expression:
+        return Apply("subtract", (self, as_expression(other)))
+
+    def __rsub__(self, other: Value) -> Expression:
+        return Apply("subtract", (as_expression(other), self))
+
+    def __mul__(self, other: Value) -> Expression:
+        return Apply("multiply", (self, as_expression(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Value) -> Expression:
+        return Apply("divide", (self, as_expression(other)))
+
+    def __lt__(self, other: Value) -> Expression:
+        return Apply("less", (self, as_expression(other)))
+
+    def __le__(self, other: Value) -> Expression:
+        return Apply("less_equal", (self, as_expression(other)))
+
+    def __gt__(self, other: Value) -> Expression:
+        return Apply("less", (as_expression(other), self))
+
+    def __ge__(self, other: Value) -> Expression:
+        return Apply("less_equal", (as_expression(other), self))
+
+    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
+        return Apply("equal", (self, as_expression(other)))
+
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Expression) -> Expression:
+        return Apply("logical_and", (self, other))
+
+    def __or__(self, other: Expression) -> Expression:
+        return Apply("logical_or", (self, other))
+
+    def __invert__(self) -> Expression:
+        return Apply("logical_not", (self,))
+
+
+Value = Expression | Array | float
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Expression):
+    """A constant: a number, or one per class; NaN is missing."""
+
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Cell(Expression):
+    """The number in a column, by its position."""
+
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class Missing(Expression):
+    """Whether the cell of a column is missing."""
+
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class LevelNumber(Expression):
+    """The place of a cell among L levels; L where it is none of them, L + 1 where it is missing."""
+
+    column: int
+    levels: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Apply(Expression):
+    """A function of NumPy's name; `add`, `logical_and` and `logical_or` take any number of arguments."""
+
+    function: Function
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Clip(Expression):
+    """A value cut off below and above."""
+
+    inner: Expression
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Where(Expression):
+    """One of two values, by a condition."""
+
+    condition: Expression
+    yes: Expression
+    no: Expression
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup(Expression):
+    """The row of a table (rows, classes) that an index names."""
+
+    index: Expression
+    table: Array
+    is_vector = True
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Expression):
+    """Σ_j w_jk·term_j, with weights (terms, classes)."""
+
+    terms: tuple[Expression, ...]
+    weights: Array
+    is_vector = True
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredNorm(Expression):
+    """‖M_k·(term_1, …, term_d)‖² with matrices (classes, d, d)."""
+
+    terms: tuple[Expression, ...]
+    matrices: Array
+    is_vector = True
+
+
+@dataclass(frozen=True)
+class Score:
+    """Finite parts of the scores, and orders where some cell can be impossible (see `scores`)."""
+
+    finite: Expression
+    order: Expression | None = None
+
+
+def as_expression(value: Any) -> Expression:
+    """A node of a value; numbers equal for all classes become one number."""
+    if isinstance(value, Expression):
+        return value
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 1 and len(array) and (array == array[0]).all():
+        array = array[0]
+    return Number(np.asarray(array))
+
+
+def total(terms: list[Expression]) -> Expression:
+    """The sum of any number of terms."""
+    if not terms:
+        return as_expression(0.0)
+    return terms[0] if len(terms) == 1 else Apply("add", tuple(terms))
+
+
+def total_score(scores: list[Score]) -> Score:
+    """The sum of scores, part by part."""
+    orders = [score.order for score in scores if score.order is not None]
+    return Score(total([score.finite for score in scores]), total(orders) if orders else None)
+
+
+def all_of(conditions: list[Expression]) -> Expression:
+    """Whether all conditions are true."""
+    return conditions[0] if len(conditions) == 1 else Apply("logical_and", tuple(conditions))
+
+
+def absolute(a: Expression) -> Expression:
+    """|a|."""
+    return Apply("absolute", (a,))
+
+
+def log(a: Expression) -> Expression:
+    """The natural logarithm."""
+    return Apply("log", (a,))
+
+
+def exp(a: Expression) -> Expression:
+    """eᵃ."""
+    return Apply("exp", (a,))
+
+
+def square(a: Expression) -> Expression:
+    """a²."""
+    return Apply("square", (a,))
+
+
+def sin(a: Expression) -> Expression:
+    """The sine."""
+    return Apply("sin", (a,))
+
+
+def floor(a: Expression) -> Expression:
+    """The whole number at or below."""
+    return Apply("floor", (a,))
+
+
+def log1p(a: Expression) -> Expression:
+    """log(1 + a) without cancellation: what rounding did to 1 + a it did to (1 + a) − 1 as well."""
+    one_more = 1.0 + a
+    # Where 1 + a rounds to 1 the quotient is kept from dividing by 0, and not used.
+    moved = Where(one_more == 1.0, as_expression(1.0), one_more - 1.0)
+    return Where(one_more == 1.0, a, log(one_more) * (a / moved))
+
+
+def polynomial(x: Expression, coefficients: tuple[float, ...]) -> Expression:
+    """A polynomial by Horner's rule, highest power first."""
+    return reduce(lambda value, c: value * x + c, coefficients[1:], as_expression(coefficients[0]))
+
+
+def scaled(x: Expression, exponent: int) -> Expression:
+    """x·2⁻ᵉ, in two steps where 2⁻ᵉ is no float."""
+    half = -exponent // 2
+    if abs(exponent) <= 1000:
+        return x if exponent == 0 else x * 2.0**-exponent
+    return x * 2.0**half * 2.0 ** (-exponent - half)
+
+
+def elementary(
+    functions: tuple[FunctionName, ...], x: Expression, origin: Array, exponent: int
+) -> tuple[Expression, ...]:
+    """The elementary functions that u(x) is made of, about origins by class; what they share is shared."""
+    centre = as_expression(origin)
+    away = x - centre
+    forms: dict[FunctionName, Callable[[], Expression]] = {
+        "x": lambda: scaled(away, exponent),
+        "x2": lambda: square(of("x")),
+        "log": lambda: Where(
+            absolute(away) < 0.5 * np.abs(origin), log1p(away / centre), log(x) - np.log(origin)
+        ),
+        "log2": lambda: square(of("log")),
+        "log1m": lambda: Where(
+            absolute(away) < 0.5 * (1.0 - origin),
+            log1p((centre - x) / (1.0 - origin)),
+            log1p(0.0 - x) - np.log1p(-origin),
+        ),
+        "reciprocal": lambda: (centre - x) / x,
+        "cos": lambda: -2.0 * square(sin(0.5 * away)),
+        "sin": lambda: sin(away),
+    }
+
+    @cache
+    def of(function: FunctionName) -> Expression:
+        return forms[function]()
+
+    return tuple(of(function) for function in functions)
+
+
+def nodes(expression: Expression) -> Iterator[Expression]:
+    """Every node once, parts before what they are part of."""
+    seen: set[int] = set()
+    waiting = [(expression, False)]
+    while waiting:
+        node, ready = waiting.pop()
+        if ready:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            waiting.append((node, True))
+            waiting.extend((part, False) for part in reversed(node.parts))
+
+
+def balanced(items: list[T], join: Callable[[T, T], T]) -> T:
+    """Join items in pairs of pairs, so that a long sum is not a deep one."""
+    while len(items) > 1:
+        joined = [join(a, b) for a, b in zip(items[::2], items[1::2], strict=False)]
+        items = joined + items[len(joined) * 2 :]
+    return items[0]
+
+
+def mask(values: NDArray[np.bool_]) -> Array:
+    """1 where true, 0 elsewhere."""
+    return values.astype(np.float64)

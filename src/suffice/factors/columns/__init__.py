@@ -1,0 +1,1 @@
+"""Families of one column each, independent given the class."""

@@ -1,0 +1,105 @@
+"""What number columns score, as expressions: λᵀu(x) about each class's origin, column by column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.arrays import Array
+from suffice.export.expressions import (
+    Cell,
+    Clip,
+    Expression,
+    Linear,
+    Missing,
+    Score,
+    Where,
+    absolute,
+    as_expression,
+    elementary,
+    mask,
+    total,
+    total_score,
+)
+from suffice.factors.base import refuse_errors, unseen_log_shares
+from suffice.factors.scores import CERTAIN, IMPOSSIBLE
+from suffice.families import Family
+
+if TYPE_CHECKING:
+    from suffice.factors.columns.scores import SolvedColumns
+
+
+def column_scores(
+    solved: SolvedColumns, columns: list[int], labels: list[str], largest: Array, smallest: Array
+) -> Score:
+    """The scores of all columns that vary, with the sizes beyond which a cell is cut off."""
+    active = np.flatnonzero(solved.active).tolist()
+    return total_score(
+        [
+            _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least))
+            for j, most, least in zip(active, largest, smallest, strict=True)
+        ]
+    )
+
+
+def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: float, smallest: float) -> Score:
+    family = solved.family
+    inside = support_of(family, cell, label)
+    # Missing where it is outside, so that no logarithm of a negative number is ever asked for.
+    x: Expression = cell if family.takes_every_number else Where(inside, cell, as_expression(np.nan))
+    low = smallest if "reciprocal" in family.functions else -largest
+    if np.isfinite(largest):
+        x = Clip(x, low, largest)
+    finite, order = _cell(solved, j, x)
+    outside: Expression = as_expression(0.0)
+    if family.unseen == "smooth" and not family.takes_every_number:
+        log_unseen, log_rest = unseen_log_shares(solved.weight[:, j], family.alpha, 1)
+        finite = finite + log_rest
+        if family.alpha == 0:
+            rare = Where(Missing(cell.column), as_expression(0.0), as_expression(IMPOSSIBLE))
+            order = Where(inside, as_expression(0.0) if order is None else order, rare)
+        else:
+            outside = Where(Missing(cell.column), as_expression(0.0), as_expression(log_unseen))
+    elif order is not None:
+        order = Where(inside, order, as_expression(0.0))
+    return Score(Where(inside, finite, outside), order)
+
+
+def _cell(solved: SolvedColumns, j: int, x: Expression) -> tuple[Expression, Expression | None]:
+    """Log p of a cell inside the support without log h, and its order where a class is a single value."""
+    family, point = solved.family, solved.point[:, j]
+    natural = np.where(point, 0.0, solved.natural[:, :, j])
+    # A class that is a single value has no use for its origin; any valid one will do.
+    origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
+    terms = elementary(family.functions, x, origin, int(solved.exponent[j]))
+    finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
+    if not point.any():
+        return finite, None
+    location, vanishing = solved.location[:, j], np.where(point, solved.vanishing[:, j], 0.0)
+    if family.discrete:
+        away = absolute(x - location)
+        return total([finite, away * vanishing]), away * mask(point)
+    hit = x == as_expression(location)
+    order = Where(hit, as_expression(CERTAIN), as_expression(IMPOSSIBLE)) * mask(point)
+    return total([finite, Where(hit, as_expression(0.0), as_expression(vanishing))]), order
+
+
+def support_of(family: Family, cell: Cell, label: str) -> Expression:
+    """Whether a cell lies in the support, by running the family's own test on the expression."""
+    if family.takes_every_number:
+        return ~Missing(cell.column)
+    refuse_errors(family, label)
+    support: Any = family.support
+    try:
+        inside = support(cell)
+    except (TypeError, ValueError):
+        inside = None
+    if isinstance(inside, np.ndarray) and inside.ndim == 0:
+        inside = inside.item()
+    if not isinstance(inside, Expression):
+        raise TypeError(
+            f"{label}: the support of {family.name} cannot be written out; let support(x) use comparisons, "
+            "&, |, ~, np.floor and np.isfinite only."
+        )
+    return inside

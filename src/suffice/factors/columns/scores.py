@@ -1,0 +1,399 @@
+"""Parameters and scores of number columns.
+
+Each class is scored about its own mean, so λᵀu(x) is the centred form (x − μ_k)²/σ_k² and not the
+expanded square.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from suffice.arrays import Array, Codes
+from suffice.export.expressions import Gaps, Score
+from suffice.factors.base import (
+    Block,
+    OutsideSupportError,
+    Separation,
+    Solved,
+    active_columns,
+    first_offence,
+    holds_infinity_beside,
+    refuse_infinities,
+    unseen_log_shares,
+)
+from suffice.factors.columns import functions
+from suffice.factors.columns.binary import add_outcome_scores
+from suffice.factors.columns.export import column_scores
+from suffice.factors.columns.sparse import add_sparse_scores
+from suffice.factors.scores import CERTAIN, IMPOSSIBLE, Scores
+from suffice.families import Family
+from suffice.families.elementary import rebase
+from suffice.kernels.choose import contiguous, gaussian_for
+
+LOG_TWO = float(np.log(2.0))
+REGULARIZATION = 1e-3
+"""Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
+
+
+CELLS_AT_ONCE = 1 << 15
+MOST_OUTCOMES = 1 << 21
+"""Probabilities of counts that are summed over at most."""
+LEAST_LOG_P = -40.0
+"""The log probability of a count beyond which the rest is a geometric series."""
+Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
+"""Values, cells outside the support, and log h(x), where they are needed."""
+
+
+class SolvedColumns(Solved):
+    """λ of every class and column about `origin`, with the constants that complete the log density.
+
+    `point` marks classes and columns whose distribution is a single value, `location`; other values
+    there leave `vanishing` for each power of alpha. `active` marks the columns that vary at all.
+    """
+
+    def __init__(self, family: Family, n_classes: int, n_columns: int) -> None:
+        self.family = family
+        self.natural = np.zeros((family.n_statistics, n_classes, n_columns))
+        self.constant = np.zeros((n_classes, n_columns))
+        self.origin = np.zeros((n_classes, n_columns))
+        self.exponent = np.zeros(n_columns, dtype=np.int32)
+        self.weight = np.zeros((n_classes, n_columns))
+        self.point = np.zeros((n_classes, n_columns), dtype=np.bool_)
+        self.location = np.zeros((n_classes, n_columns))
+        self.vanishing = np.zeros((n_classes, n_columns))
+        self.active = np.ones(n_columns, dtype=np.bool_)
+        self.regularized = []
+        self.n_parameters = 0
+        self.log_p_of_rows = 0.0
+
+    @property
+    def log_likelihood(self) -> float:
+        return self.log_p_of_rows
+
+    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        if sparse.issparse(block):
+            add_sparse_scores(self, block, labels, scores, base=base)
+            return
+        done = 0
+        if self.outcomes is not None:
+            done = add_outcome_scores(block, *self.outcomes, scores.finite)
+        elif self.quadratic is not None:
+            on, n_cells = self.active, block.size * len(self.constant)
+            cells = contiguous(active_columns(block, on))
+            finite = gaussian_for(n_cells).quadratic_scores(cells, *self.quadratic, scores.finite)
+            if not finite or holds_infinity_beside(block, on):
+                refuse_infinities(block, labels)
+            return
+        if done < len(block):
+            refuse_infinities(block, labels)
+        n_rows, n_columns = block.shape
+        step = max(1, CELLS_AT_ONCE // max(n_columns, 1))
+        for start in range(done, n_rows, step):
+            rows = slice(start, start + step)
+            prepared = self._prepared(block[rows], labels, base=base, first_row=start)
+            self._add_scores_of(rows, prepared, scores)
+
+    @cached_property
+    def outcomes(self) -> tuple[Array, Array] | None:
+        """λ and the constants that the kernel of outcomes reads; None where it cannot score these columns.
+
+        Where what is outside is smoothed, every cell has a share of it, which only the general path adds.
+        """
+        plain = self.family.unseen != "smooth" and not self.point.any() and self.active.all()
+        if not (self.family.is_binary and plain):
+            return None
+        return np.ascontiguousarray(self.natural[0]), np.ascontiguousarray(self.constant)
+
+    @cached_property
+    def quadratic(self) -> list[Array] | None:
+        """What the kernel of squares reads; None where a score is no sum of squares for every number."""
+        family = self.family
+        if family.functions != ("x", "x2") or not family.takes_every_number or self.point.any():
+            return None
+        on = self.active
+        linear, square = self.natural[:, :, on]
+        # λᵀ(z, z²) = −(√−λ₂·z − rest)² + rest², with z = (x − c)·2⁻ᵉ
+        root = np.sqrt(-square)
+        rest = 0.5 * linear / root
+        with np.errstate(over="ignore"):
+            scale = np.ldexp(root, -self.exponent[on])
+        if not np.isfinite(scale).all():
+            return None
+        limit = np.minimum(self._float_range()[0], np.finfo(np.float64).max)
+        constant = self.constant[:, on] + np.square(rest)
+        return [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
+
+    def _add_scores_of(self, rows: slice, prepared: Prepared, scores: Scores) -> None:
+        """Add the scores of some rows, few enough to stay in the cache."""
+        values, outside, log_base = prepared
+        if self._is_linear(outside):
+            scores.finite[rows] += self._linear_scores(values)
+        else:
+            for k in range(scores.finite.shape[1]):
+                cells, order = self._cells(values, outside, k)
+                scores.finite[rows, k] += cells.sum(axis=1)
+                if order is not None:
+                    scores.add_order(rows, k, order.sum(axis=1))
+        if log_base is not None:
+            scores.finite[rows] += log_base.sum(axis=1)[:, np.newaxis]
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return column_scores(self, columns, labels, *self._float_range())
+
+    def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
+        dense = block.toarray() if sparse.issparse(block) else block
+        refuse_infinities(dense, labels)
+        values, outside, log_base = self._prepared(dense, labels, base=base)
+        result = np.zeros((*dense.shape, self.constant.shape[0]))
+        for k in range(result.shape[2]):
+            cells, order = self._cells(values, outside, k)
+            if order is not None:
+                cells = np.where(order > 0, -np.inf, np.where(order < 0, np.inf, cells))
+            result[:, self.active, k] = cells if log_base is None else cells + log_base
+        return result
+
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        dense = block.toarray() if sparse.issparse(block) else block
+        values, outside, _ = self._prepared(dense, labels, base=False)
+        seen, ignored = np.zeros(dense.shape, dtype=np.bool_), np.zeros(dense.shape, dtype=np.bool_)
+        missing = np.isnan(values)
+        seen[:, self.active] = ~missing if outside is None else ~missing | outside
+        if outside is None:
+            ignored[:, self.active] = missing & ~np.isnan(dense[:, self.active])
+        return seen, ignored
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        if self.quadratic is None:
+            return None
+        on = self.active & seen
+        slope, curve = self.natural[:, :, on]
+        return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """By the family's formula; counts without one are summed up."""
+        if self.family.has_base_measure and self.family.discrete:
+            return self._log_power_sums_of_counts(seen, powers)
+        on = seen & self.active
+        natural, origin = self._members(self.point | ~self.active), self._origin_in_units()
+        whole = self.family.log_normalizer(natural, origin)
+        sums = []
+        for a in powers.tolist():
+            integral = self.family.log_power_integral(natural, origin, a)
+            if integral is None:
+                return None
+            sums.append(integral - whole + (a - 1.0) * self.constant)
+        # A single value has probability 1, whatever the power.
+        return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
+
+    def _log_power_sums_of_counts(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """Σ p^a over 0, 1, 2, … until what is left falls geometrically; None where that takes too many."""
+        labels, d = [""] * self.constant.shape[1], self.constant.shape[1]
+        n = 64
+        while n * self.constant.size <= MOST_OUTCOMES:
+            values = np.repeat(np.arange(float(n))[:, np.newaxis], d, axis=1)
+            inside = self.family.support(values[:, 0])
+            cells = self.contributions(values[inside], labels, base=True)[:, seen & self.active]
+            if not inside.all() or (cells[-1] < LEAST_LOG_P).all():
+                scaled = powers[:, np.newaxis, np.newaxis, np.newaxis] * cells
+                sums = special.logsumexp(scaled, axis=1)
+                if inside.all():
+                    with np.errstate(invalid="ignore", divide="ignore"):
+                        ratio = np.nan_to_num(scaled[:, -1] - scaled[:, -2], nan=-np.inf)
+                        rest = scaled[:, -1] + ratio - np.log1p(-np.exp(np.minimum(ratio, 0.0)))
+                    sums = np.logaddexp(sums, np.where(np.isneginf(scaled[:, -1]), -np.inf, rest))
+                return np.asarray(sums.sum(axis=1))
+            n *= 2
+        return None
+
+    def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
+        """Active columns, cells outside the support, and log h(x)."""
+        block = block if block.dtype.kind == "f" else block.astype(np.float64)
+        raw = block if self.active.all() else block[:, self.active]
+        outside: NDArray[np.bool_] | None = ~(self.family.support(raw) | np.isnan(raw))
+        if outside is not None and outside.any():
+            if self.family.unseen == "error":
+                row, column = first_offence(outside)
+                raise OutsideSupportError.of(
+                    np.asarray(labels)[self.active][column],
+                    f"{raw[row, column]} (row {first_row + row})",
+                    self.family,
+                    cure="unseen='ignore' would treat it as missing",
+                )
+            raw = np.where(outside, np.nan, raw)
+        largest, smallest = self._float_range()
+        if (np.abs(raw) > largest).any():
+            raw = np.clip(raw, -largest, largest)
+        if "reciprocal" in self.family.functions:
+            raw = np.maximum(raw, smallest)
+        if self.family.unseen != "smooth" or self.family.takes_every_number:
+            outside = None
+        log_base = None
+        if base and self.family.has_base_measure:
+            measured = self.family.log_base_measure(np.asarray(raw, dtype=np.float64))
+            log_base = np.where(np.isnan(raw), 0.0, measured)
+        return raw, outside, log_base
+
+    def _float_range(self) -> tuple[Array, Array]:
+        """Sizes beyond which scores would overflow. So far from all classes it is the same who wins."""
+        spread = self.exponent[self.active].astype(np.float64)
+        if self.family.default_origin > 0:
+            spread = spread + np.log2(self.origin[:, self.active].max(axis=0))
+        largest = np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
+        return largest, np.exp2(np.maximum(spread - 400.0, -1022.0))
+
+    def _cells(self, values: Array, outside: NDArray[np.bool_] | None, k: int) -> tuple[Array, Array | None]:
+        """Log p of each cell in class k without log h, and orders where some cell has one."""
+        on = self.active
+        cells = functions.column_scores(
+            self.family.functions,
+            values,
+            self.natural[:, k, on],
+            self.constant[k, on],
+            self.origin[k, on],
+            self.exponent[on],
+        )
+        order = None
+        point = self.point[k, on]
+        if point.any():
+            off, finite = self.off_point(values, self.location[k, on], self.vanishing[k, on])
+            cells = np.where(point, finite, cells)
+            order = np.where(point, off, 0.0)
+        missing = np.isnan(values)
+        if outside is not None:
+            log_unseen, log_rest = unseen_log_shares(self.weight[k, on], self.family.alpha, 1)
+            cells = np.where(outside, log_unseen, cells + log_rest)
+            if self.family.alpha == 0:
+                order = np.where(outside, IMPOSSIBLE, 0.0 if order is None else order)
+                cells = np.where(outside, 0.0, cells)
+            missing &= ~outside
+        if missing.any():
+            cells = np.where(missing, 0.0, cells)
+            order = None if order is None else np.where(missing, 0.0, order)
+        return cells, order
+
+    def off_point(self, values: Array, location: Array, vanishing: Array) -> tuple[Array, Array]:
+        """Orders and finite parts of values where the distribution is a point mass."""
+        if self.family.discrete:
+            order = np.abs(values - location)
+            return order, order * vanishing
+        hit = values == location
+        return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
+
+    def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
+        """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""
+        return self.family.functions == ("x",) and outside is None and not self.point.any()
+
+    def _linear_scores(self, values: Array) -> Array:
+        on = self.active
+        natural = self.natural[0][:, on]
+        values = values * np.ldexp(1.0, -self.exponent[on]) if self.family.scaled else values
+        constant = self.constant[:, on]
+        missing = np.isnan(values)
+        if missing.any():
+            return np.asarray(np.where(missing, 0.0, values) @ natural.T + (~missing) @ constant.T)
+        return np.asarray(values @ natural.T + constant.sum(axis=1))
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        degenerate = self.point | ~self.active
+        if degenerate.all():
+            return list(self.location[classes].T)
+        drawn = self.family.sample(
+            self._members(degenerate)[:, classes], self._origin_in_units()[classes], rng
+        )
+        if self.family.scaled:
+            drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
+        return list(np.where(degenerate[classes], self.location[classes], drawn).T)
+
+    def separation(self) -> Separation:
+        family, n_classes = self.family, len(self.constant)
+        kl, distance = (np.zeros((self.constant.shape[1], n_classes, n_classes)) for _ in range(2))
+        members = self._members(self.point | ~self.active)
+        for k in range(n_classes):
+            about = self._origin_in_units()[k]
+            theirs = self._moved(members, self.origin[k])
+            with np.errstate(invalid="ignore"):
+                mine = np.broadcast_to(members[:, [k]], theirs.shape)
+                kl[:, k] = family.kl(mine, theirs, about).T
+                distance[:, k] = family.bhattacharyya(mine, theirs, about).T
+        if self.point.any():
+            self._separate_points(kl, distance)
+        kl[~self.active], distance[~self.active] = 0.0, 0.0
+        return Separation.of_independent(kl, distance)
+
+    def _moved(self, natural: Array, origin: Array) -> Array:
+        """λ of every class about one origin per column: u about one origin is linear in u about another."""
+        moved = np.zeros_like(natural)
+        target = np.broadcast_to(origin, self.origin.shape)
+        no_weight = np.zeros_like(self.origin)
+        for i in range(len(natural)):
+            unit = np.zeros_like(natural)
+            unit[i] = 1.0
+            u = rebase(self.family.functions, unit, no_weight, target, self.origin, self.exponent)
+            moved[i] = np.sum(natural * u, axis=0)
+        return moved
+
+    def _separate_points(self, kl: Array, distance: Array) -> None:
+        """Where a distribution is a single value, a density there decides, or nothing is in common."""
+        for k, other in np.ndindex(kl.shape[1:]):
+            for j in np.flatnonzero(self.point[k] | self.point[other]):
+                here, there = self.location[[k, other], j]
+                if self.point[k, j] and self.point[other, j]:
+                    cost = 0.0 if here == there else np.inf
+                    kl[j, k, other] = distance[j, k, other] = cost
+                    continue
+                single, spread = (k, other) if self.point[k, j] else (other, k)
+                cost = np.inf
+                if self.family.discrete:
+                    at = np.asarray(self.location[single, j])
+                    cost = -float(self.family.log_density(at, self.natural[:, spread, j]))
+                kl[j, k, other] = cost if self.point[k, j] else np.inf
+                distance[j, k, other] = 0.5 * cost
+
+    def conventional(self) -> list[dict[str, Any]]:
+        degenerate = self.point | ~self.active
+        named = self.family.conventional(self._members(degenerate), self._origin_in_units())
+        degrees = self.family.conventional_degree
+        with np.errstate(over="ignore"):
+            named = {name: np.ldexp(v, degrees.get(name, 0) * self.exponent) for name, v in named.items()}
+        if self.family.scaled and "mean" in named:
+            named["mean"] = self.origin + named["mean"]
+        if degenerate.any():
+            limits = self._limits()
+            named = {name: np.where(degenerate, limits[name], value) for name, value in named.items()}
+            named["always"] = np.where(degenerate, self.location, np.nan)
+        return [{name: value[:, j] for name, value in named.items()} for j in range(self.constant.shape[1])]
+
+    def _limits(self) -> dict[str, Array]:
+        """The parameters of a distribution that is the single value `location`, NaN where there are none."""
+        low, high = self.family.mean_bounds()
+        if np.isfinite(low):
+            end = np.where(self.location >= high, np.inf, -np.inf)
+            with np.errstate(all="ignore"):
+                return self.family.conventional(np.stack([end]), self.origin)
+        known = {"mean": self.location, "variance": np.zeros_like(self.location)}
+        if self.family.default_origin > 0:
+            known = {}
+        nothing = np.full_like(self.location, np.nan)
+        return {name: known.get(name, nothing) for name in ("mean", "variance", *self._names())}
+
+    def _names(self) -> tuple[str, ...]:
+        """What the family calls its parameters."""
+        member = np.full((self.family.n_statistics, 1), np.nan)
+        return tuple(self.family.conventional(member, np.ones(1)))
+
+    def _origin_in_units(self) -> Array:
+        """The origin as λ knows it: scaled sums are about 0 in their own units."""
+        return np.zeros_like(self.origin) if self.family.scaled else self.origin
+
+    def _members(self, degenerate: NDArray[np.bool_]) -> Array:
+        """λ, with some valid member in place of those that are single values."""
+        if not degenerate.any():
+            return self.natural
+        valid = ~degenerate
+        stand_in = self.natural[:, valid][:, :1] if valid.any() else np.full((len(self.natural), 1), np.nan)
+        return np.where(degenerate, stand_in[:, :, np.newaxis], self.natural)

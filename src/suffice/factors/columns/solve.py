@@ -1,0 +1,188 @@
+"""From sums to parameters, for columns of numbers: centre, smooth, tie, and invert the mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Exponents
+from suffice.factors.base import Regularized, unseen_log_shares
+from suffice.factors.columns.scores import SolvedColumns
+from suffice.families import DispersedFamily, Family
+from suffice.families.elementary import DEGREE, exponent_of, rebase
+
+if TYPE_CHECKING:
+    from suffice.factors.columns.totals import ColumnTotals
+
+LOG_TWO = float(np.log(2.0))
+REGULARIZATION = 1e-3
+"""Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
+
+
+def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
+    """Maximum likelihood of every class and column, after smoothing and tying."""
+    family = totals.family
+    about = _centred(totals)
+    origin = about.centre
+    mean = family.smooth(_ratio(about.total, about.weight), about.weight, about.pooled)
+    tied = False
+    if isinstance(family, DispersedFamily) and family.dispersion == "shared":
+        tied = True
+        mean = family.shared(mean, about.weight, origin)
+
+    if not np.isfinite(mean).all():
+        raise ValueError(_beyond_floats(family, labels[int(np.argmax(~np.isfinite(mean).all(axis=(0, 1))))]))
+    at_boundary = family.boundary(mean, origin)
+    constant_column = about.constant & (family.centred | at_boundary.all(axis=0)) | about.empty
+    at_boundary &= ~constant_column
+    solved = SolvedColumns(family, *about.weight.shape)
+    if about.noisy.any():
+        lost = (
+            "what is left of it is the rounding of rows taken away, so it says nothing until it is refitted"
+        )
+        solved.regularized = [Regularized(labels[j], None, lost) for j in np.flatnonzero(about.noisy)]
+    if not family.point_masses and at_boundary.any():
+        share = REGULARIZATION / (about.weight + REGULARIZATION)
+        mean = np.where(at_boundary, (1.0 - share) * mean + share * about.pooled, mean)
+        solved.regularized += [
+            _regularized(family, labels[j], classes.tolist()[k]) for k, j in np.argwhere(at_boundary)
+        ]
+        at_boundary = np.zeros_like(at_boundary)
+
+    valid = ~(at_boundary | constant_column)
+    natural = family.natural_from_mean(mean[:, valid], origin[valid])
+    if not np.isfinite(natural).all():
+        bad = np.zeros_like(valid)
+        bad[valid] = ~np.isfinite(natural).all(axis=0)
+        raise ValueError(_beyond_floats(family, labels[int(np.argmax(bad.any(axis=0)))]))
+    solved.natural[:, valid] = natural
+    log_unit = np.broadcast_to(about.unit * LOG_TWO, valid.shape)[valid]
+    solved.constant[valid] = -log_unit - family.log_normalizer(natural, origin[valid])
+    solved.origin, solved.exponent, solved.weight = about.centre, about.unit, about.weight
+    solved.point, solved.active = at_boundary, ~constant_column
+    solved.location = _centre(family, mean, about.centre, about.unit)
+    if at_boundary.any():
+        solved.vanishing = _vanishing(family, about, at_boundary)
+
+    n_classes, n_active = len(about.weight), int((solved.active & ~about.constant).sum())
+    others = n_classes * (family.n_statistics - 1)
+    solved.n_parameters = n_active * (others + 1 if tied else others + n_classes)
+    solved.log_p_of_rows = _log_likelihood(solved, about.total, totals.base)
+    return solved
+
+
+@dataclass(frozen=True)
+class _Centred:
+    """Totals of each class about its own mean, and the whole column's mean statistics beside them."""
+
+    total: Array
+    weight: Array
+    centre: Array
+    unit: Exponents
+    pooled: Array
+    """Mean statistics of the whole column, about the centre of each class."""
+    constant: NDArray[np.bool_]
+    """Columns that vary by no more than what rounding may have left of rows taken away."""
+    noisy: NDArray[np.bool_]
+    """Columns that are constant only to rounding: their digits were lost with rows taken away."""
+    empty: NDArray[np.bool_]
+    """Columns without rows."""
+
+
+def _centred(totals: ColumnTotals) -> _Centred:
+    family, functions = totals.family, totals.family.functions
+    present = np.broadcast_to(totals.support > 0, totals.origin.shape)
+    first = totals.origin[np.argmax(present, axis=0), np.arange(totals.n_columns)]
+    reference = np.where(present.any(axis=0), first, family.default_origin)
+    origin = np.where(present, totals.origin, reference)
+    if family.scaled:
+        totals = totals.copy()
+        totals.raise_unit(exponent_of(np.abs(origin - reference).max(axis=0, initial=0.0)))
+    unit = totals.unit
+    weight = np.where(present, totals.weight, 0.0)
+    total = np.where(present, totals.total, 0.0)
+
+    everything = weight.sum(axis=0)
+    target = np.broadcast_to(reference, origin.shape)
+    pooled = _ratio(rebase(functions, total, weight, origin, target, unit).sum(axis=1), everything)
+    middle = _centre(family, pooled, reference, unit) if family.centred else reference
+    pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, unit)
+    empty = everything <= 0
+    noise = totals.noise / np.maximum(everything, 1.0)
+    constant = family.boundary(pooled, middle, noise)
+    noisy = constant & ~family.boundary(pooled, middle)
+
+    own = _centre(family, _ratio(total, weight), origin, unit) if family.centred else origin
+    centre = np.where(present, own, middle)
+    total = rebase(functions, total, weight, origin, centre, unit)
+    spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
+    target = np.broadcast_to(middle, centre.shape)
+    pooled = rebase(functions, spread, np.ones_like(weight), target, centre, unit)
+    return _Centred(total, weight, centre, unit, pooled, constant, noisy, empty)
+
+
+def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Array:
+    """What a value off a point mass leaves beside alpha^order, per unit of order: its log.
+
+    For counts the density of x vanishes as alpha^|x − point|: λ = ±(log alpha + κ), and this is κ, read
+    off a solve with a tiny alpha. A continuous class that was constant leaves 1/W.
+    """
+    kappa = np.zeros_like(about.weight)
+    kappa[point] = -np.log(np.where(about.weight > 0, about.weight, 1.0)[point])
+    if family.discrete:
+        tiny = 2.0**-300
+        mean, pooled = _ratio(about.total, about.weight), about.pooled
+        low, high = family.mean_bounds()
+        if np.isfinite(high):
+            # Seen from the other end, a point mass at the upper bound is one at the lower.
+            upper = mean > low
+            mean, pooled = np.where(upper, high - mean, mean), np.where(upper, high - pooled, pooled)
+        smoothed = replace(family, alpha=tiny).smooth(mean, about.weight, pooled)
+        kappa[point] = family.natural_from_mean(smoothed[:, point], about.centre[point])[0] - np.log(tiny)
+    return kappa
+
+
+def _beyond_floats(family: Family, column: str) -> str:
+    return (
+        f"{column}: its values are too large, too small or too far apart for {family.name} in floats; "
+        "measure it in another unit, or choose LogNormal() or Histogram()."
+    )
+
+
+def _regularized(family: Family, column: str, label: Any) -> Regularized:
+    return Regularized(
+        column,
+        label,
+        f"all its values are equal, and {family.name} has no maximum likelihood there: "
+        f"{REGULARIZATION} pseudo-observations of the whole column were added",
+    )
+
+
+def _log_likelihood(solved: SolvedColumns, total: Array, base: Array) -> float:
+    """Log p of the summarized cells at the solved parameters; unbounded on a continuous point."""
+    if solved.point.any() and not solved.family.discrete:
+        return float("inf")
+    value = float(np.sum(solved.natural * total) + np.sum(solved.weight * solved.constant))
+    if base.shape[1]:
+        value += float(base[:, solved.active].sum())
+    if solved.family.unseen == "smooth" and not solved.family.takes_every_number:
+        _, log_rest = unseen_log_shares(solved.weight, solved.family.alpha, 1)
+        value += float(np.sum((solved.weight * log_rest)[:, solved.active]))
+    return value
+
+
+def _ratio(total: Array, weight: Array) -> Array:
+    """total / weight, 0 where there is no weight."""
+    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+
+
+def _centre(family: Family, mean: Array, origin: Array, exponent: Exponents) -> Array:
+    """Where values with this mean lie: the family's choice, in the units of the data."""
+    with np.errstate(over="ignore"):
+        raw = [
+            np.ldexp(row, DEGREE[name] * exponent) for name, row in zip(family.functions, mean, strict=True)
+        ]
+        return family.origin_from_mean(np.stack(raw), origin)

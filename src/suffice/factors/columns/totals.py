@@ -1,0 +1,414 @@
+"""Columns of numbers, each its own member of one family: sums of u(x) about an origin per class and column.
+
+A thousand Normal columns are one array operation: totals are (statistics, classes, columns).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.arrays import Array, Codes, Counts, Exponents
+from suffice.factors.base import (
+    Block,
+    Totals,
+    first_offence,
+    gather,
+    impossible,
+    place_origins,
+    size_of_squares,
+    within,
+)
+from suffice.factors.columns.binary import outcome_sums
+from suffice.factors.columns.functions import column_sums
+from suffice.factors.columns.refuse import refuse_cells
+from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.solve import solve_columns
+from suffice.factors.columns.sparse import ClassSums, largest_entries
+from suffice.families import Family
+from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
+from suffice.kernels import threads
+from suffice.kernels.cells import class_blocks
+from suffice.kernels.choose import contiguous, gaussian_for, read_only, row_parts
+from suffice.storage import Fields
+
+ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
+LARGEST_EXPONENT = 1024
+"""Of a float."""
+MOST_CLASSES = 256
+"""Classes up to which every part of the rows may keep sums of its own."""
+
+
+class ColumnTotals(Totals):
+    """Σ w·u(x), Σ w and row counts of observed cells, per class and column.
+
+    `weight` and `support` have one column until a gap is met, and then one for each column.
+    """
+
+    reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
+
+    def __init__(
+        self,
+        family: Family,
+        total: Array,
+        weight: Array,
+        support: Counts,
+        origin: Array,
+        exponent: Exponents,
+        base: Array,
+    ) -> None:
+        self.family = family
+        self.total = total
+        self.weight = weight
+        self.support = support
+        self.origin = origin
+        self.exponent = exponent
+        self.base = base
+
+    @classmethod
+    def empty(cls, family: Family, n_columns: int) -> Self:
+        start = NO_SPREAD if family.scaled or family.centred else 0
+        return cls(
+            family,
+            total=np.zeros((family.n_statistics, 0, n_columns)),
+            weight=np.zeros((0, 1)),
+            support=np.zeros((0, 1), dtype=np.int64),
+            origin=np.zeros((0, n_columns)),
+            exponent=np.full(n_columns, start, dtype=np.int32),
+            base=np.zeros((0, n_columns if family.has_base_measure else 0)),
+        )
+
+    @property
+    def n_columns(self) -> int:
+        return int(self.total.shape[2])
+
+    def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
+        refuse_cells(self, block, labels)
+
+    def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
+        if sparse.issparse(block):
+            self.add(self._of_sparse(block, classes, weights), 1)
+            return
+        values = np.asarray(block)
+        observed = ~np.isnan(values)
+        gaps = None if observed.all() else observed
+        if gaps is not None:
+            self.expand_presence()
+        blocks = [
+            (
+                k,
+                values[rows],
+                None if gaps is None else gaps[rows],
+                None if weights is None else weights[rows],
+            )
+            for k, rows in class_blocks(classes, self.weight.shape[0])
+        ]
+        if self.family.centred:
+            self._place_origins(blocks)
+        if self.family.scaled or self.family.centred:
+            self._grow_unit(blocks)
+        for k, part, seen, w in blocks:
+            if seen is None:
+                self.support[k] += len(part)
+                self.weight[k] += len(part) if w is None else w.sum()
+            else:
+                self.support[k] += seen.sum(axis=0)
+                self.weight[k] += seen.sum(axis=0) if w is None else w @ seen
+            self.total[:, k] += column_sums(self.family.functions, part, w, self.origin[k], self.unit, seen)
+        if self.family.has_base_measure:
+            base = self.family.log_base_measure(np.asarray(values, dtype=np.float64))
+            base = base if gaps is None else np.where(gaps, base, 0.0)
+            for k, rows in class_blocks(classes, self.weight.shape[0]):
+                self.base[k] += base[rows].sum(axis=0) if weights is None else weights[rows] @ base[rows]
+
+    def prepare(
+        self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Callable[[Any], None]:
+        batch = None
+        quadratic = self.family.functions == ("x", "x2") and self.family.scaled
+        if self.family.is_binary and not sparse.issparse(block):
+            batch = self._of_outcomes(block, classes, weights, n_classes)
+        elif quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
+            batch = self._of_rows(np.asarray(block), classes, weights, n_classes)
+        if batch is not None:
+            return lambda totals: totals.add(batch, 1)
+        return super().prepare(block, labels, classes, weights, n_classes)
+
+    def _of_outcomes(
+        self, block: NDArray[Any], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Self | None:
+        """Sums of rows of 0 and 1, about the origin 0, with one read; None where a cell is neither."""
+        sums = outcome_sums(block, classes, n_classes, weights)
+        if sums is None:
+            return None
+        total, weight, support = sums
+        if weight is None or support is None:
+            counts = np.bincount(classes, minlength=n_classes)
+            by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
+            weight, support = by_class[:, np.newaxis].astype(np.float64), counts[:, np.newaxis]
+        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
+        return batch
+
+    def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
+        """Sums of rows about the origins held here, with one read; None where squares leave the floats."""
+        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        held = len(self.origin)
+        batch.origin[:held] = self.origin
+        wanted = np.ones(batch.origin.shape, dtype=np.bool_)
+        wanted[:held] = ~self.has_origin()
+        kernels = gaussian_for(values.size)
+        place_origins(kernels, values, classes, wanted, batch.origin)
+        if not np.isfinite(batch.origin).all():
+            return None
+        by_row = np.empty(0) if weights is None else weights
+
+        def sums_of(rows: slice) -> tuple[Array, Array]:
+            cells = contiguous(values[rows]), read_only(classes[rows])
+            sums, whole = np.zeros((4, *batch.origin.shape)), np.zeros((3, n_classes))
+            if weights is not None or not kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
+                sums[:], whole[:] = 0.0, 0.0
+                kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, whole)
+            else:
+                whole[0] = whole[2]
+            return sums, whole
+
+        parts = threads.run(sums_of, row_parts(*values.shape))
+        if not parts:
+            return batch
+        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
+            first, second, support, weight = np.sum([sums for sums, _ in parts], axis=0)
+        size = size_of_squares(first, second, weights)
+        if size is None:
+            return None
+        whole_support, whole_weight, counts = np.sum([whole for _, whole in parts], axis=0)[:, :, np.newaxis]
+        support += whole_support
+        if weights is None:
+            weight, whole_weight = support - whole_support, whole_support
+        if (support == counts).all():
+            weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
+        batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)
+        batch.exponent = exponent_of(size)
+        batch.total = np.stack([np.ldexp(first, -batch.unit), np.ldexp(second, -2 * batch.unit)])
+        return batch
+
+    def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
+        """Sums of sparse rows, about the origin 0."""
+        n_classes = self.weight.shape[0]
+        fresh = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        if self.family.scaled:
+            fresh.raise_unit(exponent_of(largest_entries(block)))
+        counts = np.bincount(classes, minlength=n_classes)
+        fresh.support += counts[:, np.newaxis]
+        fresh.weight += (counts if weights is None else np.bincount(classes, weights, minlength=n_classes))[
+            :, np.newaxis
+        ]
+        powers = tuple(DEGREE[name] for name in self.family.functions)
+        sums = ClassSums(block, classes, weights, n_classes)
+        x, missing = block.data.astype(np.float64), np.isnan(block.data)
+        if missing.any():
+            x[missing] = 0.0
+            fresh.expand_presence()
+            fresh.weight -= sums.of(missing.astype(np.float64))
+            fresh.support -= sums.n_of(missing)
+        scaled = x * np.ldexp(1.0, -fresh.unit)[sums.columns]
+        fresh.total = np.stack([sums.of(scaled**power) for power in powers])
+        if self.family.has_base_measure:
+            fresh.base = sums.of(self.family.log_base_measure(x))
+        return fresh
+
+    def expand_presence(self) -> None:
+        """Keep weight and support per column from now on."""
+        if self.weight.shape[1] != self.n_columns:
+            self.weight = np.repeat(self.weight, self.n_columns, axis=1)
+            self.support = np.repeat(self.support, self.n_columns, axis=1)
+
+    def _place_origins(self, blocks: list[Any]) -> None:
+        """Give each class and column without rows the first value observed there."""
+        for k, part, seen, _ in blocks:
+            fresh = ~self.has_origin(k)
+            if not fresh.any():
+                continue
+            if seen is None:
+                self.origin[k] = np.where(fresh, part[0], self.origin[k])
+            else:
+                first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
+                self.origin[k] = np.where(fresh & seen.any(axis=0), first, self.origin[k])
+
+    def _grow_unit(self, blocks: list[Any]) -> None:
+        """Raise the unit of each column to cover the batch."""
+        size = np.zeros(self.n_columns)
+        for k, part, _, _ in blocks:
+            np.fmax(size, np.fmax.reduce(self._reach(part, self.origin[k]), axis=0), out=size)
+        self.raise_unit(exponent_of(size))
+
+    def _reach(self, values: Array, origin: Array) -> Array:
+        """How far values lie from the origin: |x − c|, or relative to c where the sums have no unit."""
+        away = np.abs(values - origin)
+        if self.family.scaled or self.family.default_origin == 0.0:
+            return away
+        with np.errstate(over="ignore"):
+            return np.minimum(away / origin, 2.0**30)
+
+    def raise_unit(self, exponent: Exponents) -> None:
+        """Measure in units of at least 2^exponent: exact. The exponent remembers how much was summed."""
+        raised = np.maximum(self.exponent, exponent)
+        if (raised != self.exponent).any():
+            before, self.exponent = self.unit, raised
+            self.total = rescale(self.family.functions, self.total, self.unit - before)
+
+    @property
+    def unit(self) -> Exponents:
+        """The exponents of the units that x and x² are summed in."""
+        return (
+            np.maximum(self.exponent, SMALLEST_UNIT) if self.family.scaled else np.zeros_like(self.exponent)
+        )
+
+    @property
+    def noise(self) -> Array:
+        """What rounding may have left of a dispersion that is zero, given how much was summed."""
+        size = 2 * (self.exponent - self.unit) if self.family.scaled else np.minimum(self.exponent, 30)
+        return ROUNDING * np.ldexp(1.0, size)
+
+    def add(self, other: Self, sign: int) -> None:
+        if self.weight.shape[1] != other.weight.shape[1]:
+            self.expand_presence()
+        self.origin = np.where(self.has_origin(), self.origin, other.origin)
+        other = other.rebased(self.origin)
+        self.raise_unit(other.exponent)
+        self.total += sign * rescale(self.family.functions, other.total, self.unit - other.unit)
+        self.weight += sign * other.weight
+        self.support += sign * other.support
+        self.base += sign * other.base
+
+    def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
+        """Where something was summed, signed sums that cancel in number of rows included."""
+        return np.asarray((self.support[k] != 0) | (self.weight[k] != 0) | self.total[:, k].any(axis=0))
+
+    def vanishes(self) -> NDArray[np.bool_]:
+        return np.asarray(~self.has_origin().any(axis=1) & ~self.base.any(axis=1))
+
+    def rebased(self, origin: Array) -> Self:
+        """The same sums about other origins, (classes, columns): exact algebra."""
+        if not self.family.centred or np.array_equal(origin, self.origin):
+            return self
+        held = self.has_origin()
+        target = np.where(held, origin, self.origin)
+        moved = self.copy()
+        safe = np.where(held, moved.origin, self.family.default_origin)
+        safe_target = np.where(held, target, self.family.default_origin)
+        moved.raise_unit(exponent_of(self._reach(safe_target, safe).max(axis=0, initial=0.0)))
+        weight = np.broadcast_to(moved.weight, safe.shape)
+        functions = self.family.functions
+        moved.total = rebase(functions, moved.total, weight, safe, safe_target, moved.unit)
+        moved.origin = origin.copy()
+        return moved
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        return type(self)(
+            self.family,
+            self.total.copy(),
+            self.weight.copy(),
+            self.support.copy(),
+            self.origin.copy(),
+            self.exponent.copy(),
+            self.base.copy(),
+        )
+
+    def scale(self, factor: float) -> None:
+        self.total *= factor
+        self.weight *= factor
+        self.base *= factor
+
+    def take_classes(self, index: Codes) -> Self:
+        return type(self)(
+            self.family,
+            gather(self.total, index, 1),
+            gather(self.weight, index, 0),
+            gather(self.support, index, 0),
+            gather(self.origin, index, 0),
+            self.exponent.copy(),
+            gather(self.base, index, 0),
+        )
+
+    def take_columns(self, index: Codes) -> Self:
+        wide = self.copy()
+        wide.expand_presence()
+        exponent = gather(self.exponent, index, 0)
+        exponent[index < 0] = NO_SPREAD if self.family.scaled or self.family.centred else 0
+        base = gather(wide.base, index, 1) if self.family.has_base_measure else wide.base
+        return type(self)(
+            self.family,
+            gather(wide.total, index, 2),
+            gather(wide.weight, index, 1),
+            gather(wide.support, index, 1),
+            gather(wide.origin, index, 1),
+            exponent,
+            base,
+        )
+
+    def matches(self, other: Self, rtol: float) -> bool:
+        if self.total.shape != other.total.shape:
+            return False
+        mine, theirs = self.copy(), other.copy()
+        mine.expand_presence()
+        theirs.expand_presence()
+        theirs = theirs.rebased(np.where(mine.has_origin(), mine.origin, theirs.origin))
+        mine.raise_unit(theirs.exponent)
+        theirs.raise_unit(mine.exponent)
+        size = np.abs(mine.weight).max(initial=0.0)
+        return np.array_equal(mine.support, theirs.support) and all(
+            within(a, b, rtol, size)
+            for a, b in ((mine.weight, theirs.weight), (mine.total, theirs.total), (mine.base, theirs.base))
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        names = ("total", "weight", "support", "origin", "exponent", "base")
+        return {name: getattr(self, name) for name in names}
+
+    def presence(self) -> Array:
+        return np.broadcast_to(self.weight, (len(self.weight), self.n_columns))
+
+    @classmethod
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        width = fields.any_array("weight").shape[-1:] or (0,)
+        if width[0] not in (1, n_columns):
+            raise fields.error("weight", f"must have 1 or {n_columns} columns.")
+        cells, presence = (n_classes, n_columns), (n_classes, *width)
+        exponent = fields.array("exponent", np.int32, (n_columns,))
+        if ((exponent < NO_SPREAD) | (exponent > LARGEST_EXPONENT)).any():
+            raise fields.error("exponent", "is that of no number.")
+        totals = cls(
+            family,
+            total=fields.array("total", np.float64, (family.n_statistics, *cells)),
+            weight=fields.array("weight", np.float64, presence),
+            support=fields.array("support", np.int64, presence),
+            origin=fields.array("origin", np.float64, cells),
+            exponent=exponent,
+            base=fields.array("base", np.float64, (n_classes, n_columns if family.has_base_measure else 0)),
+        )
+        if family.centred and not family.support(totals.origin[totals.has_origin()]).all():
+            raise fields.error("origin", f"holds numbers outside {family.name}.")
+        return totals
+
+    def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
+        bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])
+        if bad.any():
+            _, column = first_offence(bad)
+            return f"{labels[column]} would have fewer rows than none, or more than all, in some class"
+        present = np.broadcast_to(self.support > 0, self.origin.shape)
+        weight = np.where(present, self.weight, 1.0)
+        origin = np.where(present, self.origin, self.family.default_origin)
+        with np.errstate(all="ignore"):
+            outside = self.family.outside(self.total / weight, origin, 1e-9 + self.noise) & present
+        if outside.any():
+            return f"{labels[first_offence(outside)[1]]} would have sums that no values give in some class"
+        return None
+
+    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
+        return solve_columns(self, labels, classes)

@@ -1,0 +1,1 @@
+"""A block of columns that are Gaussian together."""

@@ -1,0 +1,114 @@
+"""Covariances that are never singular, and what had to be done to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import linalg
+
+from suffice.arrays import Array
+from suffice.factors.base import Regularized
+from suffice.factors.gaussian.accelerated import VANISHING
+from suffice.factors.gaussian.em import nearest_covariance
+from suffice.factors.gaussian.tying import Tying
+
+if TYPE_CHECKING:
+    from suffice.factors.gaussian.moments import ClassMoments, Moments
+
+SINGULAR = 1e-12
+"""A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
+ROUNDED_AWAY = 8192
+"""Sizes up to which the elimination of a correlation matrix fails only where an eigenvalue is below SINGULAR
+times the size (Demmel 1989: it succeeds from size²·ε on)."""
+LEAST = 1e-6
+"""The smallest share of a pseudo-observation: of less, twice over, rounding would leave nothing."""
+FEW_DIGITS = 1e-6
+"""The share of rounding in a variance from which on it is said."""
+
+
+def peculiarities(found: ClassMoments, labels: list[str]) -> list[Regularized]:
+    """Columns that are left out, digits that are lost, and covariances that ddof leaves no rows for."""
+    tying, classes = found.tying, found.classes.tolist()
+    notes = [Regularized(labels[j], None, found.left_out[j]) for j in sorted(found.left_out)]
+    rounding = found.moments.rounding[tying.group]
+    for k, at in np.argwhere(rounding > FEW_DIGITS):
+        share = rounding[k, at]
+        left = "what is left of its variance" if share >= 1 else f"up to {share:.1g} of its variance"
+        reason = f"{left} is rounding of rows taken away; fit the rows that are left afresh"
+        notes.append(Regularized(labels[found.active[at]], classes[k], reason))
+    block = block_name(labels)
+    for k in tying.without_divisor(found.moments.weight):
+        rows = tying.pooled(found.moments.weight)[tying.group[k]]
+        reason = f"ddof={tying.ddof:g} leaves none of the {rows:g} rows of its covariance: ddof=0 was taken"
+        notes.append(Regularized(block, classes[k], reason))
+    return notes
+
+
+def block_name(labels: list[str]) -> str:
+    """What a joint block is called."""
+    return labels[0] if len(labels) == 1 else "the joint block"
+
+
+def regular(
+    matrices: Array, moments: Moments, tying: Tying, label: str, classes: list[Any]
+) -> tuple[Array, list[Regularized]]:
+    """Positive definite matrices: where one has lost rank, one pseudo-observation of the pooled covariance.
+
+    Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
+    and of the total variance in columns that are constant within every class. What rounding may have left
+    of rows taken away is no rank.
+    """
+    singular = frozenset() if moments.found is None else moments.found.singular
+    noise = moments.rounding.max(axis=1, initial=SINGULAR)
+    lost = [g in singular or not has_full_rank(matrix, noise[g]) for g, matrix in enumerate(matrices)]
+    if not any(lost):
+        return matrices, []
+    everything = float(moments.weight.sum())
+    pooled = moments.scatter.sum(axis=0) / (everything if everything > 0 else 1.0)
+    target, reason = pooled, "the covariance shared by all classes"
+    # A covariance that EM left on its way to lose rank may be most of the pooled one.
+    if not has_full_rank(pooled, max(noise.max(), VANISHING if singular else SINGULAR)):
+        diagonal = np.diag(pooled)
+        diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
+        target = _with_one_of(np.diag(diagonal), nearest_covariance(pooled), everything)
+        reason += " (itself with one of the variances alone)"
+    target = tying.shaped_one(target)
+    count = tying.pooled(moments.weight)
+    notes = []
+    for g in np.flatnonzero(lost):
+        matrices[g] = _with_one_of(target, nearest_covariance(matrices[g]), count[g])
+        notes += [
+            Regularized(
+                label, classes[k], f"its covariance is singular: one pseudo-observation of {reason} was added"
+            )
+            for k in np.flatnonzero(tying.group == g)
+        ]
+    return matrices, notes
+
+
+def _with_one_of(target: Array, covariance: Array, count: float) -> Array:
+    """A covariance of so many rows with one pseudo-observation of another, or as many as floats can hold."""
+    share = max(1.0 / (count + 1.0), LEAST)
+    return np.asarray((1.0 - share) * covariance + share * target)
+
+
+def has_full_rank(matrix: Array, singular: float = SINGULAR) -> bool:
+    """Whether a covariance has full rank whatever the units: judged on its correlations."""
+    diagonal = np.diag(matrix)
+    if (diagonal <= 0).any():
+        return False
+    inverse = 1.0 / np.sqrt(diagonal)
+    correlation = matrix * inverse
+    correlation *= inverse[:, np.newaxis]
+    smallest = singular * len(matrix)
+    size = float(np.linalg.norm(correlation, 1)) if len(matrix) else 0.0
+    root, failed = linalg.lapack.dpotrf(correlation, lower=True)
+    if failed and len(matrix) < ROUNDED_AWAY:
+        return False
+    if not failed and len(matrix):
+        # The condition number in the 1-norm is cheap, and bounds the smallest eigenvalue from below.
+        reciprocal, _ = linalg.lapack.dpocon(root, size, uplo="L")
+        if reciprocal * size > 10.0 * smallest:
+            return True
+    return len(matrix) == 0 or bool(linalg.eigvalsh(correlation, subset_by_index=(0, 0))[0] > smallest)

@@ -1,0 +1,82 @@
+"""The sums of a joint Gaussian block in a file: one array of each kind for all classes and patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.factors.gaussian.sums import Sums
+from suffice.factors.gaussian.totals import Key, ScatterTotals
+from suffice.families import MultivariateNormal
+from suffice.families.elementary import SMALLEST_UNIT
+from suffice.storage import Fields
+
+DEGREES = {"weight": 0, "support": 0, "total": 1, "scatter": 2, "peak": 1}
+"""How many axes of columns each sum of a pattern has; by pairs of columns, the first three have two."""
+MOMENTS = {"third": 2, "fourth": 2}
+PAIRWISE = {"weight": 2, "support": 2, "total": 2}
+LARGEST_EXPONENT = 1002
+"""Of distances between numbers that can be squared."""
+
+
+def degrees_of(family: MultivariateNormal) -> dict[str, int]:
+    """The axes of each sum that the family keeps."""
+    pairwise = PAIRWISE if family.missing == "pairwise" else {}
+    return DEGREES | pairwise | (MOMENTS if family.shrinkage == "ledoit_wolf" else {})
+
+
+def state_of(totals: ScatterTotals) -> dict[str, Any]:
+    """The sums of all cells, one after the other."""
+    patterns = b"".join(pattern for _, pattern in totals.cells)
+    state = {
+        "origin": totals.origin,
+        "exponent": totals.exponent,
+        "classes": np.array([k for k, _ in totals.cells], dtype=np.int64),
+        "patterns": np.frombuffer(patterns, np.bool).reshape(len(totals.cells), totals.n_columns),
+    }
+    for name in degrees_of(totals.family):
+        empty = np.empty(0, np.int64 if name == "support" else np.float64)
+        parts = [getattr(cell, name).ravel() for cell in totals.cells.values()]
+        state[name] = np.concatenate([empty, *parts])
+    return state
+
+
+def totals_from_fields(
+    family: MultivariateNormal, n_columns: int, n_classes: int, fields: Fields
+) -> ScatterTotals:
+    """The sums from their state."""
+    origin = fields.array("origin", np.float64, (n_classes, n_columns), finite=False)
+    exponent = fields.array("exponent", np.int32, (n_columns,))
+    if np.isinf(origin).any() or ((exponent < SMALLEST_UNIT) | (exponent > LARGEST_EXPONENT)).any():
+        raise fields.error("origin", "or its exponent is that of no number.")
+    classes = fields.array("classes", np.int64, (None,))
+    patterns = fields.array("patterns", np.bool, (len(classes), n_columns))
+    if ((classes < 0) | (classes >= n_classes)).any():
+        raise fields.error("classes", "names classes that do not exist.")
+    if not patterns.any(axis=1).all():
+        raise fields.error("patterns", "names no columns.")
+    keys: list[Key] = [(k, pattern.tobytes()) for k, pattern in zip(classes.tolist(), patterns, strict=True)]
+    fields.distinct("patterns", keys)
+    sizes = patterns.sum(axis=1).tolist()
+    flat = {}
+    for name, degree in degrees_of(family).items():
+        dtype = np.int64 if name == "support" else np.float64
+        flat[name] = fields.array(name, dtype, (sum(p**degree for p in sizes),))
+    if (flat["peak"] < 0).any():
+        raise fields.error("peak", "holds numbers below 0.")
+    places = dict.fromkeys(flat, 0)
+    cells = {}
+    for key, p in zip(keys, sizes, strict=True):
+        sums = {}
+        for name, degree in degrees_of(family).items():
+            start = places[name]
+            places[name] = start + p**degree
+            sums[name] = flat[name][start : places[name]].reshape((p,) * degree).copy()
+        cells[key] = Sums(**sums)
+        # By pairs of columns, one that was never observed has sums too: zeros.
+        diagonals = [np.diag(a) if a.ndim == 2 else a for a in (cells[key].weight, cells[key].scatter)]
+        held = np.any(np.broadcast_arrays(*diagonals), axis=0)
+        if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
+            raise fields.error("origin", "is missing where there are sums.")
+    return ScatterTotals(family, cells, origin, exponent)

@@ -1,0 +1,419 @@
+"""Parameters and scores of a joint Gaussian block.
+
+Rows are centred by their class mean and scaled by column before the Cholesky factor whitens them, so
+neither offsets nor units cost digits. A row with gaps is scored on its observed columns: the marginal
+of a Gaussian is the Gaussian of the submatrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from suffice.arrays import Array, Codes, Exponents
+from suffice.export.expressions import Gaps, Score
+from suffice.factors.base import (
+    Block,
+    Separation,
+    Solved,
+    active_columns,
+    holds_infinity_beside,
+    refuse_infinities,
+)
+from suffice.factors.gaussian.export import scatter_scores
+from suffice.factors.scores import Scores
+from suffice.families import MultivariateNormal, Normal
+from suffice.families.multivariate_normal import natural_from_moments
+from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.kernels.cells import row_patterns
+from suffice.kernels.choose import contiguous, gaussian_for, is_complete
+
+if TYPE_CHECKING:
+    from suffice.factors.gaussian.em import Found
+
+ROWS_AT_ONCE = 4096
+NEAR = 100.0
+"""Deviations between class means up to which the square may be expanded: it loses 4 digits of 16."""
+FAR = 50
+"""Rows more than 2^FAR deviations away are scored with care: their squares differ by less than rounding."""
+REACH = 480
+"""Rows up to 2^REACH deviations away can be squared; further ones are compared in a larger unit."""
+LARGEST = 2.0**1000
+"""The largest score: sums of such are floats."""
+
+
+class Whitening:
+    """L⁻¹ with LLᵀ = Σ on some columns, in standardised coordinates, and the constant of the density."""
+
+    def __init__(self, covariance: Array, scale: Array) -> None:
+        self.root = np.linalg.cholesky(covariance)
+        log_det = 2.0 * float(np.sum(np.log(np.diag(self.root))))
+        self.constant = -0.5 * log_det - float(np.sum(np.log(scale))) - len(scale) * HALF_LOG_TWO_PI
+
+    @cached_property
+    def inverse(self) -> Array:
+        """L⁻¹."""
+        return np.asarray(linalg.lapack.dtrtri(self.root, lower=1)[0] if len(self.root) else self.root)
+
+    def squared(self, z: Array) -> Array:
+        """zᵀΣ⁻¹z of standardised rows about the mean."""
+        whitened = z @ self.inverse.T
+        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
+
+    def cells(self, z: Array, scale: Array) -> Array:
+        """Shares of the log density by column: −½z_j(Σ⁻¹z)_j − ½log(2πσ_j²) − ½(log R)_jj."""
+        precise = (z @ self.inverse.T) @ self.inverse
+        covariance = self.root @ self.root.T
+        spread = np.sqrt(np.diag(covariance))
+        values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+        constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
+        shares = -0.5 * z * precise - constant
+        # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
+        rest = self.constant - 0.5 * self.squared(z) - shares.sum(axis=1)
+        return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of classes that share Σ: (x − base)/scale is standard, and `whitened` are L⁻¹(μ_k − middle)."""
+
+    base: Array
+    scale: Array
+    middle: Array
+    whitened: Array
+
+    @property
+    def close(self) -> bool:
+        """Whether the square may be expanded."""
+        return bool(np.abs(self.whitened).max(initial=0.0) < NEAR)
+
+    @property
+    def half_norms(self) -> Array:
+        """½|L⁻¹(μ_k − middle)|²."""
+        return np.asarray(0.5 * np.einsum("ij,ij->i", self.whitened, self.whitened))
+
+    def linear(self, whitening: Whitening) -> tuple[Array, Array]:
+        """Slopes (k, d) of x − base, and constants, of the scores without what is equal for all classes."""
+        slopes = self.whitened @ whitening.inverse
+        return slopes / self.scale, -slopes @ self.middle - self.half_norms
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Some rows of one group: their weight, the columns observed, and the scatter about the means."""
+
+    group: int
+    columns: Codes
+    weight: float
+    scatter: Array
+
+
+class SolvedScatter(Solved):
+    """μ_k of every class, and Σ of every group of classes, on the columns that vary."""
+
+    def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
+        self.family = family
+        self.labels = labels
+        self.active = active
+        self.centre = np.zeros((0, d))
+        self.shift = np.zeros((0, d))
+        self.scale = np.ones(d)
+        self.standard = np.zeros((0, len(active), len(active)))
+        self.group = np.zeros(0, dtype=np.intp)
+        self.regularized = []
+        self.n_parameters = 0
+        self.evidence: list[Evidence] | None = []
+        self.em: Found | None = None
+
+    def found(self) -> dict[str, Any]:
+        return {} if self.em is None else {"em": self.em.state()}
+
+    @property
+    def mean(self) -> Array:
+        """μ_k in the units of the data; scores keep centre and rest apart, to lose no digits."""
+        return np.asarray(self.centre + self.shift * self.scale)
+
+    @cached_property
+    def whitenings(self) -> list[Whitening]:
+        """The Cholesky factors of all groups, on all columns."""
+        return [Whitening(matrix, self.scale[self.active]) for matrix in self.standard]
+
+    def covariances(self) -> Array:
+        """Σ of each class in the units of the data, (k, d, d); constant columns have variance 0."""
+        d, scale = len(self.scale), self.scale[self.active]
+        full = np.zeros((len(self.group), d, d))
+        with np.errstate(over="ignore"):
+            own = self.standard * scale * scale[:, np.newaxis]
+        variance = np.diagonal(own, axis1=1, axis2=2)
+        beyond = ~(np.isfinite(variance) & (variance > 0)).all(axis=0)
+        if beyond.any():
+            column = int(np.argmax(beyond))
+            name, deviation = self.labels[self.active[column]], f"{scale[column]:.0e}"
+            raise ValueError(
+                f"{name}: the square of its deviation, about {deviation}, is no float, so its variance "
+                "cannot be given (predictions do not need it); measure the column in another unit."
+            )
+        for k, g in enumerate(self.group):
+            full[k][np.ix_(self.active, self.active)] = own[g]
+        return full
+
+    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        done = self._add_whole_rows(block, scores.finite, base=base)
+        if done < len(block):
+            refuse_infinities(block, labels)
+            self._add_by_patterns(block[done:], scores.finite[done:], base=base)
+        elif holds_infinity_beside(block, self.active):
+            refuse_infinities(block, labels)
+
+    def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
+        """Add the scores of the first rows, up to one with a gap or an infinity, and give their number."""
+        kernels = gaussian_for(block.size * len(self.group))
+        near = self._near
+        if near is not None and base:  # classes that share Σ have their own product for that
+            return 0
+        values = contiguous(active_columns(block, self.active))
+        if near is not None:
+            slopes, constant = near.linear(self.whitenings[0])
+            limit = self._limit[self.active]
+            return int(kernels.linear_scores(values, limit, near.base, slopes, constant, scores))
+        return int(kernels.whitened_scores(values, *self._whitening, scores))
+
+    @cached_property
+    def _limit(self) -> Array:
+        """Up to which |x| a row is not far away."""
+        with np.errstate(over="ignore"):
+            return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
+
+    @cached_property
+    def _near(self) -> Means | None:
+        """The means, where all classes share Σ and the square may be expanded."""
+        if self.group.any() or len(self.group) < 2:
+            return None
+        means = self.about_middle(self.active, np.arange(len(self.group)), self.whitenings[0])
+        return means if means.close else None
+
+    @cached_property
+    def _whitening(self) -> tuple[Array, ...]:
+        """What the kernel of whitened rows reads."""
+        on = self.active
+        return (
+            self._limit[on],
+            np.ascontiguousarray(self.centre[:, on]),
+            1.0 / self.scale[on],
+            np.ascontiguousarray(self.shift[:, on]),
+            np.stack([self.whitenings[g].inverse for g in self.group]),
+            np.array([self.whitenings[g].constant for g in self.group]),
+        )
+
+    def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
+        """Add the scores of rows, those with the same columns observed at once."""
+        for every, columns, whitenings in self._patterns(block):
+            far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
+            for at in _runs(every[far]):
+                scores[at] += self._far_scores(block[np.ix_(at, columns)], columns, whitenings, whole=base)
+            rows = every[~far]
+            for g, whitening in enumerate(whitenings):
+                members = np.flatnonzero(self.group == g)
+                score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
+                for at in _runs(rows):
+                    scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
+
+    def _far_scores(
+        self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
+    ) -> Array:
+        """Scores of rows far away, whose squared distances may leave the floats.
+
+        Where they do, all distances of a row are measured in the same larger unit. Unless the `whole` is
+        wanted, they are those beyond the nearest class, and the linear part decides among those that share Σ.
+        """
+        larger = self._larger_units(values, columns)
+        scale = self.scale[columns]
+        distance, linear = np.zeros((len(values), len(self.group))), np.zeros((len(values), len(self.group)))
+        for g, whitening in enumerate(whitenings):
+            members = np.flatnonzero(self.group == g)
+            for k in members.tolist():
+                distance[:, k] = whitening.squared(self._standard(values, columns, k, larger))
+            if whole or len(members) == 1:
+                continue
+            means = self.about_middle(columns, members, whitening)
+            away = _in_units(values, means.base, scale, means.middle, larger) @ whitening.inverse.T
+            apart = np.ldexp(np.abs(means.whitened).max(initial=0.0), 20 - larger)
+            rows = np.flatnonzero(np.abs(away).max(axis=1) > apart)
+            here = np.ix_(rows, members)
+            distance[here] = np.einsum("ij,ij->i", away[rows], away[rows])[:, np.newaxis]
+            with np.errstate(over="ignore"):
+                slope = np.ldexp(away[rows] @ means.whitened.T, larger[rows, np.newaxis])
+            linear[here] = np.clip(slope, -LARGEST, LARGEST) - means.half_norms
+        if not whole:
+            distance -= distance.min(axis=1, keepdims=True)
+            with np.errstate(over="ignore"):
+                distance = np.minimum(np.ldexp(distance, 2 * larger[:, np.newaxis]), LARGEST)
+        constant = np.array([whitenings[g].constant for g in self.group])
+        return np.asarray(constant - 0.5 * distance + linear)
+
+    def _larger_units(self, values: Array, columns: Codes) -> Exponents:
+        """By which powers of two rows must come nearer for the squares of their distances to be floats."""
+        scale = np.frexp(self.scale[columns])[1]
+        away = 0.5 * values[:, np.newaxis] - 0.5 * self.centre[:, columns]
+        exponent = np.where(away == 0, -REACH, np.frexp(away)[1] + 1 - scale)
+        return np.asarray(np.maximum(exponent.max(axis=(1, 2), initial=REACH) - REACH, 0))
+
+    def _log_density(
+        self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
+    ) -> Callable[[Array], Array]:
+        """What gives log p of rows in the classes of one group, which share Σ: (n, members).
+
+        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
+        and the rest is one matrix product.
+        """
+        means = self.about_middle(columns, members, whitening)
+        if len(members) == 1 or not means.close:
+            return lambda values: np.stack(
+                [
+                    whitening.constant - 0.5 * whitening.squared(self._standard(values, columns, k))
+                    for k in members
+                ],
+                axis=1,
+            )
+        if not whole:
+            slopes, constant = means.linear(whitening)
+            return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
+
+        def log_densities(values: Array) -> Array:
+            rows = ((values - means.base) / means.scale - means.middle) @ whitening.inverse.T
+            own = 0.5 * np.einsum("ij,ij->i", rows, rows)
+            return np.asarray(
+                whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
+            )
+
+        return log_densities
+
+    def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
+        """The means of classes that share Σ, about their middle."""
+        here = np.ix_(members, columns)
+        base, scale = self.centre[members[0], columns], self.scale[columns]
+        with np.errstate(over="ignore", invalid="ignore"):  # then they are not close
+            means = (self.centre[here] - base) / scale + self.shift[here]
+            middle = means.mean(axis=0)
+            return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
+
+    def _standard(self, values: Array, columns: Codes, k: int, larger: Exponents | None = None) -> Array:
+        """(x − μ_k)/scale, or in units that are larger by powers of two."""
+        centre, shift, scale = self.centre[k, columns], self.shift[k, columns], self.scale[columns]
+        if larger is None:
+            return np.asarray((values - centre) / scale - shift)
+        return _in_units(values, centre, scale, shift, larger)
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        return scatter_scores(self, columns, labels, gaps)
+
+    def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
+        refuse_infinities(block, labels)
+        result = np.zeros((*block.shape, len(self.group)))
+        for rows, columns, whitenings in self._patterns(block):
+            scale, values = self.scale[columns], block[np.ix_(rows, columns)]
+            far = (np.abs(values) > self._limit[columns]).any()
+            larger = self._larger_units(values, columns) if far else None
+            for k, g in enumerate(self.group):
+                z = self._standard(values, columns, k, larger)
+                result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
+        return result
+
+    def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.zeros(block.shape, dtype=np.bool_)
+        seen[:, self.active] = ~np.isnan(block[:, self.active])
+        return seen, np.zeros_like(seen)
+
+    def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
+        on = seen[self.active]
+        scale = self.scale[self.active[on]]
+        peaks = np.array([Whitening(matrix[np.ix_(on, on)], scale).constant for matrix in self.standard])
+        return int(on.sum()), peaks[self.group]
+
+    def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
+        """Rows with the same columns observed, those columns, and Σ on them for each group."""
+        if is_complete(block):
+            if len(block):
+                yield np.arange(len(block)), self.active, self.whitenings
+            return
+        for seen, rows in row_patterns(~np.isnan(block[:, self.active])):
+            if seen.any():
+                yield rows, self.active[seen], self.marginals(self.active[seen])
+
+    def marginals(self, columns: Codes) -> list[Whitening]:
+        """Σ of each group on some of the columns that vary."""
+        if len(columns) == len(self.active):
+            return self.whitenings
+        at = np.searchsorted(self.active, columns)
+        return [Whitening(matrix[np.ix_(at, at)], self.scale[columns]) for matrix in self.standard]
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """Log p of the summarized rows, when asked for; undefined (NaN) where only pairs were summed."""
+        if self.evidence is None:
+            return float("nan")
+        value = 0.0
+        for part in self.evidence:
+            whitening = self.whitenings[part.group]
+            if len(part.columns) < len(self.active):
+                marginal = self.standard[part.group][np.ix_(part.columns, part.columns)]
+                whitening = Whitening(marginal, self.scale[self.active][part.columns])
+            distance = np.sum((whitening.inverse @ part.scatter) * whitening.inverse)
+            value += part.weight * whitening.constant - 0.5 * float(distance)
+        return value
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        rows = self.mean[classes].copy()
+        noise = rng.standard_normal((len(classes), len(self.active)))
+        for g, whitening in enumerate(self.whitenings):
+            members = self.group[classes] == g
+            drawn = noise[members] @ whitening.root.T * self.scale[self.active]
+            rows[np.ix_(members, self.active)] += drawn
+        return list(rows.T)
+
+    def separation(self) -> Separation:
+        n_classes, on = len(self.group), self.active
+        kl, distance = (np.zeros((len(self.scale), n_classes, n_classes)) for _ in range(2))
+        joint_kl, joint_distance = (np.zeros((n_classes, n_classes)) for _ in range(2))
+        covariance = self.standard[self.group]
+        variance = np.diagonal(covariance, axis1=1, axis2=2)
+        away_from = (self.centre - self.centre[:, np.newaxis]) / self.scale + self.shift
+        for k in range(n_classes):
+            away = (away_from[k] - self.shift[k])[:, on]
+            for family, natural, into in (
+                (Normal(), np.stack([away / variance, -0.5 / variance]), (kl, distance)),
+                (self.family, natural_from_moments(away, covariance), (joint_kl, joint_distance)),
+            ):
+                mine = np.broadcast_to(natural[:, [k]], natural.shape)
+                both = family.kl(mine, natural, 0.0), family.bhattacharyya(mine, natural, 0.0)
+                for divergence, result in zip(both, into, strict=True):
+                    if result.ndim == 2:
+                        result[k] = divergence
+                    else:
+                        result[on, k] = divergence.T
+        parts = (np.maximum(part, 0.0) for part in (kl, distance, joint_kl, joint_distance))
+        return Separation(*parts)
+
+    def conventional(self) -> list[dict[str, Any]]:
+        spread = np.diagonal(self.covariances(), axis1=1, axis2=2)
+        return [{"mean": self.mean[:, j], "variance": spread[:, j]} for j in range(len(self.scale))]
+
+
+def _runs(rows: Codes) -> Iterator[Codes]:
+    """Few rows at a time."""
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        yield rows[start : start + ROWS_AT_ONCE]
+
+
+def _in_units(values: Array, centre: Array, scale: Array, shift: Array, larger: Exponents) -> Array:
+    """((x − centre)/scale − shift)/2^larger, although neither the difference nor the ratio may be a float."""
+    by_row = larger[:, np.newaxis]
+    size, exponent = np.frexp(0.5 * values - 0.5 * centre)
+    unit, unit_exponent = np.frexp(scale)
+    return np.asarray(np.ldexp(size / unit, exponent + 1 - unit_exponent - by_row) - np.ldexp(shift, -by_row))

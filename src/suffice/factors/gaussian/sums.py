@@ -1,0 +1,188 @@
+"""Sums over the rows of one class in a joint Gaussian block: weight, Σx, Σxxᵀ, and moments beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Counts
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over the rows of one class and one pattern, in the pattern's p columns.
+
+    `weight` is () for a pattern, and (p, p) by pairs of columns; likewise `total` is (p,) or (p, p):
+    total[i, j] is Σ w·x_i over rows in which both i and j are observed. The third and fourth moments
+    Σ w·x_i²·x_j and Σ w·x_i²·x_j² are kept for Ledoit and Wolf's shrinkage only. The arrays are never
+    written to: copies of statistics share them.
+    """
+
+    weight: Array
+    support: Counts
+    total: Array
+    scatter: Array
+    peak: Array
+    """The largest Σ w·x² that this diagonal ever went through: its rounding stays when rows leave."""
+    third: Array | None = None
+    fourth: Array | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.peak, *self.arrays().values()):
+            array.setflags(write=False)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All sums, by name."""
+        return {name: value for name, value in vars(self).items() if value is not None and name != "peak"}
+
+    def added(self, other: Sums, sign: int) -> Sums:
+        """The sum, or difference."""
+        theirs = other.arrays()
+        sums = {name: value + sign * theirs[name] for name, value in self.arrays().items()}
+        peak = np.maximum(np.maximum(self.peak, other.peak), np.abs(np.diag(sums["scatter"])))
+        return Sums(peak=peak, **sums)
+
+    def is_zero(self) -> bool:
+        """Whether nothing is left."""
+        return not any(np.any(value) for value in self.arrays().values())
+
+    def moved(self, shift: Array) -> Sums:
+        """Sums of x + shift instead of x: exact algebra."""
+        if self.weight.ndim:
+            a, b = shift[:, np.newaxis], shift[np.newaxis]
+            total = self.total + self.weight * a
+            scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
+            return Sums(self.weight, self.support, total, scatter, self._peak_of_move(shift, scatter))
+        # Σ(x + a)(x + a)ᵀ = Σxxᵀ + u aᵀ + a uᵀ with u = Σx + ½·weight·a: one product and one addition.
+        half = self.total + 0.5 * self.weight * shift
+        scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
+        scatter += self.scatter
+        third = fourth = None
+        if self.third is not None and self.fourth is not None:
+            # (x_i + a_i)²(x_j + a_j) and (x_i + a_i)²(x_j + a_j)², expanded.
+            a, b = shift[:, np.newaxis], shift[np.newaxis]
+            square = np.diag(self.scatter)[:, np.newaxis]
+            xi, xj = self.total[:, np.newaxis], self.total[np.newaxis]
+            third = (
+                self.third
+                + b * square
+                + 2 * a * self.scatter
+                + 2 * a * b * xi
+                + a**2 * (xj + b * self.weight)
+            )
+            fourth = (
+                self.fourth
+                + 2 * b * self.third
+                + b**2 * square
+                + 2 * a * self.third.T
+                + 4 * a * b * self.scatter
+                + 2 * a * b**2 * xi
+                + a**2 * (square.T + 2 * b * xj + b**2 * self.weight)
+            )
+        return Sums(
+            self.weight,
+            self.support,
+            self.total + self.weight * shift,
+            scatter,
+            self._peak_of_move(shift, scatter),
+            third,
+            fourth,
+        )
+
+    def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
+        """The largest number on the way from Σx² to Σ(x + a)²."""
+        pairs = self.weight.ndim > 0
+        weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
+        square = np.abs(weight * shift**2)
+        return np.asarray(
+            np.maximum.reduce([self.peak, square, np.abs(2.0 * shift * total), np.abs(np.diag(scatter))])
+        )
+
+    def standardised(self, shift: Array, factor: Array) -> Sums:
+        """Sums of (x + shift)·factor, without third and fourth moments."""
+        moved = replace(self, third=None, fourth=None).moved(shift)
+        return moved.rescaled(factor)
+
+    def fourth_power(self, shift: Array, factor: Array) -> float:
+        """Σ w·|z|⁴ with z = (x + shift)·factor, from the third and fourth moments."""
+        if self.third is None or self.fourth is None:
+            raise ValueError("these sums have no fourth moments.")
+        a = factor**2
+        ab = a * shift
+        abb = float(ab @ shift)
+        return float(
+            a @ self.fourth @ a
+            + 4.0 * (a @ self.third @ ab)
+            + 4.0 * (ab @ self.scatter @ ab)
+            + 2.0 * abb * (a @ np.diag(self.scatter))
+            + 4.0 * abb * (ab @ self.total)
+            + abb * abb * self.weight
+        )
+
+    def restricted(self, inside: NDArray[np.bool_]) -> Sums:
+        """Only some of the columns."""
+        if inside.all():
+            return self
+        kept = self.arrays()
+        for name, value in kept.items():
+            if value.ndim == 2:
+                kept[name] = value[np.ix_(inside, inside)]
+            elif value.ndim == 1:
+                kept[name] = value[inside]
+        return Sums(peak=self.peak[inside], **kept)
+
+    def as_pattern(self) -> Sums:
+        """Pairwise sums over complete rows as the sums of one pattern."""
+        return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter, self.peak)
+
+    def rescaled(self, scale: Array) -> Sums:
+        """Sums of x·scale; by powers of two, exact."""
+        a, b = scale[:, np.newaxis], scale[np.newaxis]
+        scatter = self.scatter * a
+        scatter *= b
+        total = self.total * (a if self.weight.ndim else scale)
+        third = fourth = None
+        if self.third is not None and self.fourth is not None:
+            third = self.third * a**2
+            third *= b
+            fourth = self.fourth * a**2
+            fourth *= b**2
+        return Sums(self.weight, self.support, total, scatter, self.peak * scale**2, third, fourth)
+
+
+def sums_of_rows(x: Array, w: Array | None, *, moments: bool) -> Sums:
+    """Sums over complete rows."""
+    weighted = x if w is None else x * w[:, np.newaxis]
+    scatter = weighted.T @ x
+    third = fourth = None
+    if moments:
+        square = x**2
+        weighted_square = square if w is None else square * w[:, np.newaxis]
+        third, fourth = weighted_square.T @ x, weighted_square.T @ square
+    return Sums(
+        np.asarray(float(len(x)) if w is None else w.sum()),
+        np.asarray(len(x), dtype=np.int64),
+        weighted.sum(axis=0),
+        scatter,
+        np.diag(scatter).copy(),
+        third,
+        fourth,
+    )
+
+
+def pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
+    """Sums by pairs of columns over the rows in which both are observed."""
+    present = seen.astype(np.float64)
+    x = np.where(seen, x, 0.0)
+    by_row = np.ones(len(x)) if w is None else w
+    scatter = (x * by_row[:, np.newaxis]).T @ x
+    return Sums(
+        (present * by_row[:, np.newaxis]).T @ present,
+        (present.T @ present).astype(np.int64),
+        (x * by_row[:, np.newaxis]).T @ present,
+        scatter,
+        np.diag(scatter).copy(),
+    )

@@ -1,0 +1,1 @@
+"""Columns of categories, and numbers in bins: counts of levels."""

@@ -1,0 +1,191 @@
+"""Cells read as levels: whole numbers count themselves, everything else is encoded first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes, Counts
+from suffice.kernels import threads
+from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, read_only, row_parts
+
+MOST_NUMBERS = 1 << 16
+"""The range of whole numbers that are counted without being encoded."""
+WIDE = 1 << 62
+"""Sizes beyond which differences of whole numbers leave the integers."""
+TABLE_CELLS = 1 << 15
+"""Counts of a part up to which they stay in the processor's cache."""
+
+
+class LevelBlock(Protocol):
+    """One column of a batch: level numbers (−1 where missing) into a list of values."""
+
+    @property
+    def codes(self) -> NDArray[Any]: ...
+    @property
+    def values(self) -> list[Any]: ...
+
+
+class LevelBlocks(Protocol):
+    """The columns of a batch; where they are one array of numbers, that is the `matrix`."""
+
+    matrix: NDArray[Any] | None
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, column: int, /) -> LevelBlock: ...
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The rows and weights of each class (axis 0) and value of one column."""
+
+    values: list[Any]
+    support: Counts
+    weight: NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """For some columns, the lowest whole number, and where its counts begin among those of all columns."""
+
+    low: Counts
+    starts: Counts
+
+    @classmethod
+    def of(cls, low: NDArray[Any], size: NDArray[Any]) -> Bounds:
+        """From the lowest number and how many there are."""
+        return cls(np.asarray(low, np.int64), np.concatenate([[0], np.cumsum(size)]).astype(np.int64))
+
+    def column(self, j: int) -> slice:
+        """Where the counts of a column lie."""
+        return slice(int(self.starts[j]), int(self.starts[j + 1]))
+
+
+def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array | None) -> Iterator[Counted]:
+    """Count each column of a batch, in their order."""
+    batch = _Batch(classes, n_classes, np.zeros(0) if weights is None else weights)
+    numbers: list[Counted | None] = [None] * len(block)
+    if block.matrix is not None:
+        numbers = batch.count_matrix(as_numbers(block.matrix), boolean=block.matrix.dtype.kind == "b")
+    missing = [j for j, done in enumerate(numbers) if done is None]
+    encoded = dict(zip(missing, batch.count_encoded([block[j] for j in missing]), strict=True))
+    for j, done in enumerate(numbers):
+        yield done or encoded[j]
+
+
+def as_numbers(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Booleans as whole numbers."""
+    return matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The classes and weights (none: an empty array) of some rows, to count cells by."""
+
+    classes: Codes
+    n_classes: int
+    weights: Array
+
+    def count_matrix(self, matrix: NDArray[Any], *, boolean: bool) -> list[Counted | None]:
+        """Count columns of small whole numbers; None for other columns."""
+        n_rows, n_columns = matrix.shape
+        counts: list[Counted | None] = [None] * n_columns
+        some = matrix[: max(1, CELLS_AT_ONCE // (8 * max(n_columns, 1)))]
+        guess, fits = _bounds(some, room=2)
+        total = int(guess.starts[-1])
+        if n_rows and fits.all() and self.n_classes * total <= TABLE_CELLS:
+            whole = self._sums([matrix], [guess], row_parts(n_rows, n_columns))[0]
+            if whole is not None:
+                return [_of_numbers(whole, guess, j, boolean=boolean) for j in range(n_columns)]
+        for j in range(n_columns):
+            column = matrix[:, j : j + 1]
+            exact, fits = _bounds(column, room=1)
+            if n_rows and fits.all():
+                whole = self._sums([column], [exact], self._parts(int(exact.starts[-1])))[0]
+                if whole is not None:
+                    counts[j] = _of_numbers(whole, exact, 0, boolean=boolean)
+        return counts
+
+    def count_encoded(self, columns: list[LevelBlock]) -> list[Counted]:
+        """Count columns of codes. The first count of each is of the missing cells."""
+        bounds = [Bounds.of(np.array([-1]), np.array([len(column.values) + 1])) for column in columns]
+        parts = self._parts(max((len(column.values) + 1 for column in columns), default=0))
+        sums = self._sums([column.codes[:, np.newaxis] for column in columns], bounds, parts)
+        return [
+            _kept(column.values, support[:, 1:], weight[:, 1:])
+            for column, (support, weight) in zip(columns, filter(None, sums), strict=True)
+        ]
+
+    def _parts(self, n_levels: int) -> list[slice]:
+        """The rows in runs, or all at once where each run would have a large table of its own."""
+        everyone = [slice(0, len(self.classes))]
+        if self.n_classes * n_levels > TABLE_CELLS:
+            return everyone
+        return row_parts(len(self.classes), 1) or everyone
+
+    def _sums(
+        self, blocks: list[NDArray[Any]], bounds: list[Bounds], parts: list[slice]
+    ) -> list[tuple[Counts, NDArray[Any]] | None]:
+        """Rows and weights by class and level of each block; None where its bounds do not hold."""
+        kernels = discrete_for(sum(block.size for block in blocks))
+
+        def part_sums(task: tuple[int, slice]) -> tuple[Counts, NDArray[Any]] | None:
+            b, rows = task
+            shape = (self.n_classes, int(bounds[b].starts[-1]))
+            support = np.zeros(shape, np.int64)
+            weight = np.zeros(shape if len(self.weights) else (self.n_classes, 0))
+            inputs = (np.ascontiguousarray(blocks[b][rows]), self.classes[rows], self.weights[rows])
+            cells = (read_only(array) for array in inputs)
+            if not kernels.count_levels(*cells, bounds[b].low, bounds[b].starts, support, weight):
+                return None
+            return support, weight if len(self.weights) else support
+
+        done = threads.run(part_sums, [(b, rows) for b in range(len(blocks)) for rows in parts])
+        return [_added(done[b * len(parts) : (b + 1) * len(parts)]) for b in range(len(blocks))]
+
+
+def _added(parts: list[tuple[Counts, NDArray[Any]] | None]) -> tuple[Counts, NDArray[Any]] | None:
+    """The sum of the parts in their order, None where one is."""
+    kept = [part for part in parts if part is not None]
+    if len(kept) < len(parts):
+        return None
+    support, weight = kept[0]
+    for more, weights in kept[1:]:
+        if weight is not support:
+            weight += weights
+        support += more
+    return support, weight
+
+
+def _bounds(matrix: NDArray[Any], room: int) -> tuple[Bounds, NDArray[np.bool_]]:
+    """Bounds of whole numbers, with room for some more, and which columns fit them."""
+    lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
+    with np.errstate(invalid="ignore"):
+        fits = (np.abs(lowest.astype(np.float64)) < WIDE) & (np.abs(highest.astype(np.float64)) < WIDE)
+        low = np.where(fits, lowest, 0).astype(np.int64)
+        span = np.where(fits, highest, 0).astype(np.int64) - low + 1
+    fits &= span <= MOST_NUMBERS
+    empty = np.isnan(lowest)
+    span = np.where(fits, span, 1)
+    size = span if room == 1 else np.maximum(room * span, 16)
+    return Bounds.of(np.where(fits, low - (size - span) // 2, 0), size), fits | empty
+
+
+def _of_numbers(sums: tuple[Counts, NDArray[Any]], bounds: Bounds, j: int, *, boolean: bool) -> Counted:
+    """The counts of one column, whose values are whole numbers."""
+    at = bounds.column(j)
+    numbers = range(int(bounds.low[j]), int(bounds.low[j]) + at.stop - at.start)
+    return _kept(numbers, sums[0][:, at], sums[1][:, at], boolean=boolean)
+
+
+def _kept(values: Any, support: Counts, weight: NDArray[Any], *, boolean: bool = False) -> Counted:
+    """The values that some row holds."""
+    present = np.flatnonzero(support.any(axis=0))
+    held = [values[i] for i in present.tolist()]
+    return Counted(
+        [bool(value) for value in held] if boolean else held, support[:, present], weight[:, present]
+    )

@@ -1,0 +1,54 @@
+"""Joint scores a_k(x) = log p(x | C_k) + log p(C_k), and what is read off them.
+
+With alpha = 0 a score may be infinite: a level never seen in the class, a value off a class that was
+constant. Each such cell counts in `order`, the power of alpha with which the density vanishes as
+alpha → 0⁺, and leaves a finite part; the posterior is the limit: lowest order first, then the finite
+parts. Nothing is NaN.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from suffice.arrays import Array
+
+IMPOSSIBLE = 1.0
+"""The order of a cell whose probability vanishes."""
+CERTAIN = -(2.0**-20)
+"""The order of a cell on a point of infinite density: it decides among classes equally possible."""
+
+
+@dataclass
+class Scores:
+    """Finite parts (n, k), −inf for a class of prior 0, and, where some cell needs them, orders (n, k)."""
+
+    finite: Array
+    order: Array | None = None
+
+    def add_order(self, rows: slice, k: int, order: Array) -> None:
+        """Add to the orders of some rows in class k."""
+        if self.order is None:
+            self.order = np.zeros_like(self.finite)
+        self.order[rows, k] += order
+
+    def add_orders(self, rows: slice, orders: Array) -> None:
+        """Add to the orders of some rows in all classes."""
+        if self.order is None:
+            self.order = np.zeros_like(self.finite)
+        self.order[rows] += orders
+
+    def joint(self) -> Array:
+        """a_k(x), ±inf where the order says so."""
+        if self.order is None:
+            return self.finite
+        joint = np.where(self.order > 0, -np.inf, self.finite)
+        return np.where((self.order < 0) & ~np.isneginf(self.finite), np.inf, joint)
+
+    def comparable(self) -> Array:
+        """Scores whose softmax is the posterior: of the possible classes, only those of the lowest order."""
+        if self.order is None:
+            return self.finite
+        order = np.where(np.isneginf(self.finite), np.inf, self.order)
+        return np.where(order == order.min(axis=1, keepdims=True), self.finite, -np.inf)

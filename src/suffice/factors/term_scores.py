@@ -1,0 +1,93 @@
+"""What columns of counts, or words, weigh in each class.
+
+Most columns are never seen in most classes, and all that are unseen in a class weigh the same there. So a
+class keeps one default, and for what it has seen what that weighs beyond it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.arrays import Array
+from suffice.factors.scores import IMPOSSIBLE
+from suffice.factors.sparse_sums import Entries
+
+DENSE_BYTES = 1 << 26
+"""Weights up to this size are kept as a plain matrix, which multiplies faster."""
+
+
+@dataclass
+class Weights:
+    """What columns weigh in each class: `default` + `beyond[column, class]`."""
+
+    beyond: Any
+    """(columns, classes), sparse where large."""
+    default: Array
+    baseline: Array
+    """What a row of nothing scores."""
+
+    @classmethod
+    def of(cls, entries: Entries, beyond: Array, size: int, default: Array, baseline: Array) -> Weights:
+        """From what each entry weighs beyond the default."""
+        n_classes = len(default)
+        if not are_large(n_classes, size):
+            dense = np.zeros((size, n_classes))
+            dense[entries.columns, entries.classes] = beyond
+            return cls(dense, default, baseline)
+        by_class = rows_of_entries(beyond, entries.columns, entries.starts(n_classes), size)
+        return cls(by_class.T.tocsr(), default, baseline)
+
+    def of_entries(self, entries: Entries) -> Array:
+        """What each of some entries weighs."""
+        beyond = np.asarray(self.beyond[entries.columns, entries.classes]).reshape(-1)
+        return np.asarray(beyond + self.default[entries.classes])
+
+    def scores(self, x: Any, lengths: Array) -> Array:
+        """Σ x·weight of each row."""
+        product = x @ self.beyond
+        product = product.toarray() if sparse.issparse(product) else product
+        product += lengths[:, np.newaxis] * self.default + self.baseline
+        return np.asarray(product)
+
+
+def are_large(n_classes: int, size: int) -> bool:
+    """Whether a plain matrix of so many classes and columns would be too large."""
+    return 8 * n_classes * size > DENSE_BYTES
+
+
+def multinomial_weights(
+    entries: Entries, draws: Array, alpha: float, size: int, unseen: int = 0
+) -> tuple[Weights, Weights | None]:
+    """Log θ = log (N_j + α)/(N + αV), V = size + unseen; and its powers of alpha, where it vanishes."""
+    nothing = np.zeros(len(draws))
+    if alpha > 0:
+        default = np.log(alpha) - np.log(draws + alpha * max(size + unseen, 1))
+        return Weights.of(entries, log_gain(entries, alpha), size, default, nothing), None
+    # The limit α → 0⁺: an unseen column has order 1 and leaves 1/N; a class without counts is uniform.
+    some = draws > 0
+    default = np.where(some, -np.log(np.where(some, draws, 1.0)), -np.log(max(size, 1)))
+    # A word in every document has idf 0, so its counts are worth nothing: as good as unseen.
+    entries = entries.chosen(entries.total > 0)
+    orders = np.where(some, IMPOSSIBLE, 0.0)
+    return (
+        Weights.of(entries, np.log(entries.total), size, default, nothing),
+        Weights.of(entries, -orders[entries.classes], size, orders, nothing),
+    )
+
+
+def log_gain(entries: Entries, alpha: float) -> Array:
+    """Log (N_j + α)/α: what the counts of each entry add to the log θ of a column without any."""
+    gain = entries.total / alpha
+    return np.log1p(gain, out=gain)
+
+
+def rows_of_entries(values: NDArray[Any], columns: NDArray[Any], starts: NDArray[Any], size: int) -> Any:
+    """A sparse array of so many columns, whose row i holds starts[i]:starts[i + 1]."""
+    # Starts of eight bytes would make columns of eight.
+    starts = starts.astype(np.int32) if len(columns) < 1 << 31 else starts
+    return sparse.csr_array((values, columns, starts), shape=(len(starts) - 1, size))

@@ -1,0 +1,1 @@
+"""A column of documents: counts of words over a vocabulary that grows."""

@@ -1,0 +1,51 @@
+"""The kernels in NumPy: the readable reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+
+
+def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | slice]]:
+    """Each class that occurs, with its rows in their order."""
+    if len(classes) == 0:
+        return
+    if n_classes == 1:
+        yield 0, slice(None)
+        return
+    order = np.argsort(classes, kind="stable")
+    present, starts = np.unique(classes[order], return_index=True)
+    yield from zip(present.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+def row_patterns(seen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Codes]]:
+    """Each pattern of observed columns that occurs, with its rows in their order."""
+    if seen.all():
+        if len(seen):
+            yield np.ones(seen.shape[1], dtype=np.bool_), np.arange(len(seen))
+        return
+    packed = np.packbits(seen, axis=1)
+    _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    everyone = np.arange(len(seen))
+    for number, rows in class_blocks(codes.reshape(-1), len(first)):
+        yield seen[first[number]], everyone[rows]
+
+
+def level_counts(codes: Codes, classes: Codes, weights: Array | None, out: NDArray[Any]) -> None:
+    """Add each row's weight to out[class, level]; a code of −1 adds nothing."""
+    seen = codes >= 0
+    if not seen.all():
+        codes, classes = codes[seen], classes[seen]
+        weights = None if weights is None else weights[seen]
+    n_classes, n_levels = out.shape
+    if len(codes) < out.size:
+        np.add.at(out, (classes, codes), 1 if weights is None else weights)
+    else:
+        cells = classes * n_levels + codes
+        counts = np.bincount(cells, weights, minlength=out.size).reshape(n_classes, n_levels)
+        np.add(out, counts, out=out, casting="unsafe")

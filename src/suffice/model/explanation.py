@@ -1,0 +1,184 @@
+"""Why a row was classified as it was: contributions in nats that add up to the joint score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.links import difference, log_softmax, log_sum
+from suffice.tables.container import Container
+from suffice.tables.targets import class_index
+
+if TYPE_CHECKING:
+    from suffice.plots.explanation import ExplanationDisplay
+
+MOST_LINES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Contributions of every row × column × class.
+
+    Attributes
+    ----------
+    contributions : ndarray of shape (n, d, k)
+        Log p(cell | class), 0 where the cell is missing or the column left out.
+    prior : ndarray of shape (k,)
+        Log prior of each class.
+    total : ndarray of shape (n, k)
+        prior + Σ contributions = `predict_joint_log_proba`.
+    posterior : ndarray of shape (n, k)
+        `predict_proba`.
+    """
+
+    contributions: Array
+    prior: Array
+    total: Array
+    posterior: Array
+    columns: tuple[Hashable, ...]
+    classes: NDArray[Any]
+    values: tuple[NDArray[Any], ...]
+    container: Container
+    unit: str = "nats"
+    """What the contributions are in."""
+    start: str = "(prior)"
+    """What `prior` is called: a regression has an intercept there."""
+
+    def evidence(self, label: Any, against: Any = None) -> Array:
+        """What each cell says for a class, (n, d): against another class, or against its prior.
+
+        Against another class it is the cell's part of their log odds. Against the prior it is
+        log p(cell | class)/p(cell) = log p(class | cell)/p(class): how the cell alone moves the belief in
+        the class. `overlap` is what is left of the posterior.
+        """
+        a = class_index(label, self.classes)
+        if against is None:
+            other = self._log_p_of_cells()
+        else:
+            other = self.contributions[:, :, class_index(against, self.classes)]
+        return difference(self.contributions[:, :, a], other)
+
+    def overlap(self) -> Array:
+        """log Π_j p(x_j)/p(x) of each row: cells that say the same do not say it twice.
+
+        It is the same for all classes: log posterior = log prior + Σ evidence against the prior + overlap.
+        """
+        self._log_p_of_cells()
+        rows = np.arange(len(self.total))
+        best = np.argmax(self.posterior, axis=1)
+        alone = np.stack([self.evidence(label).sum(axis=1) for label in self.classes.tolist()], axis=1)
+        return np.asarray(np.log(self.posterior[rows, best]) - self._log_prior()[best] - alone[rows, best])
+
+    def _log_prior(self) -> Array:
+        """The prior as log probabilities."""
+        return np.asarray(log_softmax(self.prior[np.newaxis])[0])
+
+    def _log_p_of_cells(self) -> Array:
+        """Log Σ_k π_k·p(cell | C_k), (n, d)."""
+        if self.unit != "nats":
+            raise ValueError(
+                f"these contributions are in {self.unit}, not in nats, so they do not compare with a prior; "
+                "name another class with against=."
+            )
+        n, d, k = self.contributions.shape
+        with np.errstate(invalid="ignore"):
+            joint = self.contributions + self._log_prior()
+        return log_sum(np.where(np.isnan(joint), -np.inf, joint).reshape(n * d, k)).reshape(n, d)
+
+    def to_frame(self, label: Any = None, against: Any = None) -> Any:
+        """Contributions as a frame, in the library the model was fitted with.
+
+        Without a label one line per row and column, with one field per class. With a label what each cell
+        says for it, against another class or its prior, and the lines of a row add up to the log odds or the
+        log posterior.
+        """
+        n, d, _ = self.contributions.shape
+        names = [str(name) for name in self.columns]
+        if label is None:
+            if against is not None:
+                raise ValueError("against= needs a label to compare with it.")
+            fields: dict[str, Any] = {"row": np.repeat(np.arange(n), d), "column": names * n}
+            for k, one in enumerate(self.classes.tolist()):
+                fields[str(one)] = self.contributions[:, :, k].reshape(-1)
+            return self.container.frame(fields)
+        gains, ends = self.evidence(label, against), self._ends(label, against)
+        nats = np.column_stack([gains, *(np.broadcast_to(value, n) for value in ends.values())])
+        shown = [[_shown(values[row]) for values in self.values] + [""] * len(ends) for row in range(n)]
+        return self.container.frame(
+            {
+                "row": np.repeat(np.arange(n), nats.shape[1]),
+                "column": [*names, *ends] * n,
+                "value": [cell for row in shown for cell in row],
+                self.unit: nats.reshape(-1),
+            }
+        )
+
+    def _ends(self, label: Any, against: Any) -> dict[str, Any]:
+        """What completes the evidence of the cells."""
+        a = class_index(label, self.classes)
+        if against is None:
+            return {self.start: self._log_prior()[a], "(overlap)": self.overlap()}
+        return {self.start: difference(self.prior[a], self.prior[class_index(against, self.classes)])}
+
+    def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
+        """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        from suffice.plots.explanation import ExplanationDisplay
+
+        return ExplanationDisplay(self).plot(ax, **options)
+
+    def describe(self, row: int = 0, label: Any = None, against: Any = None) -> str:
+        """One row in words: its posterior, and what each cell adds to the log odds of two classes.
+
+        They are the most probable class and the next, unless named.
+        """
+        if not 0 <= row < len(self.total):
+            raise ValueError(f"there is no row {row}: {len(self.total)} were explained.")
+        posterior = self.posterior[row]
+        names = self.classes.tolist()
+        order = np.argsort(-posterior, kind="stable").tolist()
+        shares = ", ".join(f"{names[k]} {posterior[k]:.4g}" for k in order[:5])
+        lines = [f"row {row}: {names[order[0]]}  (posterior: {shares})"]
+        if len(order) == 1:
+            return lines[0]
+        a = order[0] if label is None else class_index(label, self.classes)
+        b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
+        gains = self.evidence(names[a], names[b])[row]
+        entries = [
+            (str(c), _shown(v[row]), g) for c, v, g in zip(self.columns, self.values, gains, strict=True)
+        ]
+        entries.sort(key=lambda entry: -abs(entry[2]))
+        if len(entries) > MOST_LINES:
+            rest = sum(entry[2] for entry in entries[MOST_LINES - 1 :])
+            entries = [
+                *entries[: MOST_LINES - 1],
+                (f"{len(entries) - MOST_LINES + 1} others", "", float(rest)),
+            ]
+        entries.append((self.start, "", float(difference(self.prior[a], self.prior[b]))))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            odds = float(self.total[row, a] - self.total[row, b])
+            if np.isnan(odds):  # both are ruled out, the one perhaps less so
+                odds = float(np.log(posterior[a]) - np.log(posterior[b]))
+        if not np.isnan(odds):
+            entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
+        widths = [max(len(entry[i]) for entry in entries) for i in range(2)]
+        lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
+        lines += [
+            f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {gain:+8.3f}" for name, value, gain in entries
+        ]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        n, d, k = self.contributions.shape
+        head = f"Explanation of {n} rows × {d} columns × {k} classes"
+        return head if n == 0 else f"{head}\n{self.describe(0)}"
+
+
+def _shown(value: Any) -> str:
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return "missing"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

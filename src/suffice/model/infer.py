@@ -1,0 +1,300 @@
+"""Choosing a family for each column from its kind and values, with the reason in words.
+
+Where several families could hold a column they are fitted to it, class by class, from their own
+sufficient statistics, and the lowest BIC decides.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.factors import KINDS
+from suffice.families import (
+    FAMILIES,
+    Bernoulli,
+    Categorical,
+    Family,
+    Gamma,
+    LogNormal,
+    Multinomial,
+    Normal,
+    Poisson,
+    Words,
+)
+from suffice.model.schema import Column, Schema
+from suffice.tables.columns import LevelCells, array_column
+from suffice.tables.table import Levels, Table
+
+FamilySpec = Family | str | None
+Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
+
+IDENTIFIER_ROWS = 50
+CATEGORY_LEVELS = 32
+FEW_VALUES = 10
+SKEWED = 1.0
+TEXT_WORDS = 4.0
+BIC_ROWS = 50_000
+
+
+def choose_schema(
+    table: Table, classes: Codes, n_classes: int, weights: Array | None, families: Families
+) -> Schema:
+    """The schema of a table: what `families` says, and inference for the rest."""
+    if isinstance(families, Schema):
+        return _reused(families, table)
+    alike = _one_for_all(families)
+    if alike is not None:
+        family, block = alike
+        return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
+    given = _given(families, table.names)
+    if not given and not table.named:
+        whole = _plain_array(table)
+        if whole is not None:
+            return whole
+    observed = _Observed(table, classes, n_classes, weights)
+    # All texts are encoded side by side; inference then finds them read.
+    table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
+    columns = []
+    for j, name in enumerate(table.names):
+        if j in given:
+            family, block = given[j]
+            columns.append(Column(name, family, _reason(family), block=block))
+        else:
+            columns.append(observed.infer(j, name))
+    return Schema(tuple(columns), table.named)
+
+
+def _reason(family: Family | None) -> str:
+    """Why a column has a family that the user gave it."""
+    return "chosen by families=" if family is not None else "left out by families="
+
+
+def decide_more(
+    schema: Schema, table: Table, classes: Codes, n_classes: int, weights: Array | None
+) -> Schema:
+    """The schema after its undecided columns have met new rows."""
+    if not schema.is_undecided:
+        return schema
+    observed = _Observed(table, classes, n_classes, weights)
+    columns = [
+        observed.infer(j, column.name) if column.undecided else column
+        for j, column in enumerate(schema.columns)
+    ]
+    return Schema(tuple(columns), schema.named)
+
+
+def schema_of_statistics(schema: Schema, families: Families) -> Schema:
+    """The schema of statistics with the settings of solving that `families` names."""
+    if isinstance(families, str) and families == "infer":
+        return schema
+    if isinstance(families, Schema):
+        chosen = {j: column.family for j, column in enumerate(families) if column.family is not None}
+        return schema.with_families(chosen)
+    given = _given(families, schema.names)
+    return schema.with_families({j: family for j, (family, _) in given.items() if family is not None})
+
+
+def family_from(spec: FamilySpec | type[Family]) -> Family | None:
+    """A family from an instance, a class, a name such as "poisson", or None to leave the column out."""
+    if spec is None or isinstance(spec, Family):
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Family):
+        return spec()
+    if isinstance(spec, str):
+        plain = spec.lower().replace("_", "")
+        for name, family in FAMILIES.items():
+            if name.lower() == plain:
+                try:
+                    return family()
+                except TypeError:
+                    raise ValueError(f"{name} needs a number: write {name}(…) instead of {spec!r}.") from None
+    near = difflib.get_close_matches(str(spec).lower(), map(str.lower, FAMILIES), n=1)
+    hint = f" did you mean {near[0]!r}? Else" if near else ""
+    raise ValueError(
+        f"{spec!r} is no family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."
+    )
+
+
+def _one_for_all(
+    families: FamilySpec | Mapping[Any, FamilySpec],
+) -> tuple[Family | None, int | None] | None:
+    """The family and block number of all columns, where the user chose so."""
+    if isinstance(families, Mapping) or (isinstance(families, str) and families == "infer"):
+        return None
+    if families is None:
+        raise ValueError("families must be 'infer', a family, a dict or a schema, got None.")
+    family = family_from(families)
+    return family, 0 if family is not None and family.joint else None
+
+
+def _given(
+    families: FamilySpec | Mapping[Any, FamilySpec], names: tuple[Hashable, ...]
+) -> dict[int, tuple[Family | None, int | None]]:
+    """What the user chose, by position: (family, block number)."""
+    alike = _one_for_all(families)
+    if alike is not None:
+        return dict.fromkeys(range(len(names)), alike)
+    if not isinstance(families, Mapping):
+        return {}
+    places = {name: position for position, name in enumerate(names)}
+    chosen: dict[int, tuple[Family | None, int | None]] = {}
+    for number, (key, spec) in enumerate(families.items()):
+        family = family_from(spec)
+        keys = key if isinstance(key, tuple) and key not in places else (key,)
+        block = number if family is not None and family.joint else None
+        for one in keys:
+            position = _position(one, places)
+            if position in chosen:
+                raise ValueError(f"families= names column {names[position]!r} twice.")
+            chosen[position] = (family, block)
+    return chosen
+
+
+def _position(key: Hashable, places: dict[Hashable, int]) -> int:
+    """A column's position from its name, or from a position."""
+    if key in places:
+        return places[key]
+    if isinstance(key, int) and -len(places) <= key < len(places):
+        return key % len(places)
+    raise ValueError(f"families= names {key!r}, but the columns are {list(places)[:20]}.")
+
+
+def _reused(schema: Schema, table: Table) -> Schema:
+    if schema.named and table.named and schema.names != table.names:
+        odd = sorted({str(n) for n in schema.names} ^ {str(n) for n in table.names})
+        raise ValueError(f"families= is a schema of other columns: {', '.join(odd[:5]) or 'another order'}.")
+    if len(schema) != table.n_columns:
+        raise ValueError(f"families= is a schema of {len(schema)} columns, X has {table.n_columns}.")
+    pairs = zip(table.names, schema.columns, strict=True)
+    columns = (Column(name, c.family, c.reason, c.undecided, c.block) for name, c in pairs)
+    return Schema(tuple(columns), table.named)
+
+
+def _plain_array(table: Table) -> Schema | None:
+    """One family for all columns of a numeric array; None for an array of objects."""
+    family: Family
+    block = None
+    if table.sparse is not None:
+        data = table.sparse.data
+        if (np.isnan(data) | ((data >= 0) & (data == np.floor(data)))).all():
+            family, reason, block = Multinomial(), "sparse counts", 0
+        else:
+            family, reason = Normal(), "sparse numbers"
+    elif table.array is not None:
+        boolean = table.array.dtype.kind == "b"
+        family, reason = (Bernoulli(), "booleans") if boolean else (Normal(), "numbers in an array")
+    else:
+        return None
+    return Schema.of_one_family(table.names, family, reason, block, named=table.named)
+
+
+class _Observed:
+    """The rows that inference looks at."""
+
+    def __init__(self, table: Table, classes: Codes, n_classes: int, weights: Array | None) -> None:
+        self.table = table
+        step = max(1, table.n_rows // BIC_ROWS)
+        self.rows = slice(None, None, step)
+        self.classes = classes[self.rows]
+        self.n_classes = n_classes
+        self.weights = None if weights is None else weights[self.rows]
+
+    def infer(self, j: int, name: Hashable) -> Column:
+        """A family for one column."""
+        kind = self.table.kind(j)
+        if kind == "level":
+            return _levels_column(name, self.table.levels(j))
+        values = self.table.numbers([j])[:, 0].astype(np.float64, copy=False)
+        present = values[~np.isnan(values)]
+        if len(present) == 0:
+            return Column(name, None, "no value yet", undecided=True)
+        if kind == "boolean":
+            return Column(name, Bernoulli(), "true or false")
+        if kind in ("moment", "duration", "clock"):
+            return Column(name, Normal(), f"a {kind}, in seconds")
+        if self.table.array is not None or self.table.sparse is not None:
+            return Column(name, Normal(), "numbers in an array")
+        if (present == np.floor(present)).all():
+            return self._whole_numbers(name, values, present)
+        return self._measurements(name, values, present)
+
+    def _whole_numbers(self, name: Hashable, values: Array, present: Array) -> Column:
+        distinct = np.unique(present)
+        low, high = distinct[0], distinct[-1]
+        if low >= 0 and high <= 1:
+            return Column(name, Bernoulli(), "only 0 and 1")
+        if len(distinct) == len(present) >= IDENTIFIER_ROWS and _is_numbering(name, distinct):
+            return Column(name, None, f"an identifier: {len(distinct)} whole numbers, all different")
+        # A density is no probability: beside few values that repeat, it would win by being narrow.
+        candidates: list[Family] = [] if len(distinct) <= FEW_VALUES else [Normal()]
+        if low >= 0:
+            candidates.append(Poisson())
+        if len(distinct) <= CATEGORY_LEVELS:
+            candidates.append(Categorical())
+        best = self._best(candidates, values)
+        return Column(name, best, f"whole numbers, {len(distinct)} different: {best.name} fits best")
+
+    def _measurements(self, name: Hashable, values: Array, present: Array) -> Column:
+        if (present > 0).all():
+            spread = present.std()
+            centred = (present - present.mean()) / (spread if spread > 0 else 1.0)
+            skewness = float(np.mean(centred**3))
+            if skewness > SKEWED:
+                best = self._best([Normal(), LogNormal(), Gamma()], values)
+                return Column(name, best, f"positive and skewed ({skewness:.1f}): {best.name} fits best")
+        return Column(name, Normal(), "numbers")
+
+    def _best(self, candidates: list[Family], values: Array) -> Family:
+        """The candidate of lowest BIC, class by class; the first of equals."""
+        if len(candidates) == 1:
+            return candidates[0]
+        values = values[self.rows]
+        scored = [(self._bic(family, values), i) for i, family in enumerate(candidates)]
+        return candidates[min(scored)[1]]
+
+    def _bic(self, family: Family, values: Array) -> float:
+        kind = KINDS[family.factor]
+        totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
+        column = values[:, np.newaxis]
+        block: Any = (
+            column if kind.reads == "numbers" else LevelCells(column, [array_column(values, "").levels])
+        )
+        try:
+            totals.prepare(block, ["column"], self.classes, self.weights, self.n_classes)(totals)
+            solved = totals.solve(["column"], np.arange(self.n_classes))
+        except ValueError:
+            return float("inf")
+        size = len(values) if self.weights is None else self.weights.sum()
+        return float(solved.n_parameters * np.log(size) - 2.0 * solved.log_likelihood)
+
+
+def _levels_column(name: Hashable, levels: Levels) -> Column:
+    n_rows = int((levels.codes >= 0).sum())
+    n_levels = len(levels.values)
+    if n_rows == 0:
+        return Column(name, None, "no value yet", undecided=True)
+    texts = [value for value in levels.values[:1000] if isinstance(value, str)]
+    words = float(np.mean([len(text.split()) for text in texts])) if texts else 0.0
+    if words >= TEXT_WORDS and n_levels > 0.5 * n_rows:
+        return Column(
+            name, Words(), f"free text: {n_levels} different values of {words:.0f} words on average"
+        )
+    if n_levels == n_rows >= IDENTIFIER_ROWS:
+        return Column(name, None, f"an identifier: {n_levels} values, all different")
+    return Column(name, Categorical(), f"{n_levels} categories")
+
+
+def _is_numbering(name: Hashable, distinct: NDArray[np.floating[Any]]) -> bool:
+    """Whether all-different whole numbers are a numbering: close together, or called an id."""
+    if distinct[-1] - distinct[0] < 2 * len(distinct):
+        return True
+    words = str(name).replace("-", "_").replace(" ", "_").lower().split("_")
+    return bool({"id", "uuid", "index", "key", "number", "no", "nr"} & set(words)) or str(name).endswith(
+        ("Id", "ID")
+    )

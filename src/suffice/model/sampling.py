@@ -1,0 +1,74 @@
+"""Rows drawn from a solved model."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from suffice.arrays import Codes
+from suffice.model.schema import Schema
+from suffice.model.solution import Solution
+from suffice.tables.container import Container
+from suffice.tables.table import read_table
+from suffice.tables.targets import class_index, read_labels
+
+
+def draw_rows(
+    solution: Solution, n_samples: Any, random_state: Any, labels: Any = None, *, missing: bool = False
+) -> tuple[Codes, list[NDArray[Any]]]:
+    """The class of each row, and the columns; of the classes that `labels` names, or by the priors."""
+    solution.require_density("sample")
+    if n_samples is not None and not (
+        isinstance(n_samples, Real) and float(n_samples) >= 0 and float(n_samples).is_integer()
+    ):
+        raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
+    rng = generator_of(random_state)
+    if labels is None:
+        size = 1 if n_samples is None else int(float(n_samples))
+        codes: Codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
+    else:
+        codes = _codes_of(labels, solution.classes, n_samples)
+    return codes, solution.sample(codes, rng, missing=missing)
+
+
+def in_container(columns: list[NDArray[Any]], schema: Schema, container: Container) -> Any:
+    """Rows in a container. One of whole numbers rounds up what else would leave the support of a density."""
+    densities = [at for at in schema.factors if at.reads == "numbers" and not at.family.discrete]
+    bounded = [at for at in densities if not at.family.takes_every_number]
+    whole = _whole_columns(container) if bounded else []
+    moved = list(columns)
+    for at in bounded:
+        for j in (j for j in at.columns.tolist() if whole[j]):
+            leaves = at.family.support(columns[j]) & ~at.family.support(np.rint(columns[j]))
+            moved[j] = np.where(leaves, np.ceil(columns[j]), columns[j])
+    return container.build(moved)
+
+
+def _whole_columns(container: Container) -> list[bool]:
+    """Which columns hold whole numbers: those that make 0 of 0.4."""
+    kinds = container.kinds()
+    table = read_table(container.build([np.full(1, 0.4 if kind == "number" else None) for kind in kinds]))
+    return [kind == "number" and table.numbers([j])[0, 0] == 0.0 for j, kind in enumerate(kinds)]
+
+
+def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
+    """The numbers of labels that were asked for."""
+    if isinstance(labels, str) or np.ndim(labels) == 0:
+        wanted = [labels] * (1 if n_samples is None else int(float(n_samples)))
+    else:
+        wanted = read_labels(labels).tolist()
+        if n_samples not in (None, len(wanted)):
+            raise ValueError(f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out.")
+    place = {label: class_index(label, classes) for label in dict.fromkeys(wanted)}
+    return np.array([place[label] for label in wanted], dtype=np.intp)
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))

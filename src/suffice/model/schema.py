@@ -1,0 +1,301 @@
+"""Which column has which family, and why."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.factors import KINDS
+from suffice.families import Family
+from suffice.storage import Fields, Scalars, Setting
+
+
+class Column(NamedTuple):
+    """One column of a table: its family (None where it is left out) and the reason.
+
+    Columns of one joint block, such as a Multinomial, carry the same `block` number.
+    """
+
+    name: Hashable
+    family: Family | None
+    reason: str
+    undecided: bool = False
+    block: int | None = None
+
+    @property
+    def summed(self) -> object:
+        """What the column's sums depend on; settings of solving aside."""
+        return (None if self.family is None else self.family.summed, self.block)
+
+
+@dataclass(frozen=True, eq=False)
+class AlikeColumns(Sequence[Column]):
+    """Columns that differ in their names only, each made when asked for: there may be a million words."""
+
+    names: tuple[Hashable, ...]
+    family: Family | None
+    reason: str
+    block: int | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, at: int) -> Column: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Column]: ...
+    def __getitem__(self, at: int | slice) -> Column | Sequence[Column]:
+        if isinstance(at, slice):
+            return AlikeColumns(self.names[at], self.family, self.reason, self.block)
+        return Column(self.names[at], self.family, self.reason, block=self.block)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, AlikeColumns):
+            mine, theirs = ((one.family, one.reason, one.block, one.names) for one in (self, other))
+            return mine == theirs
+        return isinstance(other, tuple) and tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A family on some columns, by position."""
+
+    family: Family
+    columns: NDArray[np.intp]
+
+    @property
+    def reads(self) -> str:
+        """Whether the factor reads numbers or levels."""
+        return KINDS[self.family.factor].reads
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a model in their order. Prints as a table.
+
+    Pass it on as `families=` to give another model the same columns.
+    """
+
+    columns: Sequence[Column]
+    named: bool
+
+    @classmethod
+    def of_one_family(
+        cls,
+        names: tuple[Hashable, ...],
+        family: Family | None,
+        reason: str,
+        block: int | None,
+        *,
+        named: bool,
+    ) -> Schema:
+        """Columns that are all alike."""
+        return cls(AlikeColumns(names, family, reason, block), named)
+
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
+        """Columns of equal family together, in the order of their first column."""
+        if isinstance(self.columns, AlikeColumns):
+            family = self.columns.family
+            return () if family is None or not len(self) else (Factor(family, np.arange(len(self))),)
+        groups: dict[tuple[Family, int | None], list[int]] = {}
+        for position, column in enumerate(self.columns):
+            if column.family is not None:
+                groups.setdefault((column.family, column.block), []).append(position)
+        return tuple(
+            Factor(family, np.array(positions, dtype=np.intp)) for (family, _), positions in groups.items()
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """How messages name each column."""
+        shown = map(repr, self.names) if self.named else range(len(self))
+        return tuple(f"column {one}" for one in shown)
+
+    def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
+        """How messages name some columns."""
+        return list(self.labels) if len(columns) == len(self) else [self.labels[j] for j in columns]
+
+    @property
+    def factor_labels(self) -> list[list[str]]:
+        """How messages name the columns of each factor."""
+        return [self.labels_of(factor.columns) for factor in self.factors]
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """The columns' names (positions for arrays)."""
+        if isinstance(self.columns, AlikeColumns):
+            return self.columns.names
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether some column still waits for its first value."""
+        return not isinstance(self.columns, AlikeColumns) and any(c.undecided for c in self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __getitem__(self, name: Hashable) -> Column:
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def difference(self, other: Schema) -> str | None:
+        """The first column in which the two differ, in words; an undecided column fits any family."""
+        if self.columns == other.columns:
+            return None
+        if self.names != other.names:
+            odd = [
+                repr(n) for n in (*self.names, *other.names) if n not in self.names or n not in other.names
+            ]
+            detail = f"{', '.join(odd[:5])} in only one of them" if odd else "the same names in another order"
+            return f"the columns differ: {detail}"
+        for label, mine, theirs in zip(self.labels, self.columns, other.columns, strict=True):
+            if mine.undecided or theirs.undecided:
+                continue
+            if mine.summed != theirs.summed:
+                one, another = (column.family or "left out" for column in (mine, theirs))
+                return f"{label} is {one} in one and {another} in the other"
+        return None
+
+    def combined(self, other: Schema) -> Schema:
+        """Decide the undecided columns by the other schema."""
+        if not self.is_undecided:
+            return self
+        pairs = zip(self.columns, other.columns, strict=True)
+        return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
+
+    def with_families(self, chosen: Mapping[int, Family]) -> Schema:
+        """The same columns with other settings of solving; their sums must be the same."""
+        columns = list(self.columns)
+        for position, family in chosen.items():
+            old = columns[position]
+            if old.family is None or old.family.summed != family.summed:
+                raise ValueError(
+                    f"{self.labels[position]} was summed as {old.family or 'left out'}, "
+                    f"and {family} needs other sums."
+                )
+            columns[position] = old._replace(family=family, reason="chosen by families=")
+        return Schema(tuple(columns), self.named)
+
+    def state(self) -> dict[str, Any]:
+        """The columns, as a file holds them: what many share is written once."""
+        families = list(dict.fromkeys(column.family for column in self.columns))
+        reasons = list(dict.fromkeys(column.reason for column in self.columns))
+        number = {family: i for i, family in enumerate(families)}
+        why = {reason: i for i, reason in enumerate(reasons)}
+        blocks = [-1 if column.block is None else column.block for column in self.columns]
+        state = {
+            "named": self.named,
+            "families": Setting(families),
+            "reasons": Setting(reasons),
+            "family": np.array([number[column.family] for column in self.columns], dtype=np.int32),
+            "reason": np.array([why[column.reason] for column in self.columns], dtype=np.int32),
+            "undecided": np.array([column.undecided for column in self.columns], dtype=np.bool),
+            "block": np.array(blocks, dtype=np.int32),
+        }
+        if not self.named:
+            return state
+        plain = all(type(name) in (str, int, float, bool) for name in self.names)
+        return state | {"names": Scalars(list(self.names)) if plain else Setting(list(self.names))}
+
+    @classmethod
+    def from_fields(cls, fields: Fields) -> Schema:
+        """The columns from their state."""
+        families, reasons = fields.setting("families"), fields.setting("reasons")
+        if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
+            raise fields.error("families", "must be a list of families.")
+        if not (isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)):
+            raise fields.error("reasons", "must be a list of texts.")
+        family = fields.array("family", np.int32, (None,))
+        reason = fields.array("reason", np.int32, family.shape)
+        undecided = fields.array("undecided", np.bool, family.shape).tolist()
+        block = fields.array("block", np.int32, family.shape)
+        for name, numbers, most in (("family", family, len(families)), ("reason", reason, len(reasons))):
+            if ((numbers < 0) | (numbers >= most)).any():
+                raise fields.error(name, "names something that does not exist.")
+        named = fields.flag("named")
+        names = cls._names(fields, len(family)) if named else list(range(len(family)))
+        columns = tuple(
+            Column(names[j], families[f], reasons[reason[j]], undecided[j], int(b) if b >= 0 else None)
+            for j, (f, b) in enumerate(zip(family.tolist(), block.tolist(), strict=True))
+        )
+        for column in columns:
+            if column.family is None:
+                continue
+            if column.undecided or column.family.joint != (column.block is not None):
+                raise fields.error("block", f"does not agree with {column.family} of {column.name!r}.")
+        for one in families:
+            cls._check_summed(fields, one)
+        return cls(columns, named)
+
+    @staticmethod
+    def _check_summed(fields: Fields, family: Family | None) -> None:
+        """Refuse a family whose sums no kind of factor holds."""
+        try:
+            if family is not None:
+                KINDS[family.factor].empty(family, 1)
+        except (KeyError, TypeError, ValueError) as error:
+            raise fields.error("families", f"has {family}, which cannot be summed: {error}") from error
+
+    @staticmethod
+    def _names(fields: Fields, n_columns: int) -> list[Hashable]:
+        names = fields.setting("names") if "names" in fields else fields.scalars("names", n_columns)
+        if not isinstance(names, list) or len(names) != n_columns:
+            raise fields.error("names", f"must be {n_columns}.")
+        try:
+            return fields.distinct("names", names)
+        except TypeError as error:
+            raise fields.error("names", "cannot all be names.") from error
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        def family(column: Column) -> str:
+            return "undecided" if column.undecided else repr(column.family) if column.family else "left out"
+
+        return [(str(column.name), family(column), column.reason) for column in self.columns]
+
+    def __repr__(self) -> str:
+        rows = [("column", "family", "why"), *self._rows()]
+        shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
+        widths = [max(len(row[i]) for row in shown) for i in range(2)]
+        lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in shown]
+        rule = f"{'─' * widths[0]}  {'─' * widths[1]}  {'─' * max(len(row[2]) for row in shown)}"
+        return "\n".join([lines[0], rule, *lines[1:]])
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
+        )
+        return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+
+
+def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
+    return {
+        name: value.state() if isinstance(value, Schema) else Setting(value)
+        for name, value in settings.items()
+    }
+
+
+def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
+    """The arguments of these names."""
+    fields.require(names)
+    return {
+        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in names
+    }

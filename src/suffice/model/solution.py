@@ -1,0 +1,255 @@
+"""A solved model: parameters of every factor and the class priors. It scores rows and never sums them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.export import Scoring
+from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
+from suffice.factors import Regularized, Solved
+from suffice.factors.scores import Scores
+from suffice.kernels import threads
+from suffice.kernels.choose import import_kernels_for, row_parts
+from suffice.links import softmax
+from suffice.model.evidence import ColumnEvidence
+from suffice.model.explanation import Explanation
+from suffice.model.priors import Priors, are_estimated, class_priors
+from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.summarize import read_blocks
+from suffice.storage import Fields
+from suffice.tables.container import Container
+from suffice.tables.table import Table
+
+FEWEST_ROWS = 64
+"""Rows that are scored together, at the least: to prepare parameters costs something too."""
+
+Searched = list[Solved | None]
+"""For each factor its parameters, if they took a search."""
+
+
+def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
+    """The parameters that took a search, from what it found when the model was saved."""
+    labels = statistics.schema.factor_labels
+    return [
+        totals.solve_again(names, statistics.classes, part)
+        for totals, names, part in zip(statistics.totals, labels, found, strict=True)
+    ]
+
+
+class Solution:
+    """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
+
+    def __init__(
+        self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool
+    ) -> None:
+        self.schema = statistics.schema
+        self.classes = statistics.classes
+        self.weight = statistics.weight
+        self.presence = [totals.presence() for totals in statistics.totals]
+        self.priors = priors
+        self.estimated_priors = estimated
+        self.factors = factors
+        self.factor_labels = statistics.schema.factor_labels
+
+    @classmethod
+    def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
+        """Solve every factor by its own family, over the classes that have rows.
+
+        Those that were `searched` already, when the model was saved, are as they were found.
+        """
+        statistics = accumulator.solvable()
+        known = searched or [None] * len(statistics.totals)
+        solved = [
+            found or totals.solve(labels, statistics.classes)
+            for totals, labels, found in zip(
+                statistics.totals, statistics.schema.factor_labels, known, strict=True
+            )
+        ]
+        uniform = class_priors("uniform", statistics.classes, statistics.weight)
+        return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
+
+    def with_priors(self, priors: Priors) -> Self:
+        """The same parameters under other priors."""
+        other = copy(self)
+        other.priors = class_priors(priors, self.classes, self.weight)
+        other.estimated_priors = are_estimated(priors)
+        if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
+            raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
+        return other
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters, priors included where they are estimated."""
+        free = len(self.classes) - 1 if self.estimated_priors else 0
+        return free + sum(factor.n_parameters for factor in self.factors)
+
+    @property
+    def log_priors(self) -> Array:
+        """Log π_k, −inf for a class ruled out."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.priors)
+
+    @property
+    def offset(self) -> Array:
+        """What every row scores before its cells: log π_k, or nothing where all factors ignore priors."""
+        return np.zeros(len(self.classes)) if self._ignores_priors() else self.log_priors
+
+    def _ignores_priors(self) -> bool:
+        return bool(self.factors) and all(factor.ignores_priors for factor in self.factors)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log p of the summarized rows and labels, from the statistics alone."""
+        self.require_density("log_likelihood_")
+        present = self.weight > 0
+        joint = float(self.weight[present] @ self.log_priors[present])
+        return joint + sum(factor.log_likelihood for factor in self.factors)
+
+    def require_density(self, deed: str) -> None:
+        """Refuse what only a density can do."""
+        if not all(factor.has_density for factor in self.factors):
+            raise ValueError(
+                f"{deed} needs a density, and event='complement' or weight_norm=True has none; "
+                "use event='multinomial'."
+            )
+
+    @property
+    def regularized(self) -> list[Regularized]:
+        """Parameters that had no maximum likelihood, and what was done."""
+        return [entry for factor in self.factors for entry in factor.regularized]
+
+    def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
+        """Joint scores of every row; `base=False` where only posteriors are wanted."""
+        scores = Scores(np.empty((table.n_rows, len(self.classes))) if into is None else into)
+        scores.finite[:] = self.offset
+        for factor, labels, block in zip(
+            self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
+        ):
+            factor.add_scores(block, labels, scores, base=base)
+        return scores
+
+    def read_off(
+        self, table: Table, function: Callable[[Scores], NDArray[Any]], *, base: bool
+    ) -> NDArray[Any]:
+        """What a function makes of the scores, in runs of rows side by side: their temporaries stay small.
+
+        The function gives a result for every row, and may write it over the scores.
+        """
+        per_row = len(self.classes) + table.cells_per_row
+        parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
+        if len(parts) <= 1:
+            return function(self.scores(table, base=base))
+        import_kernels_for(table.n_rows * per_row)
+        nothing = function(Scores(np.empty((0, len(self.classes)))))
+        result = np.empty((table.n_rows, *nothing.shape[1:]), nothing.dtype)
+
+        def write(rows: slice) -> None:
+            into = result[rows] if nothing.ndim == 2 else None
+            found = function(self.scores(table.part(rows), base=base, into=into))
+            if found is not into:
+                result[rows] = found
+
+        try:
+            with threads.one_thread_per_product():
+                threads.run(write, parts)
+        except ValueError:  # raised again over the whole table, so that it names the right row
+            return function(self.scores(table, base=base))
+        return result
+
+    def expression(self, gaps: Gaps) -> Score:
+        """The scores as an expression over the cells of a row."""
+        offset = Score(as_expression(np.maximum(self.offset, RULED_OUT)))
+        parts = zip(self.schema.factors, self.factors, self.factor_labels, strict=True)
+        return total_score(
+            [offset, *(factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts)]
+        )
+
+    def scoring(self, container: Container | None, gaps: Gaps) -> Scoring:
+        """What an export writes down: the columns, the classes and the scores."""
+        names, named = self.schema.names, self.schema.named
+        kinds = (None,) * len(self.schema) if container is None else container.kinds()
+        return Scoring(names, named, kinds, self.classes, self.expression(gaps))
+
+    def contributions(self, table: Table, *, base: bool) -> Array:
+        """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
+        result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
+        blocks = read_blocks(table, self.schema)
+        for at, factor, labels, block in zip(
+            self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
+        ):
+            result[:, at.columns] = factor.contributions(block, labels, base=base)
+        # Beside an impossible cell, a cell of infinite density counts for nothing.
+        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
+        return np.where(ruled_out & np.isposinf(result), 0.0, result)
+
+    def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The cells that count in the scores, and those ignored since the model never gives them."""
+        seen = np.zeros((table.n_rows, len(self.schema)), dtype=np.bool_)
+        ignored = np.zeros_like(seen)
+        blocks = read_blocks(table, self.schema)
+        for at, factor, labels, block in zip(
+            self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
+        ):
+            seen[:, at.columns], ignored[:, at.columns] = factor.observed(block, labels)
+        return seen, ignored
+
+    def explain(self, table: Table, *, base: bool) -> Explanation:
+        """Contributions of every cell to every class's joint score, with log h(x) or without."""
+        scores = self.scores(table, base=base)
+        return Explanation(
+            contributions=self.contributions(table, base=base),
+            prior=self.offset,
+            total=scores.joint(),
+            posterior=softmax(scores.comparable()),
+            columns=self.schema.names,
+            classes=self.classes,
+            values=tuple(table.values(j) for j in range(table.n_columns)),
+            container=table.container,
+        )
+
+    def evidence(self, container: Container) -> ColumnEvidence:
+        """How far apart the columns hold the classes."""
+        self.require_density("evidence")
+        d, k = len(self.schema), len(self.classes)
+        kl, distance = np.zeros((d, k, k)), np.zeros((d, k, k))
+        total_kl, total_distance = np.zeros((k, k)), np.zeros((k, k))
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            found = factor.separation()
+            kl[at.columns], distance[at.columns] = found.kl, found.bhattacharyya
+            total_kl += found.joint_kl
+            total_distance += found.joint_bhattacharyya
+        return ColumnEvidence(
+            self.schema.names, self.classes, self.priors, kl, distance, total_kl, total_distance, container
+        )
+
+    def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
+        """One row of each class in `codes`, column by column; columns left out are missing.
+
+        With `missing`, cells are missing as often as in the class's training rows, column by column.
+        """
+        columns: list[NDArray[Any]] = [np.full(len(codes), np.nan) for _ in self.schema]
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
+                columns[j] = values
+        if missing:
+            for at, presence in zip(self.schema.factors, self.presence, strict=True):
+                share = presence / np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
+                # The columns of counts are observed or missing together.
+                chance = rng.random((len(codes), 1 if at.family.factor == "counts" else len(at.columns)))
+                for j, gone in zip(at.columns.tolist(), (chance > share[codes]).T, strict=True):
+                    columns[j] = np.where(gone, None if columns[j].dtype == object else np.nan, columns[j])
+        return columns
+
+    def parameters(self) -> dict[Any, dict[str, Any]]:
+        """The parameters people know, by column."""
+        named = {}
+        for at, factor in zip(self.schema.factors, self.factors, strict=True):
+            for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):
+                named[self.schema.names[j]] = values
+        return named

@@ -1,0 +1,222 @@
+"""Summarize: rows → Statistics, the only step of fitting that touches data."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.arrays import Array, Codes, Counts
+from suffice.factors import Block
+from suffice.factors.words.totals import TextBlock
+from suffice.model.infer import Families, choose_schema, decide_more
+from suffice.model.schema import Schema
+from suffice.model.statistics import Accumulator, Statistics
+from suffice.tables.files import LabelledBatch, LabelledFiles, is_source
+from suffice.tables.table import Table, is_frame, read_labels, read_table
+
+MOST_NUMBERS = 1 << 12
+"""The range of whole-number labels that are counted."""
+
+
+def summarize(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    families: Families = "infer",
+    sample_weight: ArrayLike | str | None = None,
+    drop: Iterable[str] = (),
+) -> Statistics:
+    """Sum the sufficient statistics of a table, class by class.
+
+    Parameters
+    ----------
+    X : array, sparse array, DataFrame, or path, glob or list of them
+        The rows. Missing cells (NaN, None, null) are welcome. Files (csv, tsv, jsonl, parquet, arrow) are
+        read in batches; the first 100,000 rows decide the families.
+    y : array-like, optional
+        The class of each row.
+    target : str, optional
+        The column of X that holds the class, in place of `y`.
+    families : "infer", Family, dict or Schema
+        The family of each column; inferred where nothing is said.
+    sample_weight : array-like, optional
+        A weight ≥ 0 for each row; weight k is the row k times. For files the name of a column.
+    drop : list of str, optional
+        Columns of files to leave out.
+
+    Returns
+    -------
+    Statistics
+
+    Examples
+    --------
+    >>> import suffice
+    >>> a = suffice.summarize([[1.0], [2.0], [9.0]], ["low", "low", "high"])
+    >>> b = suffice.summarize([[3.0]], ["low"])
+    >>> a + b - b == a
+    True
+    """
+    if (y is None) == (target is None):
+        raise ValueError("pass either y or target=, the name of the column that holds the classes.")
+    if is_source(X):
+        return _summarize_files(X, target, families, sample_weight, drop)
+    if drop:
+        raise ValueError("drop= leaves out columns of files; drop those of a DataFrame beforehand.")
+    if target is not None:
+        X, y = split_target(X, target)
+    table = read_table(X)
+    rows = LabelledRows(table, read_labels(y), sample_weight)
+    return rows.statistics(rows.schema(families))
+
+
+def _summarize_files(
+    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str]
+) -> Statistics:
+    """Sum the rows of files, batch by batch."""
+    if target is None or not (weight is None or isinstance(weight, str)):
+        raise ValueError("of files, target= and sample_weight= name columns.")
+
+    def rows_of(batch: LabelledBatch) -> LabelledRows:
+        return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
+
+    def add(batches: Iterator[LabelledBatch]) -> Statistics:
+        first = rows_of(next(batches))
+        accumulator = Accumulator.empty(first.schema(families))
+        first.add_to(accumulator)
+        for rows in map(rows_of, batches):
+            accumulator.decide(rows.decided(accumulator.schema))
+            rows.add_to(accumulator)
+        return accumulator.statistics()
+
+    return LabelledFiles.of(source, target, weight, drop).through(add)
+
+
+class LabelledRows:
+    """A table with its labels and weights, checked, and rows of weight zero removed."""
+
+    def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
+        if len(y) != table.n_rows:
+            raise ValueError(f"X has {table.n_rows} rows and y has {len(y)} labels; they must be as many.")
+        self.table = table
+        self.weights = None if sample_weight is None else checked_weights(sample_weight, table.n_rows)
+        self.kept: NDArray[np.bool_] | None = None
+        if self.weights is not None and not (self.weights > 0).all():
+            self.kept = self.weights > 0
+            y, self.weights = y[self.kept], self.weights[self.kept]
+        self.labels, self.codes, self.counts = _label_codes(y)
+
+    def schema(self, families: Families) -> Schema:
+        """A schema for these rows."""
+        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families)
+
+    def decided(self, schema: Schema) -> Schema:
+        """The schema with its undecided columns decided, where these rows can."""
+        return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
+
+    def statistics(self, schema: Schema) -> Statistics:
+        """The sums of these rows."""
+        accumulator = Accumulator.empty(schema)
+        self.add_to(accumulator)
+        return accumulator.statistics()
+
+    def add_to(self, accumulator: Accumulator) -> None:
+        """Add these rows to sums; refuse before changing anything."""
+        blocks = read_blocks(self.kept_table(), accumulator.schema)
+        accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
+
+    def kept_table(self) -> Table:
+        """The rows that count."""
+        if self.kept is not None:
+            self.table, self.kept = self.table.take(self.kept), None
+        return self.table
+
+
+def read_blocks(table: Table, schema: Schema) -> list[Block]:
+    """The cells of each factor of a schema, in the form it reads; infinities are for it to refuse."""
+    blocks: list[Block] = []
+    for factor in schema.factors:
+        columns = factor.columns
+        everything = len(columns) == table.n_columns
+        if factor.reads == "levels":
+            blocks.append(table.level_cells(columns.tolist()))
+        elif factor.reads == "documents":
+            blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
+        elif table.sparse is not None:
+            blocks.append(table.sparse if everything else table.sparse[:, columns])
+        elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
+            blocks.append(cells)
+        else:
+            blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
+    return blocks
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Weights as floats: one per row, finite, not negative, not all zero."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each row of X.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows.")
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight is {weights[row]} at row {row}; weights must be finite and not negative "
+            "(to take rows away again, use forget)."
+        )
+    if n_rows and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row, so no row counts.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(
+                "sample_weight adds up to more than a float can hold; divide all weights by one number."
+            )
+    return weights
+
+
+def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
+    """Distinct labels in order, the number of each row's label, and the rows of each label."""
+    if y.dtype.kind in "iu" and len(y):
+        low = int(y.min())
+        if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
+            places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
+            counts = np.bincount(places)
+            present = counts > 0
+            labels = np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low)
+            own = places if present.all() else (np.cumsum(present) - 1)[places]
+            return labels, own, counts[present]
+    codes: NDArray[np.intp] | None = None
+    if y.dtype == object:  # hashed, which is faster than sorted
+        index: defaultdict[Any, int] = defaultdict(count().__next__)
+        codes = np.fromiter(map(index.__getitem__, y.tolist()), np.intp, len(y))
+        y = np.array([*index], dtype=object)
+    try:
+        labels, places = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise TypeError(f"the labels mix types that do not compare: {', '.join(kinds)}; use one.") from None
+    codes = places.reshape(-1) if codes is None else places.reshape(-1)[codes]
+    return labels, codes, np.bincount(codes, minlength=len(labels))
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """The other columns and the target column of a frame."""
+    if not is_frame(X):
+        raise ValueError(
+            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+        )
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if target not in frame.columns:
+        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    return frame.drop(target).to_native(), frame[target].to_native()

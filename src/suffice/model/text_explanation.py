@@ -1,0 +1,278 @@
+"""Why a document was classified as it was: what each of its words says, in nats."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.factors.words.language import Language
+from suffice.links import difference, log_softmax, log_sum
+from suffice.tables.container import Container
+from suffice.tables.targets import class_index
+from suffice.text import Documents, count, place_terms, words_end
+
+if TYPE_CHECKING:
+    from suffice.plots.explanation import ExplanationDisplay
+
+MOST_WORDS = 20
+MOST_LETTERS = 40
+"""Of a word in the printed table."""
+MOST_CHARACTERS = 100_000
+"""Of a document that is shaded."""
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
+"""Control characters but for those that end lines and cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextExplanation:
+    """What the words of each document say about each class; only words that occur are kept.
+
+    Attributes
+    ----------
+    prior : ndarray of shape (k,)
+    total : ndarray of shape (n, k)
+        prior + the words + what a document without words scores = `predict_joint_log_proba`.
+    posterior : ndarray of shape (n, k)
+    """
+
+    language: Language
+    documents: Documents
+    x: Any
+    """What each word of each document is worth, (n, V) sparse."""
+    prior: Array
+    total: Array
+    posterior: Array
+    classes: NDArray[Any]
+    container: Container
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def words(self, document: int) -> tuple[list[str], Array]:
+        """The words of a document and their contributions, (words, k)."""
+        self._check(document)
+        row = self.x[[document]].tocoo()
+        language = self.language
+        beyond = language.weights.beyond[row.col]
+        beyond = beyond.toarray() if hasattr(beyond, "toarray") else beyond
+        weights = beyond + language.weights.default
+        if language.word is not None:
+            weights = weights + language.word[row.col][:, np.newaxis]
+        if language.scale is not None:
+            weights = weights * language.scale
+        gains = row.data[:, np.newaxis] * weights
+        if language.orders is not None:
+            orders = language.orders.beyond[row.col]
+            orders = orders.toarray() if hasattr(orders, "toarray") else orders
+            gains = np.where(orders + language.orders.default > 0, -np.inf, gains)
+        return language.vocabulary.words_of(language.ids[row.col]), np.asarray(gains)
+
+    def rest(self, document: int) -> Array:
+        """What is left of the total beside the prior and the words: absent and unknown words."""
+        known = self.prior + self.words(document)[1].sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            # What the words rule out already has nothing left to say.
+            return np.where(np.isneginf(known), 0.0, self.total[document] - known)
+
+    def evidence(self, document: int, label: Any = None, against: Any = None) -> list[tuple[str, float]]:
+        """Each word's log odds of one class against another (the two most probable), strongest first."""
+        a, b = self._pair(document, label, against)
+        terms, gains = self.words(document)
+        with np.errstate(invalid="ignore"):
+            odds = np.nan_to_num(gains[:, a] - gains[:, b], nan=0.0, posinf=np.inf, neginf=-np.inf)
+        pairs = zip(terms, odds.tolist(), strict=True)
+        return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
+
+    def to_frame(self, label: Any = None, against: Any = None) -> Any:
+        """One line per document and word, and for prior and rest, in the library of the documents.
+
+        Without a label there is one field per class, and the lines of a document add up to the joint scores.
+        With a label there is what each line says for it, `nats`, against another class or against its prior,
+        and the lines add up to the log odds or the log posterior.
+        """
+        if label is None and against is not None:
+            raise ValueError("against= needs a label to compare with it.")
+        said = [
+            self._lines(document) if label is None else self._lines_for(document, label, against)
+            for document in range(len(self))
+        ]
+        names = self.classes.tolist() if label is None else ["nats"]
+        fields: dict[str, Any] = {
+            "document": np.repeat(np.arange(len(said)), [len(words) for words, _ in said]),
+            "word": [word for words, _ in said for word in words],
+        }
+        columns = np.concatenate([gains for _, gains in said]) if said else np.empty((0, len(names)))
+        fields |= {str(name): columns[:, k] for k, name in enumerate(names)}
+        return self.container.frame(fields)
+
+    def _lines(self, document: int) -> tuple[list[str], Array]:
+        """The words of a document, its prior and the rest, and what each adds to the scores, (lines, k)."""
+        words, gains = self.words(document)
+        return [*words, "(prior)", "(rest)"], np.vstack([gains, self.prior, self.rest(document)])
+
+    def _lines_for(self, document: int, label: Any, against: Any) -> tuple[list[str], Array]:
+        """The same lines for one class, (lines, 1); against the prior, words that say the same overlap."""
+        words, gains = self._lines(document)
+        a, prior = class_index(label, self.classes), len(words) - 2
+        log_prior = log_softmax(self.prior[np.newaxis])[0]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if against is not None:
+                odds = gains[:, a] - gains[:, class_index(against, self.classes)]
+            else:
+                odds = gains[:, a] - log_sum(gains + log_prior)
+                odds[prior] = log_prior[a]
+            # What is ruled out in both says nothing about the two.
+            odds = np.where(np.isnan(odds), 0.0, odds)
+            if against is None:
+                words = [*words, "(overlap)"]
+                overlap = np.log(self.posterior[document, a]) - odds.sum()
+                odds = np.append(odds, 0.0 if np.isnan(overlap) else overlap)
+        return words, odds[:, np.newaxis]
+
+    def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
+        """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        from suffice.plots.explanation import ExplanationDisplay
+
+        return ExplanationDisplay(self).plot(ax, **options)
+
+    def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
+        """One document in words: what speaks for the class, and what against it."""
+        a, b = self._pair(document, label, against)
+        names = self.classes.tolist()
+        evidence = self.evidence(document, names[a], names[b])
+        entries = evidence[:MOST_WORDS]
+        if len(evidence) > MOST_WORDS:
+            rest = float(sum(value for _, value in evidence[MOST_WORDS:]))
+            entries.append((f"({len(evidence) - MOST_WORDS} other words)", rest))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            prior = float(difference(self.prior[a], self.prior[b]))
+            odds = float(self.total[document, a] - self.total[document, b])
+            ruled_out = a != b and np.isnan(odds)
+            if ruled_out:  # some more than others
+                odds = float(np.subtract(*np.log(self.posterior[document, [a, b]])))
+            left = odds - prior - float(sum(value for _, value in evidence))
+        entries.append(("(prior)", prior))
+        if np.isfinite(left) and abs(left) > 1e-9:
+            entries.append(("(absent or unknown words)", left))
+        if not np.isnan(odds):
+            entries.append(("log odds", odds))
+        entries = [(printable(word), value) for word, value in entries]
+        width = max(len(word) for word, _ in entries)
+        head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
+        lines = [f"  {word:<{width}}  {value:+8.3f}" for word, value in entries]
+        if ruled_out:
+            lines.append("  alpha = 0 rules both out; with very little smoothing, the odds tend to these")
+            if np.isnan(odds):
+                lines[-1] = "  alpha = 0 rules both out, and another class less so"
+        return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
+
+    def html(
+        self,
+        document: int = 0,
+        label: Any = None,
+        against: Any = None,
+        *,
+        characters: int | None = MOST_CHARACTERS,
+    ) -> str:
+        """The document with its words shaded: blue speaks for the class, orange against it.
+
+        Of a longer document only the first so many characters are shown, all of them with characters=None.
+        """
+        a, b = self._pair(document, label, against)
+        names = self.classes.tolist()
+        text = self.documents.text(document)
+        end = len(text) if characters is None else min(characters, len(text))
+        shares = self._shares(document, names[a], names[b], words_end(text, end, self.language.analysis))
+        largest = max((abs(value) for value in shares.values() if np.isfinite(value)), default=0.0)
+        pieces, done = [], 0
+        for (start, after), value in sorted(shares.items()):
+            if np.isnan(value) or start < done:  # ruled out in both, or shaded already
+                continue
+            strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
+            pieces.append(_escaped(text[done:start]))
+            pieces.append(
+                f'<span style="background: rgba({_tint(value > 0)}, {0.85 * strength:.2f})" '
+                f'title="{value:+.3f} nats">{_escaped(text[start:after])}</span>'
+            )
+            done = after
+        pieces.append(_escaped(text[done:end]))
+        title = _escaped(
+            f"{names[a]!r} with probability {self.posterior[document, a]:.4f}, against {names[b]!r}"
+        )
+        cut = ""
+        if end < len(text):
+            cut = (
+                f"<p><i>The first {end:,} of {len(text):,} characters are shown; all of them were counted. "
+                "html(characters=None) shows all.</i></p>"
+            )
+        return (
+            f'<div style="font-family: sans-serif; max-width: 45em"><p><b>{title}</b></p>'
+            f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p>{cut}</div>'
+        )
+
+    def _shares(self, document: int, label: Any, against: Any, end: int) -> dict[tuple[int, int], float]:
+        """What each word, or character, up to `end` says: the words of one term share what it says."""
+        language = self.language
+        counts = count(
+            self.documents.part(document, document + 1), language.analysis, language.vocabulary, grow=False
+        )
+        times = dict(zip(language.vocabulary.words_of(counts.terms), counts.counts.tolist(), strict=True))
+        evidence = dict(self.evidence(document, label, against))
+        shares: dict[tuple[int, int], float] = defaultdict(float)
+        for term, spans in place_terms(self.documents.text(document)[:end], language.analysis):
+            if term in evidence and spans:
+                share = evidence[term] / len(spans) / times[term]
+                for span in spans:
+                    shares[span] += share
+        return shares
+
+    def _repr_html_(self) -> str:
+        return self.html(0) if len(self) else "<p>no documents</p>"
+
+    def __repr__(self) -> str:
+        head = f"TextExplanation of {len(self)} documents × {len(self.classes)} classes"
+        return f"{head}\n{self.describe(0)}" if len(self) else head
+
+    def _check(self, document: int) -> None:
+        if not 0 <= document < len(self):
+            raise IndexError(f"there is no document {document}; there are {len(self)}.")
+
+    def _pair(self, document: int, label: Any, against: Any) -> tuple[int, int]:
+        """The classes asked for, or the most probable and the next."""
+        self._check(document)
+        order = [int(k) for k in np.argsort(-self.posterior[document], kind="stable")]
+        a = order[0] if label is None else class_index(label, self.classes)
+        others = [k for k in order if k != a] or [a]
+        return a, others[0] if against is None else class_index(against, self.classes)
+
+
+def printable(word: str) -> str:
+    """A word as it can be printed: control characters as escapes, and a very long one shortened."""
+    shown = "".join(c if c.isprintable() else _escape(c) for c in word[: MOST_LETTERS + 1])
+    return shown if len(shown) <= MOST_LETTERS else shown[: MOST_LETTERS - 1] + "…"
+
+
+def _escape(characters: str) -> str:
+    """What Python writes for these characters in a string."""
+    return characters.encode("unicode_escape").decode()
+
+
+def _escaped(text: str) -> str:
+    """A text as HTML, with control characters as escapes."""
+    return html.escape(CONTROL.sub(lambda found: _escape(found.group()), text))
+
+
+@cache
+def _tint(speaks_for: bool) -> str:
+    """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    from suffice.plots.palette import AGAINST, FOR, rgb
+
+    return ", ".join(str(round(255 * share)) for share in rgb(FOR if speaks_for else AGAINST).tolist())

@@ -1,1 +1,0 @@
-"""The pictures themselves, which know a model only by its methods; `suffice.plots` is their public room."""

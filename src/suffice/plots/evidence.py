@@ -1,0 +1,228 @@
+"""EvidenceDisplay: how much each column tells, over all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.plots.display import (
+    Display,
+    bounded,
+    default_width,
+    draw_far_nearer,
+    foreground,
+    legend_below,
+    legend_room,
+)
+from suffice.plots.layout import beyond, fitted_pair, keep_within, name_ticks
+from suffice.plots.palette import COLOURS, DISTINCT, styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ROW_HEIGHT = 0.3
+WORDS = {
+    "weight_of_evidence": "weight of evidence (nats)",
+    "kl": "Kullback–Leibler divergence (nats)",
+    "bhattacharyya": "Bhattacharyya distance",
+}
+ALL = ""
+"""The group of lines that name no classes."""
+
+
+@dataclass
+class EvidenceDisplay(Display):
+    """A measure of separation per column: a bar for each class or pair of classes, a point if they are many.
+
+    Parameters
+    ----------
+    evidence : pandas, Polars or pyarrow frame, or a result whose `to_frame()` gives one
+        One line per column, and class or pair of classes: the field `column`, perhaps fields of text that
+        name the classes, and fields of numbers, the measures (weight of evidence, KL, Bhattacharyya, …).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from suffice.plots import EvidenceDisplay
+    >>> frame = pa.table({"column": ["age", "sex"], "class": ["a", "a"], "kl": [0.4, 1.5]})
+    >>> EvidenceDisplay(frame).measures
+    ['kl']
+    """
+
+    evidence: Any
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        pairs: bool = False,
+        measure: str | None = None,
+        most: int = 15,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the evidence of each column of a fitted generative model.
+
+        Parameters
+        ----------
+        estimator : fitted BayesClassifier, GaussianDiscriminant, …
+        pairs : bool, default=False
+            Whether to draw it for each pair of classes.
+        measure, most, ax
+            As `plot` takes them.
+
+        Returns
+        -------
+        EvidenceDisplay
+        """
+        if not hasattr(estimator, "evidence"):
+            raise TypeError(
+                f"{type(estimator).__name__} has no evidence of columns; a BayesClassifier or a "
+                "GaussianDiscriminant has."
+            )
+        return cls(estimator.evidence().to_frame(pairs=pairs)).plot(ax, measure=measure, most=most)
+
+    def __post_init__(self) -> None:
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(self.to_frame(), eager_only=True)
+        if len(frame) == 0:
+            raise ValueError("there is no line to draw; pairs of classes need two of them.")
+        if "column" not in frame.columns:
+            raise ValueError(f"the frame needs a field 'column'; it has {frame.columns}.")
+        schema = frame.schema
+        self._names = [str(name) for name in frame["column"].to_list()]
+        grouping = [name for name in frame.columns if name != "column" and not schema[name].is_numeric()]
+        classes = [
+            tuple(str(value) for value in values)
+            for values in zip(*(frame[name].to_list() for name in grouping), strict=True)
+        ] or [()] * len(self._names)
+        self._groups = [" against ".join(names) or ALL for names in classes]
+        self._classes = dict(zip(self._groups, classes, strict=True))
+        self._values = {
+            name: np.array(frame[name].to_list(), dtype=np.float64)
+            for name in frame.columns
+            if name != "column" and schema[name].is_numeric()
+        }
+        if not self._values:
+            raise ValueError(f"the frame has no field of numbers to draw; it has {frame.columns}.")
+
+    @property
+    def measures(self) -> list[str]:
+        """The fields that can be drawn."""
+        return list(self._values)
+
+    def plot(self, ax: Axes | None = None, *, measure: str | None = None, most: int = 15) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Those of a new figure unless given.
+        measure : str, optional
+            Which field of numbers to draw; the first unless given.
+        most : int, default=15
+            Columns to draw, the ones that tell most.
+
+        Returns
+        -------
+        EvidenceDisplay
+        """
+        if most < 1:
+            raise ValueError(f"most must be a whole number ≥ 1, got {most!r}.")
+        measure = self.measures[0] if measure is None else measure
+        columns, groups, heights = self.bars(measure, most)
+        many = len(groups) > DISTINCT
+        own, rows = ax is None, len(columns) * (1.0 if many else max(1.0, 0.5 * len(groups)))
+        ax = self._start(ax, (default_width(), 1.2 + ROW_HEIGHT * rows))
+        if many:
+            self._draw_points(ax, groups, heights)
+        else:
+            self._draw_bars(ax, groups, heights)
+        name_ticks(ax.yaxis, range(len(columns)), columns)
+        ax.set_ylim(len(columns) - 0.5, -0.5)
+        ax.axvline(0.0, color=foreground(), linewidth=0.8)
+        ax.set_xlabel(WORDS.get(measure, measure.replace("_", " ")), loc="right")
+        if many:
+            draw_far_nearer(ax, bounded(heights))
+        if groups != [ALL]:
+            legend_below(ax, own=own)
+        else:
+            keep_within(ax)
+        return self
+
+    def _draw_bars(self, ax: Axes, groups: list[str], heights: Array) -> None:
+        """A bar for each group, with its length written where there is one group, or none could be drawn."""
+        thick, drawn = 0.8 / len(groups), bounded(heights)
+        at = np.arange(len(heights))
+        for g, (group, look) in enumerate(zip(groups, styles(len(groups)), strict=True)):
+            places = at + (g - (len(groups) - 1) / 2.0) * thick
+            ax.barh(
+                places,
+                drawn[:, g],
+                thick,
+                color=look.colour,
+                hatch=look.hatch,
+                edgecolor=foreground(),
+                linewidth=0.5,
+                label=self._name(group, ax),
+            )
+        written = {
+            (i, g): f"{heights[i, g]:.3g}".replace("inf", "∞")
+            for i, g in np.ndindex(*heights.shape)
+            if np.isposinf(heights[i, g]) or (len(groups) == 1 and heights[i, g] >= 0.0)
+        }
+        for (i, g), text in written.items():
+            place = (drawn[i, g], at[i] + (g - (len(groups) - 1) / 2.0) * thick)
+            ax.annotate(text, place, (3, 0), textcoords="offset points", va="center", fontsize="small")
+        if written:
+            low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
+            ax.set_xlim(1.05 * low, high + beyond(ax, written.values()) * ((high - low) or 1.0))
+
+    def _draw_points(self, ax: Axes, groups: list[str], heights: Array) -> None:
+        """A point for each class or pair of classes, and their mean."""
+        drawn = bounded(heights)
+        i, g = np.nonzero(np.isfinite(heights) | np.isposinf(heights))
+        aside = np.random.default_rng(0).uniform(-0.25, 0.25, len(i))
+        one = "a pair of classes" if len(self._classes[groups[0]]) == 2 else "a class"
+        ax.scatter(
+            drawn[i, g], i + aside, s=10, c=COLOURS[0], alpha=0.8, linewidths=0, label=one, rasterized=True
+        )
+        ax.scatter(
+            drawn.mean(axis=1),
+            range(len(drawn)),
+            s=140,
+            marker="|",
+            c=[foreground()],
+            linewidths=2,
+            label="mean",
+            zorder=3,
+        )
+
+    def _name(self, group: str, ax: Axes) -> str:
+        """What a legend calls a group."""
+        names = self._classes[group]
+        return fitted_pair("", *names, legend_room(ax)) if len(names) == 2 else group or "_all"
+
+    def bars(self, measure: str, most: int) -> tuple[list[str], list[str], Array]:
+        """Columns that tell most first, groups, and the measure of each, (columns, groups)."""
+        if measure not in self._values:
+            raise ValueError(f"there is no measure {measure!r}; the frame has {self.measures}.")
+        columns, groups = list(dict.fromkeys(self._names)), list(dict.fromkeys(self._groups))
+        heights = np.full((len(columns), len(groups)), np.nan)
+        row = {name: i for i, name in enumerate(columns)}
+        place = {name: g for g, name in enumerate(groups)}
+        for name, group, value in zip(self._names, self._groups, self._values[measure], strict=True):
+            heights[row[name], place[group]] = value
+        order: NDArray[np.intp] = np.argsort(-np.nan_to_num(np.abs(heights)).max(axis=1), kind="stable")[
+            :most
+        ]
+        return [columns[i] for i in order], groups, heights[order]
+
+    def to_frame(self) -> Any:
+        """The frame that is drawn."""
+        return self.evidence.to_frame() if hasattr(self.evidence, "to_frame") else self.evidence

@@ -1,0 +1,252 @@
+"""Where a picture asks a model: values of the columns drawn, and what stands in the other columns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.plots.layout import LABELS, fitted, name_ticks, room_in_inches, width_in_inches
+from suffice.tables.columns import array_column
+from suffice.tables.table import Table, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axis import XAxis, YAxis
+
+Kind = Literal["numbers", "moments", "counts", "levels"]
+SECONDS_PER_DAY = 86400.0
+MOST_LEVELS = 30
+MOST_DATES = 5
+JITTER = 0.3
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Values of one column, and where they lie on an axis."""
+
+    column: int
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    """What the column may hold: floats (seconds for moments), or objects for levels."""
+    n_levels: int = 0
+    """How many levels the column has; only the most frequent are drawn."""
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether what lies between two values is a value too."""
+        return self.kind in ("numbers", "moments")
+
+    @property
+    def positions(self) -> Array:
+        """The place of each value."""
+        if self.kind == "levels":
+            return np.arange(len(self.values), dtype=np.float64)
+        numbers = self.values.astype(np.float64)
+        return numbers / SECONDS_PER_DAY if self.kind == "moments" else numbers
+
+    @property
+    def edges(self) -> Array:
+        """The borders halfway between the values."""
+        at = self.positions
+        if len(at) == 1:
+            return np.array([at[0] - 0.5, at[0] + 0.5])
+        middle = 0.5 * (at[1:] + at[:-1])
+        return np.concatenate([[2.0 * at[0] - middle[0]], middle, [2.0 * at[-1] - middle[-1]]])
+
+    @property
+    def widths(self) -> Array:
+        """The length of axis that belongs to each value; 1 for counts and levels, which have no width."""
+        return np.diff(self.edges) if self.is_smooth else np.ones(len(self.values))
+
+    def locate(self, table: Table, rng: np.random.Generator) -> Array:
+        """Where each row of a table lies, NaN for gaps; counts and levels are spread a little."""
+        if self.kind != "levels":
+            at = table.numbers([self.column])[:, 0].astype(np.float64)
+            at = at / SECONDS_PER_DAY if self.kind == "moments" else at
+        else:
+            held = table.levels(self.column)
+            place = {value: float(i) for i, value in enumerate(self.values.tolist())}
+            at = np.array([*(place.get(value, np.nan) for value in held.values), np.nan])[held.codes]
+        return at if self.is_smooth else at + rng.uniform(-JITTER, JITTER, len(at))
+
+    def dress(self, axis: XAxis | YAxis) -> None:
+        """Name the axis and its ticks."""
+        width, height = room_in_inches(axis.axes)
+        across = axis.axis_name == "x"
+        many = self.n_levels > len(self.values)
+        levels = f" (top {len(self.values)} of {self.n_levels})" if many else ""
+        long = (0.9 * width if across else 0.6 * height) - width_in_inches(levels)
+        name = fitted(self.name, long) + levels
+        if across:  # a name wider than the axes goes to the left, below those of the ticks
+            wide = width_in_inches(name) > (1.0 - LABELS) * width
+            axis.axes.set_xlabel(name, loc="right" if wide else "center")
+        else:
+            axis.axes.set_ylabel(name)
+        if self.kind == "levels":
+            name_ticks(axis, self.positions.tolist(), [str(value) for value in self.values.tolist()])
+        elif self.kind == "moments":
+            import matplotlib.dates
+
+            dates: Any = matplotlib.dates  # not typed
+            locator = dates.AutoDateLocator(minticks=2, maxticks=MOST_DATES)
+            axis.set_major_locator(locator)
+            axis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        elif self.kind == "counts":
+            from matplotlib.ticker import MaxNLocator
+
+            axis.set_major_locator(MaxNLocator(integer=True))
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The columns that are not drawn: missing, so that the model leaves them out, or held at a value."""
+
+    table: Table
+    held: dict[int, Any]
+
+    @classmethod
+    def of(
+        cls, estimator: Any, table: Table, drawn: tuple[int, ...], held: Mapping[Hashable, Any] | None
+    ) -> Surroundings:
+        """What is held as asked; the rest missing where the model marginalises, else in the middle."""
+        asked = {position(table, name): value for name, value in (held or {}).items()}
+        fixed = {j: _cell(value, table.label(j)) for j, value in asked.items()}
+        both = [table.names[j] for j in drawn if j in fixed]
+        if both:
+            raise ValueError(f"column {both[0]!r} is drawn, so it cannot be held; leave it out of held=.")
+        if not marginalises(estimator):
+            # In the middle of what was seen, since such a model has no term for a gap.
+            others = (j for j in range(table.n_columns) if j not in fixed and j not in drawn)
+            fixed |= {j: _middle(table, j) for j in others}
+        return cls(table, fixed)
+
+    def rows(self, cells: Mapping[int, NDArray[Any]]) -> Any:
+        """Rows with these cells in the drawn columns, in the container of the table."""
+        n = len(next(iter(cells.values())))
+        columns = []
+        for j in range(self.table.n_columns):
+            if j in cells:
+                columns.append(cells[j])
+            elif j in self.held:
+                columns.append(_repeated(self.held[j], n))
+            else:
+                columns.append(np.full(n, np.nan))
+        return self.table.container.build(columns)
+
+    def named(self) -> dict[Any, Any]:
+        """What is held, by name."""
+        return {self.table.names[j]: value for j, value in self.held.items()}
+
+    def grid(self, estimator: Any, column: int, resolution: int, margin: float) -> Grid:
+        """Values of a column over the range it has in the table."""
+        table, name = self.table, str(self.table.names[column])
+        kind = _kind(estimator, table, column)
+        if kind == "levels":
+            levels = table.levels(column)
+            counts = np.bincount(levels.codes[levels.codes >= 0], minlength=len(levels.values))
+            kept = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+            chosen = sorted(
+                (levels.values[i] for i in kept), key=lambda level: (isinstance(level, str), level)
+            )
+            if not chosen:
+                raise ValueError(f"{table.label(column)} has no value in X, so there is nothing to draw.")
+            values = np.empty(len(chosen), dtype=object)
+            values[:] = chosen
+            return Grid(column, name, kind, values, len(levels.values))
+        seen = table.numbers([column])[:, 0].astype(np.float64)
+        seen = seen[~np.isnan(seen)]
+        if not len(seen):
+            raise ValueError(f"{table.label(column)} has no value in X, so there is nothing to draw.")
+        low, high = float(seen.min()), float(seen.max())
+        if kind == "counts":
+            return Grid(column, name, kind, np.unique(np.linspace(low, high, resolution).round()))
+        room = margin * (high - low) if high > low else max(abs(low), 1.0)
+        wanted = np.linspace(low - room, high + room, resolution)
+        # A container of whole numbers rounds: the picture is drawn where the model is asked.
+        asked = read_table(self.rows({column: wanted})).numbers([column])[:, 0]
+        return Grid(column, name, kind, np.unique(asked.astype(np.float64)))
+
+
+def marginalises(estimator: Any) -> bool:
+    """Whether a missing cell means to the model that its column is left out: a density that takes gaps."""
+    from sklearn.utils import get_tags
+
+    return hasattr(estimator, "with_priors") and bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def position(table: Table, column: Hashable) -> int:
+    """The position of a column given by name or position."""
+    if column in table.names:
+        return table.names.index(column)
+    if isinstance(column, int) and 0 <= column < table.n_columns:
+        return column
+    raise ValueError(f"there is no column {column!r}; the columns are {list(table.names)[:20]}.")
+
+
+def log_densities(estimator: Any, rows: Any) -> Array:
+    """Log p(x | C_k) of the observed cells of each row, (n, k)."""
+    even = estimator.with_priors("uniform")
+    joint = np.asarray(even.predict_joint_log_proba(rows))
+    return np.asarray(joint + np.log(joint.shape[1]))
+
+
+def said_something(estimator: Any, rows: Any, column: int) -> NDArray[np.bool_]:
+    """In which rows a column is not ignored: an ignored cell adds exactly 0 to every class."""
+    return np.asarray(np.any(estimator.explain(rows).contributions[:, column] != 0.0, axis=1))
+
+
+def _kind(estimator: Any, table: Table, column: int) -> Kind:
+    """How a column is drawn: by its family where the model has one, else by its cells."""
+    cells = table.kind(column)
+    schema = getattr(estimator, "schema_", None)
+    family = None if schema is None else schema.columns[column].family
+    if schema is not None and family is not None:
+        factor = next(factor for factor in schema.factors if column in factor.columns)
+        if factor.reads == "documents":
+            raise ValueError(
+                f"{table.label(column)} holds text, which has no axis; explain(X) and top_words() show it."
+            )
+        if family.factor == "counts":
+            raise ValueError(
+                f"{table.label(column)} belongs to a {family.name} of {len(factor.columns)} columns, which "
+                "is observed or missing as a whole and has no axis; DensityDisplay shows its shares."
+            )
+        if factor.reads == "levels":
+            return "levels"
+        if family.discrete and cells == "number":
+            return "counts"
+    if cells in ("level", "boolean"):
+        return "levels"
+    return "moments" if cells == "moment" else "numbers"
+
+
+def _middle(table: Table, column: int) -> Any:
+    """The median of a column of numbers, the most frequent of its levels."""
+    if table.kind(column) in ("level", "boolean"):
+        levels = table.levels(column)
+        counts = np.bincount(levels.codes[levels.codes >= 0], minlength=max(len(levels.values), 1))
+        return levels.values[int(counts.argmax())] if levels.values else None
+    numbers = table.numbers([column])[:, 0].astype(np.float64)
+    return float(np.nanmedian(numbers)) if not np.isnan(numbers).all() else np.nan
+
+
+def _cell(value: Any, label: str) -> Any:
+    """A value as a container takes it: a level, or a number (seconds for moments and durations)."""
+    cells = np.empty(1, dtype=object)
+    cells[0] = value
+    column = array_column(cells, label)
+    return value if column.kind in ("level", "boolean") else float(column.numbers()[0])
+
+
+def _repeated(value: Any, n: int) -> NDArray[Any]:
+    """One value n times: floats for numbers, else objects."""
+    if isinstance(value, (float, int, np.number)) and not isinstance(value, bool):
+        return np.full(n, float(value))
+    cells = np.empty(n, dtype=object)
+    cells[:] = [value] * n
+    return cells

@@ -1,0 +1,346 @@
+"""PosteriorDisplay: the posterior of any model over two of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.plots.display import Display, background, foreground, legend_below, make_frame
+from suffice.plots.grid import Grid, Surroundings, log_densities, marginalises, position, said_something
+from suffice.plots.layout import keep_within
+from suffice.plots.palette import DISTINCT, mixed, rgb, styles
+from suffice.tables.container import Container
+from suffice.tables.table import Table, read_labels, read_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MASSES = (0.9, 0.5)
+"""How much of its class each density contour encloses."""
+MOST_LARGE = 400
+"""Rows beyond which their markers become smaller."""
+FARTHEST = 700.0
+"""Log odds beyond which a boundary is not sought."""
+
+
+@dataclass
+class PosteriorDisplay(Display):
+    """Posteriors over two columns as mixed colours, with boundaries, class densities and rows.
+
+    Make one with `from_estimator`.
+
+    Attributes
+    ----------
+    posterior : ndarray of shape (ny, nx, k)
+        p(C_k | x) at each point of the grid.
+    log_density : ndarray of shape (ny, nx, k) or None
+        log p(x | C_k) of the two columns and those held; None for models that have no density.
+    held : dict
+        The columns held at a value, and the value. All others are marginalised out.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> from suffice.plots import PosteriorDisplay
+    >>> X, species = suffice.load_penguins()
+    >>> model = suffice.BayesClassifier().fit(X, species)
+    >>> columns = ("bill_length_mm", "flipper_length_mm")
+    >>> display = PosteriorDisplay.from_estimator(model, X, species, columns=columns, resolution=50)
+    >>> display.posterior.shape[2]
+    3
+    """
+
+    x: Grid
+    y: Grid
+    classes: NDArray[Any]
+    posterior: Array
+    log_posterior: Array
+    log_density: Array | None
+    points: tuple[Array, Array, NDArray[np.intp]] | None
+    """Across, up and class of each row."""
+    held: dict[Any, Any]
+    container: Container
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        columns: Sequence[Hashable] | None = None,
+        held: Mapping[Hashable, Any] | None = None,
+        resolution: int = 120,
+        posterior: bool = True,
+        densities: bool | None = None,
+        boundaries: bool = True,
+        legend: bool = True,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw what a fitted classifier says over a grid of two columns.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with predict_proba
+        X : table
+            Its columns say over which range to draw, and in which container the model is asked.
+        y : labels, optional
+            With them, the rows of X are drawn as points.
+        columns : two names or positions, optional
+            Which columns to draw; needed where X has more than two.
+        held : dict of column → value, optional
+            Columns to hold at a value. All others are missing, which marginalises them out of a generative
+            model of this library. Any other model has them held at their median (the most frequent level
+            for text and flags).
+        resolution : int, default=120
+            Points along each axis.
+        posterior, densities, boundaries, legend, ax
+            As `plot` takes them.
+
+        Returns
+        -------
+        PosteriorDisplay
+        """
+        table = read_table(X)
+        across, up = _two_columns(table, columns)
+        around = Surroundings.of(estimator, table, (across, up), held)
+        grids = [around.grid(estimator, j, resolution, 0.05) for j in (across, up)]
+        at_x, at_y = (cells.ravel() for cells in np.meshgrid(grids[0].values, grids[1].values, indexing="xy"))
+        rows = around.rows({across: at_x, up: at_y})
+        p = np.asarray(estimator.predict_proba(rows))
+        shape = (len(grids[1].values), len(grids[0].values), p.shape[1])
+        with np.errstate(divide="ignore"):
+            log_posterior = (
+                estimator.predict_log_proba(rows) if hasattr(estimator, "predict_log_proba") else np.log(p)
+            )
+        classes = np.asarray(estimator.classes_)
+        display = cls(
+            x=grids[0],
+            y=grids[1],
+            classes=classes,
+            posterior=p.reshape(shape),
+            log_posterior=np.asarray(log_posterior).reshape(shape),
+            log_density=_densities(estimator, around, grids, rows, shape),
+            points=None if y is None else _points(table, y, grids, classes),
+            held=around.named(),
+            container=table.container,
+        )
+        return display.plot(
+            ax, posterior=posterior, densities=densities, boundaries=boundaries, legend=legend
+        )
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        posterior: bool = True,
+        densities: bool | None = None,
+        boundaries: bool = True,
+        legend: bool = True,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Those of a new figure unless given.
+        posterior : bool, default=True
+            Whether to mix the classes' colours by their posteriors.
+        densities : bool, optional
+            Whether to draw contours that enclose 50 % and 90 % of each class; only where both columns are
+            continuous and the model has a density. Unless told, they are drawn of up to six classes.
+        boundaries : bool, default=True
+            Whether to draw lines where the most probable class changes.
+        legend : bool, default=True
+            Whether to name the classes below the picture.
+
+        Returns
+        -------
+        PosteriorDisplay
+        """
+        own, ax = ax is None, self._start(ax)
+        from matplotlib.colors import to_rgb
+
+        looks = styles(len(self.classes))
+        contours = (len(looks) <= DISTINCT if densities is None else densities) and self._has_contours
+        ink = np.array(to_rgb(foreground()))
+        if posterior:
+            colours = mixed(self.posterior, [rgb(look.colour) for look in looks], background(ax))
+            ax.pcolormesh(self.x.edges, self.y.edges, np.clip(colours, 0.0, 1.0), rasterized=True)
+        if contours and self.log_density is not None:
+            for k, look in enumerate(looks):
+                levels = self._contours(k)
+                if levels:
+                    log_p = np.maximum(self.log_density[:, :, k], levels[0] - FARTHEST)
+                    ax.contour(
+                        self.x.positions,
+                        self.y.positions,
+                        log_p,
+                        levels=levels,
+                        colors=[tuple(0.5 * (rgb(look.colour) + ink))],
+                        linestyles=[look.line],
+                        linewidths=1.2,
+                    )
+        if boundaries:
+            self._draw_boundaries(ax)
+        if self.points is not None:
+            across, up, codes = self.points
+            for k, look in enumerate(looks):
+                mine = codes == k
+                ax.scatter(
+                    across[mine],
+                    up[mine],
+                    s=min(16.0, max(5.0, 16.0 * np.sqrt(MOST_LARGE / len(codes)))),
+                    marker=look.marker,
+                    c=look.colour,
+                    edgecolors=foreground(),
+                    linewidths=0.5 if len(codes) <= MOST_LARGE else 0.3,
+                    zorder=3,
+                )
+        self.x.dress(ax.xaxis)
+        self.y.dress(ax.yaxis)
+        ax.set(xlim=self.x.edges[[0, -1]], ylim=self.y.edges[[0, -1]])
+        if legend:
+            legend_below(ax, self.handles(lines=contours), own=own)
+        else:
+            keep_within(ax)
+        return self
+
+    @property
+    def _has_contours(self) -> bool:
+        return self.log_density is not None and self.x.is_smooth and self.y.is_smooth
+
+    def handles(self, *, lines: bool = False) -> list[Any]:
+        """What a legend shows: each class by its marker and, if asked, by the line of its contours."""
+        from matplotlib.lines import Line2D
+
+        looks = zip(styles(len(self.classes)), self.classes.tolist(), strict=True)
+        return [
+            Line2D(
+                [],
+                [],
+                color=look.colour,
+                linestyle=look.line if lines else "none",
+                marker=look.marker,
+                label=str(label),
+                markeredgecolor=foreground(),
+                markeredgewidth=0.5,
+            )
+            for look, label in looks
+        ]
+
+    def to_frame(self) -> Any:
+        """One line per point of the grid, with the posterior of each class."""
+        across, up = np.meshgrid(self.x.values, self.y.values, indexing="xy")
+        fields: dict[str, Any] = {self.x.name: across.ravel().tolist(), self.y.name: up.ravel().tolist()}
+        for k, label in enumerate(self.classes.tolist()):
+            fields[f"p({label})"] = self.posterior[:, :, k].ravel()
+        return make_frame(fields, self.container)
+
+    def winners(self) -> NDArray[np.intp]:
+        """The most probable class at each point, (ny, nx)."""
+        return np.asarray(self.log_posterior.argmax(axis=2))
+
+    def _draw_boundaries(self, ax: Axes) -> None:
+        from matplotlib.collections import LineCollection
+        from matplotlib.patheffects import withStroke
+
+        colour, paper = foreground(), tuple(background(ax))
+        if not (self.x.is_smooth and self.y.is_smooth):
+            segments = _steps(self.winners(), self.x.edges, self.y.edges)
+            ax.add_collection(LineCollection(segments, colors=[paper], linewidths=3.0, capstyle="projecting"))
+            ax.add_collection(
+                LineCollection(segments, colors=[colour], linewidths=1.4, capstyle="projecting")
+            )
+            return
+        halo = [withStroke(linewidth=3.0, foreground=paper)]
+        for k in range(len(self.classes)):
+            lead = _lead(self.log_posterior, k)
+            if lead.min() < 0.0 < lead.max():
+                ax.contour(
+                    self.x.positions,
+                    self.y.positions,
+                    lead,
+                    levels=[0.0],
+                    colors=[colour],
+                    linewidths=1.4,
+                    path_effects=halo,
+                )
+
+    def _contours(self, k: int) -> list[float]:
+        """Log densities whose contours enclose the masses, of what lies in the picture; least first."""
+        assert self.log_density is not None  # noqa: S101
+        log_p = self.log_density[:, :, k]
+        finite = np.isfinite(log_p)
+        if not finite.any():
+            return []
+        area = np.outer(self.y.widths, self.x.widths)[finite]
+        heights = log_p[finite]
+        order = np.argsort(-heights)
+        mass = np.cumsum(np.exp(heights[order] - heights[order[0]]) * area[order])
+        levels = [float(heights[order[np.searchsorted(mass, share * mass[-1])]]) for share in MASSES]
+        return levels if levels[0] < levels[1] < heights[order[0]] else []
+
+
+def _two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int, int]:
+    if columns is None:
+        if table.n_columns != 2:
+            raise ValueError(
+                f"X has {table.n_columns} columns; say which two to draw, as columns=("
+                f"{', '.join(repr(name) for name in table.names[:2])}). They are {list(table.names)[:20]}."
+            )
+        return 0, 1
+    if isinstance(columns, str) or len(columns) != 2:
+        raise ValueError(f"columns must be two columns of X, got {columns!r}; DensityDisplay draws one.")
+    across, up = (position(table, column) for column in columns)
+    if across == up:
+        raise ValueError(f"columns must be two different columns, got {columns!r}; DensityDisplay draws one.")
+    return across, up
+
+
+def _densities(
+    estimator: Any, around: Surroundings, grids: Sequence[Grid], rows: Any, shape: tuple[int, int, int]
+) -> Array | None:
+    """Log p(x | C_k), −inf where the model ignores a value because it lies outside its family's support."""
+    if not marginalises(estimator):
+        return None
+    log_p = log_densities(estimator, rows).reshape(shape)
+    inside = [
+        said_something(estimator, around.rows({grid.column: grid.values}), grid.column) for grid in grids
+    ]
+    return np.where(np.outer(inside[1], inside[0])[:, :, np.newaxis], log_p, -np.inf)
+
+
+def _points(
+    table: Table, y: Any, grids: Sequence[Grid], classes: NDArray[Any]
+) -> tuple[Array, Array, NDArray[np.intp]]:
+    labels = read_labels(y)
+    if len(labels) != table.n_rows:
+        raise ValueError(f"X has {table.n_rows} rows and y has {len(labels)} labels; they must be as many.")
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    rng = np.random.default_rng(0)
+    across, up = (grid.locate(table, rng) for grid in grids)
+    return across, up, codes
+
+
+def _lead(log_p: Array, k: int) -> Array:
+    """How far class k is ahead of the best other class, in log odds, bounded."""
+    others = np.delete(log_p, k, axis=2).max(axis=2)
+    with np.errstate(invalid="ignore"):
+        lead = np.nan_to_num(log_p[:, :, k] - others, nan=0.0, posinf=FARTHEST, neginf=-FARTHEST)
+    return np.asarray(np.clip(lead, -FARTHEST, FARTHEST))
+
+
+def _steps(winners: NDArray[np.intp], x: Array, y: Array) -> list[Array]:
+    """The borders between neighbouring cells of different classes, as segments."""
+    upright = np.argwhere(winners[:, 1:] != winners[:, :-1]).tolist()
+    level = np.argwhere(winners[1:] != winners[:-1]).tolist()
+    return [np.array([[x[j + 1], y[i]], [x[j + 1], y[i + 1]]]) for i, j in upright] + [
+        np.array([[x[j], y[i + 1]], [x[j + 1], y[i + 1]]]) for i, j in level
+    ]

@@ -1,0 +1,337 @@
+"""Giving rows back in the container that rows came in."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from suffice.tables.columns import Kind, as_floats, frame_column, is_missing, kind_of_type, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+Library = Literal["numpy", "sparse", "pandas", "polars", "pyarrow"]
+
+
+@dataclass(frozen=True)
+class Container:
+    """What a table came in: an empty one of the same columns, and no data."""
+
+    library: Library
+    make_template: Callable[[], Any]
+    cell_types: tuple[type | None, ...]
+    """Per column what its cells were, where they were Python objects of one kind."""
+
+    @cached_property
+    def template(self) -> Any:
+        """The container without its rows, which carries names, dtypes and categories."""
+        return self.make_template()
+
+    @classmethod
+    def of(cls, library: Library, X: Any, cell_types: tuple[type | None, ...]) -> Container:
+        """Remember the container of some rows."""
+        if library == "numpy":
+            template = np.empty((0, X.shape[1]), X.dtype)
+        elif library == "sparse":
+            template = type(X)((0, X.shape[1]), dtype=X.dtype)
+        elif library == "pandas":
+            template = X.iloc[:0].copy()
+        else:
+            template = X.clear() if library == "polars" else X.schema.empty_table()
+        return cls(library, partial(itself, template), cell_types)
+
+    @classmethod
+    def of_documents(cls, column: Any) -> Container:
+        """Remember the container of one column of documents, as a table of that column.
+
+        Categories are strings here: those of documents would be the documents themselves.
+        """
+        library = type(column).__module__.partition(".")[0]
+        if library == "pandas" and hasattr(column, "iloc"):
+            empty = column.iloc[:0]
+            plain_strings = empty.astype(empty.cat.categories.dtype) if hasattr(empty, "cat") else empty
+            return cls.of("pandas", plain_strings.to_frame(column.name), (None,))
+        if library == "polars":
+            return cls.of("polars", column.clear().cast(str).to_frame(), (None,))
+        if library == "pyarrow":
+            import pyarrow as pa
+
+            return cls.of("pyarrow", pa.table([column.slice(0, 0)], names=["text"]), (None,))
+        if isinstance(column, np.ndarray) and column.dtype.kind in "OUT":
+            return cls.of("numpy", column[:0, np.newaxis], (None,))
+        return LIST
+
+    def documents(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Give one column of documents as they came: a list, an array or a Series."""
+        table = self.build(columns)
+        if self.library == "pandas":
+            return table.iloc[:, 0]
+        if self.library == "polars":
+            return table.to_series(0)
+        if self.library == "pyarrow":
+            return table.column(0)
+        return table[:, 0].tolist() if self.cell_types == LIST.cell_types else table[:, 0]
+
+    def build(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Give rows, one array per column (floats, or objects with None for missing), in this container."""
+        builders = {
+            "numpy": self._array,
+            "sparse": self._sparse,
+            "pandas": self._pandas,
+            "polars": self._polars,
+            "pyarrow": self._pyarrow,
+        }
+        return builders[self.library](columns)
+
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the cells of each column were."""
+        if self.library in ("numpy", "sparse"):
+            by_dtype: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
+            kind = by_dtype.get(self.template.dtype.kind, "number")
+            return tuple((cls and kind_of_type(cls)) or kind for cls in self.cell_types)
+        columns = range(len(self.cell_types))
+        if self.library == "pandas":
+            series = [self.template.iloc[:, j] for j in columns]
+        elif self.library == "polars":
+            series = self.template.get_columns()
+        else:
+            series = [self.template.column(j) for j in columns]
+        pairs = zip(series, self.cell_types, strict=True)
+        return tuple((cls and kind_of_type(cls)) or self._kind(one) for one, cls in pairs)
+
+    def frame(self, fields: dict[str, Any]) -> Any:
+        """Make a frame of named fields in this container's library, or in pyarrow if it has no frames."""
+        if self.library == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(fields)
+        if self.library == "polars":
+            import polars as pl
+
+            return pl.DataFrame(fields)
+        import pyarrow as pa
+
+        return pa.table(fields)
+
+    def _array(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Build a two-dimensional ndarray, of floats or objects where its dtype cannot miss a cell."""
+        dtype: np.dtype[Any] = self.template.dtype
+        rows = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
+        if dtype.kind == "O":
+            for j, values in enumerate(columns):
+                rows[:, j] = as_objects(values, self.cell_types[j])
+            return rows
+        if dtype.kind in "UST":
+            for j, values in enumerate(columns):
+                rows[:, j] = as_typed(values, "level")
+            return rows if any(map(is_missing, rows.ravel())) else rows.astype(dtype.kind)
+        kinds: dict[str, Kind] = {"M": "moment", "m": "duration"}
+        numbers = np.empty(rows.shape, np.float64) if dtype.kind not in kinds else np.empty(rows.shape, dtype)
+        for j, values in enumerate(columns):
+            numbers[:, j] = as_typed(values, kinds.get(dtype.kind, "number"))
+        if dtype.kind in "iub":
+            return numbers if np.isnan(numbers).any() else whole_numbers(numbers, dtype.name).astype(dtype)
+        return numbers.astype(dtype, copy=False)
+
+    def _sparse(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a sparse array or matrix of the template's class."""
+        dense = list(map(as_numbers, columns))
+        rows = [np.flatnonzero(column) for column in dense]
+        values = np.concatenate([column[row] for column, row in zip(dense, rows, strict=True)])
+        dtype = self.template.dtype
+        if dtype.kind in "iub":
+            dtype = np.dtype(np.float64) if np.isnan(values).any() else dtype
+            values = whole_numbers(values, self.template.dtype.name)
+        starts = np.cumsum([0, *map(len, rows)])
+        matrix = sparse.csc_array((values, np.concatenate(rows), starts), shape=(len(dense[0]), len(dense)))
+        return type(self.template)(matrix, dtype=dtype)
+
+    def _pandas(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a DataFrame, with the nullable dtype where a plain one cannot miss a cell."""
+        import pandas as pd
+
+        series = [
+            pandas_series(
+                values, self.template.dtypes.iloc[j], self._kind(self.template.iloc[:, j]), self.cell_types[j]
+            )
+            for j, values in enumerate(columns)
+        ]
+        frame = pd.concat(series, axis=1) if series else pd.DataFrame()
+        frame.columns = self.template.columns
+        return frame
+
+    def _polars(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a Polars DataFrame."""
+        import polars as pl
+
+        templates = self.template.get_columns()
+        return pl.DataFrame(
+            [
+                polars_series(values, template.dtype, self._kind(template)).alias(template.name)
+                for values, template in zip(columns, templates, strict=True)
+            ]
+        )
+
+    def _pyarrow(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a pyarrow Table."""
+        import pyarrow as pa
+
+        arrays = [
+            arrow_array(values, field.type, self._kind(self.template.column(j)))
+            for j, (values, field) in enumerate(zip(columns, self.template.schema, strict=True))
+        ]
+        return pa.table(arrays, names=self.template.column_names)
+
+    @staticmethod
+    def _kind(series: Any) -> Kind:
+        """Say which kind of cells a column of the template holds."""
+        return frame_column(series, "").kind
+
+
+def itself(template: Any) -> Any:
+    """What was given."""
+    return template
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Give floats, or objects with None for missing, as float64."""
+    return np.asarray(as_floats(values), dtype=np.float64)
+
+
+def as_typed(values: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """Turn seconds into datetimes, timedeltas or times; numbers are float64 and levels objects."""
+    if kind == "level":
+        return np.array([None if is_missing(value) else value for value in values.tolist()], dtype=object)
+    numbers = as_numbers(values)
+    if kind in ("number", "boolean"):
+        return numbers
+    missing = np.isnan(numbers)
+    microseconds = np.rint(np.where(missing, 0, numbers) * 1e6).astype(np.int64)
+    typed = microseconds.view("timedelta64[us]" if kind == "duration" else "datetime64[us]")
+    typed[missing] = "NaT"
+    if kind == "clock":
+        return np.array([None if day is None else day.time() for day in typed.tolist()], dtype=object)
+    return typed
+
+
+def whole_numbers(numbers: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Round to the nearest number that an integer dtype of this name can hold; NaN stays."""
+    if dtype == "bool":
+        return np.asarray(np.rint(numbers))
+    limits = np.iinfo(dtype.lower().replace("128", "64"))
+    largest = np.nextafter(float(limits.max), 0) if limits.bits == 64 else limits.max
+    return np.asarray(np.clip(np.rint(numbers), limits.min, largest))
+
+
+def as_objects(values: NDArray[Any], cell_type: type | None) -> NDArray[np.object_]:
+    """Turn a column into Python objects of the type that its first cell had."""
+    kind = (None if cell_type is None else kind_of_type(cell_type)) or "level"
+    typed = as_typed(values, kind)
+    convert: Callable[[Any], Any] = _unchanged
+    if cell_type is None or kind in ("level", "clock"):
+        return typed
+    if kind == "moment" and not issubclass(cell_type, (dt.datetime, np.datetime64)):
+        typed = typed.astype("datetime64[D]")
+    elif kind == "boolean":
+        convert = bool
+    elif kind == "number" and issubclass(cell_type, (int, np.integer)):
+        convert = round
+    elif kind == "number" and issubclass(cell_type, decimal.Decimal):
+        convert = _decimal
+    return np.array([None if is_missing(value) else convert(value) for value in typed.tolist()], dtype=object)
+
+
+def _unchanged(value: Any) -> Any:
+    """Leave a cell as it is."""
+    return value
+
+
+def _decimal(number: float) -> decimal.Decimal:
+    """Give the shortest decimal that reads as this float."""
+    return decimal.Decimal(repr(number))
+
+
+def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
+    """Give one column as a pandas Series of the dtype."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.Series(_pandas_categorical(values, dtype))
+    if isinstance(dtype, pd.ArrowDtype):
+        array = arrow_array(values, dtype.pyarrow_dtype, kind)
+        return pd.Series(array, dtype=pd.ArrowDtype(array.type))
+    if dtype == "O":
+        return pd.Series(as_objects(values, cell_type), dtype=object)
+    if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+        return pd.Series(as_typed(values, "level"), dtype=object)
+    typed = as_typed(values, kind)
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return pd.Series(typed).dt.tz_localize("UTC").dt.tz_convert(dtype.tz).astype(dtype)
+    if pd.api.types.is_integer_dtype(dtype):
+        typed = whole_numbers(typed, str(dtype))
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and np.isnan(typed).any():
+        dtype = "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
+    return pd.Series(typed).astype(dtype)
+
+
+def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
+    """Give levels as a pandas Categorical, with further categories where the dtype lacks some."""
+    import pandas as pd
+
+    levels = [None if is_missing(value) else plain(value) for value in values.tolist()]
+    code = {plain(category): position for position, category in enumerate(dtype.categories)}
+    new = list(dict.fromkeys(level for level in levels if level is not None and level not in code))
+    if new:
+        dtype = pd.CategoricalDtype([*dtype.categories, *new], ordered=dtype.ordered)
+        code |= {level: len(code) + position for position, level in enumerate(new)}
+    return pd.Categorical.from_codes([-1 if level is None else code[level] for level in levels], dtype=dtype)
+
+
+def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
+    """Give one column as a Polars Series of the dtype."""
+    import polars as pl
+
+    if dtype in (pl.Null, pl.Object):
+        return pl.Series(as_typed(values, "level").tolist())
+    typed = as_typed(values, kind)
+    if kind in ("level", "clock"):
+        return pl.Series(typed.tolist(), dtype=pl.String if kind == "level" else pl.Time).cast(dtype)
+    if kind in ("number", "boolean"):
+        typed = whole_numbers(typed, str(dtype)) if dtype.is_integer() else typed
+        return pl.Series(typed).fill_nan(None).cast(dtype)
+    series = pl.Series(typed)
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(dtype.time_zone)
+    return series.cast(dtype)
+
+
+def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
+    """Give one column as a pyarrow array of the type."""
+    import pyarrow as pa
+
+    if pa.types.is_null(dtype):
+        return pa.array(as_typed(values, "level").tolist())
+    typed = as_typed(values, kind)
+    if pa.types.is_dictionary(dtype):
+        return pa.array(typed.tolist(), type=dtype.value_type).dictionary_encode().cast(dtype)
+    if kind in ("level", "clock"):
+        return pa.array(typed.tolist(), type=dtype)
+    if pa.types.is_integer(dtype):
+        typed = whole_numbers(typed, str(dtype))
+    if pa.types.is_date(dtype):
+        typed = typed.astype("datetime64[D]")
+    return pa.array(typed, from_pandas=True).cast(dtype, safe=False)
+
+
+PLAIN = Container.of("numpy", np.empty((0, 0)), ())
+"""Where rows came in no frame: frames of results are then pyarrow's."""
+LIST = Container.of("numpy", np.empty((0, 1), dtype=object), (str,))
+"""A list of documents, which unlike an array of them has cells of Python's own type."""

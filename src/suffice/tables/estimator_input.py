@@ -1,0 +1,84 @@
+"""What an estimator is given, checked: X as a table, y as labels."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from suffice.tables.columns import as_array, complex_refusal
+from suffice.tables.table import Table, is_frame, read_labels, read_table
+
+Names = tuple[Hashable, ...]
+
+
+def read_features(estimator: Any, X: Any) -> Table:
+    """X to learn from; its column names and number are noted on the estimator."""
+    table = _read(estimator, X, None, reset=True)
+    if table.n_rows == 0:
+        raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
+    return table
+
+
+def read_more_features(estimator: Any, X: Any, names: Names | None) -> Table:
+    """X for a fitted estimator, whose number of columns and names (None: it has none) it must have."""
+    return _read(estimator, X, names, reset=False)
+
+
+def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
+    """The label of each row."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    labels = read_labels(y)
+    if labels.dtype.kind == "f":
+        check_classification_targets(labels)
+    return labels
+
+
+def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
+    if is_frame(X):
+        table = read_table(X)
+        if names is not None:
+            _check_names(table.names, names)
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return table
+    X = as_array(X, "X") if isinstance(X, list) else X
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
+        raise ValueError(complex_refusal("column 0"))
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse=("csr", "csc"),
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=1 if reset else 0,
+    )
+    return read_table(checked)
+
+
+def _check_names(given: Names, fitted: Names) -> None:
+    """Name the columns that are missing, extra or out of order."""
+    if given == fitted:
+        return
+    extra = [name for name in given if name not in fitted]
+    missing = [name for name in fitted if name not in given]
+    message = "The feature names should match those that were passed during fit.\n"
+    if extra:
+        message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n"
+        message += "".join(f"- {name}\n" for name in missing[:5])
+    if not extra and not missing:
+        here, there = next(pair for pair in zip(given, fitted, strict=True) if pair[0] != pair[1])
+        message += (
+            "Feature names must be in the same order as they were in fit.\n"
+            f"- {here} stands where {there} was\n"
+        )
+    raise ValueError(message)

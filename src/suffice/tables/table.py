@@ -1,0 +1,351 @@
+"""How any container looks to the rest of the library: a table of columns that are numbers or levels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from suffice.kernels import threads
+from suffice.kernels.choose import first_infinity, infinity_refusal
+from suffice.tables.columns import (
+    Column,
+    Kind,
+    LevelCells,
+    Levels,
+    array_column,
+    as_array,
+    as_floats,
+    as_native,
+    complex_refusal,
+    frame_column,
+)
+from suffice.tables.container import LIST, Container, Library, as_typed
+from suffice.tables.targets import read_labels
+from suffice.text import Documents
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "read_table"]
+
+_FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
+_FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
+
+
+class Table:
+    """A table in any container, read column by column and only when asked."""
+
+    def __init__(
+        self,
+        library: Library,
+        source: Any,
+        open_column: Callable[[int], Column],
+        *,
+        names: tuple[Hashable, ...] | None = None,
+        array: NDArray[Any] | None = None,
+        matrix: Any = None,
+        block: NDArray[Any] | None = None,
+    ) -> None:
+        self.n_rows, self.n_columns = source.shape
+        self.named = names is not None
+        self.names = tuple(range(self.n_columns)) if names is None else names
+        self.array = array
+        self.sparse = matrix
+        self._library = library
+        self._source = source
+        self._open_column = open_column
+        # All cells as one ndarray, where the container holds them so.
+        self._block = array if block is None else block
+        self._levels: dict[int, Levels] = {}
+
+    @cached_property
+    def container(self) -> Container:
+        """What the table came in, for giving rows back."""
+        if self._block is not None or self.sparse is not None:
+            return Container.of(self._library, self._source, (None,) * self.n_columns)
+        cell_types = tuple(self._open_column(column).cell_type for column in range(self.n_columns))
+        return Container.of(self._library, self._source, cell_types)
+
+    @property
+    def cells_per_row(self) -> int:
+        """How many cells a row holds; of a sparse one, those that are stored."""
+        stored = None if self.sparse is None else int(self.sparse.nnz)
+        return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
+
+    def label(self, column: int) -> str:
+        """Name a column in a message."""
+        return f"column {self.names[column]!r}"
+
+    def kind(self, column: int) -> Kind:
+        """Say what the cells of a column are."""
+        shared = self.sparse if self._block is None else self._block
+        if shared is not None:
+            return "boolean" if shared.dtype.kind == "b" else "number"
+        return self._open_column(column).kind
+
+    def levels(self, column: int) -> Levels:
+        """Give a column of any kind as codes of its distinct values."""
+        if column not in self._levels:
+            self._levels[column] = self._open_column(column).levels()
+        return self._levels[column]
+
+    def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
+        """Give columns unchecked, in the type they have, where they are one ndarray of numbers or booleans.
+
+        Kernels take no other bytes than this machine's own, and no floats but float32 and float64.
+        """
+        return None if self._block is None else as_native(_take(self._block, columns))
+
+    def level_cells(self, columns: Sequence[int]) -> LevelCells:
+        """Give columns to be read as levels."""
+        matrix = self.cells(columns)
+        if matrix is None and self.sparse is None:
+            threads.run(self.levels, columns)  # containers encode without the interpreter's lock
+        return LevelCells(matrix, [partial(self.levels, column) for column in columns])
+
+    def numbers(
+        self, columns: Sequence[int] | slice, *, infinities: bool = False
+    ) -> NDArray[np.floating[Any]]:
+        """Give columns as floats (n, len(columns)), NaN where missing; ±inf and text are refused.
+
+        With `infinities` no cell is looked at: who reads them next refuses them in passing.
+
+        Booleans are 0 and 1, moments are seconds since 1970 UTC, durations and times of day are seconds. A
+        float array is not copied when its columns are adjacent.
+        """
+        positions = range(self.n_columns)[columns] if isinstance(columns, slice) else columns
+        if self._block is not None:
+            values = as_floats(_take(self._block, positions))
+        elif self.sparse is not None:
+            values = as_floats(self.sparse[:, list(positions)].toarray())
+        else:
+            single = [self._column_numbers(position) for position in positions]
+            dtype = np.result_type(*single) if single else np.float64
+            # Column by column in memory: each is written in one run.
+            values = np.empty((self.n_rows, len(single)), dtype, order="F")
+            for j, column in enumerate(single):
+                values[:, j] = column
+        found = None if infinities else first_infinity(values)
+        if found is not None:
+            row, j = found
+            raise ValueError(infinity_refusal(self.label(positions[j]), row, values[row, j]))
+        return values
+
+    def documents(self, column: int) -> Documents:
+        """Give a column of text as documents."""
+        if self.kind(column) != "level":
+            if np.isnan(self.numbers([column])).all():  # no cell speaks for a kind
+                return Documents.missing_ones(self.n_rows)
+            raise TypeError(
+                f"{self.label(column)} holds {self.kind(column)}s, and Words() takes text; "
+                "convert it to strings, or give it another family."
+            )
+        try:
+            return self._open_column(column).documents()
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{self.label(column)}: {error}") from error
+
+    def values(self, column: int) -> NDArray[Any]:
+        """Give the cells of a column as people read them: text, True, dates, and floats for numbers."""
+        kind = self.kind(column)
+        if kind in ("level", "boolean"):
+            levels = self.levels(column)
+            return np.asarray(np.array([*levels.values, None], dtype=object)[levels.codes])
+        return as_typed(self.numbers([column])[:, 0], kind)
+
+    def part(self, rows: slice) -> Table:
+        """Give the table of adjacent rows, without a copy where the container allows it."""
+        if self._library == "pyarrow":
+            return read_table(self._source.slice(rows.start, rows.stop - rows.start))
+        if self.sparse is not None:
+            return read_table(self._by_row[rows])
+        return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
+
+    @cached_property
+    def _by_row(self) -> Any:
+        """The sparse source with its rows together; where columns are, each part would read all of it."""
+        return self._source.tocsr()
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
+        """Give the table of some rows, by a mask or by their positions."""
+        if self._library == "pandas":
+            return read_table(self._source.iloc[rows])
+        if self._library in ("polars", "pyarrow"):
+            positions = np.flatnonzero(rows) if rows.dtype == np.bool else rows
+            return read_table(
+                self._source[positions] if self._library == "polars" else self._source.take(positions)
+            )
+        return read_table(self._source[rows])
+
+    def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
+        """Give one column as floats; levels only if all of them are numbers."""
+        column = self._open_column(position)
+        if column.kind != "level":
+            return column.numbers()
+        levels = column.levels()
+        text = next((value for value in levels.values if isinstance(value, str)), None)
+        if text is not None:
+            raise ValueError(
+                f"{self.label(position)} is asked for as numbers but holds the text {text!r}; "
+                "convert it to numbers, or give it a family for levels such as Categorical()."
+            )
+        return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
+
+
+class TextTable(Table):
+    """Documents as a table of one column without a name."""
+
+    def __init__(self, documents: Documents, container: Container = LIST) -> None:
+        super().__init__("numpy", np.empty((len(documents), 1), dtype=object), _no_column)
+        self._documents = documents
+        self._container = container
+
+    @property
+    def container(self) -> Container:
+        """What the documents came in."""
+        return self._container
+
+    def kind(self, column: int) -> Kind:
+        """Text is a level."""
+        return "level"
+
+    def documents(self, column: int) -> Documents:
+        """The documents."""
+        return self._documents
+
+    def part(self, rows: slice) -> Table:
+        """Adjacent documents."""
+        return TextTable(self._documents.part(rows.start, rows.stop), self._container)
+
+    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
+        """Some of the documents."""
+        return TextTable(self._documents.take(np.arange(self.n_rows)[rows]), self._container)
+
+
+def _no_column(column: int) -> Column:
+    raise TypeError(f"column {column} holds documents, which are read as documents only.")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether X is a pandas or Polars DataFrame, a pyarrow Table or RecordBatch, or a narwhals frame."""
+    return any(
+        cls.__name__ in _FRAME_CLASSES and cls.__module__.partition(".")[0] in _FRAME_LIBRARIES
+        for cls in type(X).__mro__
+    )
+
+
+def read_table(X: Any) -> Table:
+    """Read a two-dimensional array, sparse matrix, frame or list of rows."""
+    if type(X) is np.ndarray:
+        return _read_array(X)
+    if sparse.issparse(X):
+        return _read_sparse(X)
+    if is_frame(X):
+        return _read_frame(X)
+    array = as_array(X, "X")
+    if array.ndim == 0:
+        raise ValueError(
+            f"Expected a 2D table, got a {type(X).__name__}; convert it to an array or a DataFrame."
+        )
+    return _read_array(array)
+
+
+def _read_array(X: NDArray[Any]) -> Table:
+    """Read a two-dimensional ndarray; only one of numbers or booleans is a block."""
+    if X.ndim == 1:
+        raise ValueError(
+            "Expected a 2D table, got a 1D array. Reshape your data: "
+            "X.reshape(-1, 1) makes one column of it, X.reshape(1, -1) one row."
+        )
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected a 2D table, got an array of shape {X.shape}; X.reshape(len(X), -1) makes one."
+        )
+    if X.dtype.kind == "c":
+        raise ValueError(complex_refusal("column 0"))
+    open_column = partial(_array_column, X)
+    if X.dtype.kind in "fiub":
+        return Table("numpy", X, open_column, array=X)
+    return Table("numpy", X, cache(open_column))
+
+
+def _array_column(X: NDArray[Any], column: int) -> Column:
+    """Read one column of a two-dimensional ndarray."""
+    return array_column(X[:, column], f"column {column}")
+
+
+def _read_sparse(X: Any) -> Table:
+    """Read a scipy.sparse matrix or array without making it dense."""
+    if X.ndim != 2:
+        raise ValueError(f"Expected a 2D table, got a sparse array of shape {X.shape}. Reshape your data.")
+    if X.dtype.kind == "c":
+        raise ValueError(complex_refusal("column 0"))
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.dtype == np.longdouble:
+        X = X.astype(np.float64)
+    # The caller works on the matrix itself, so its infinities are found here.
+    found = first_infinity(X.data[:, np.newaxis])
+    if found is not None:
+        cell = found[0]
+        across = int(np.searchsorted(X.indptr, cell, side="right")) - 1
+        row, column = (across, X.indices[cell]) if X.format == "csr" else (X.indices[cell], across)
+        raise ValueError(infinity_refusal(f"column {column}", row, X.data[cell]))
+    # Not kept: all columns made dense would be the dense matrix.
+    return Table("sparse", X, lambda column: _array_column(X[:, [column]].toarray(), 0), matrix=X)
+
+
+def _read_frame(X: Any) -> Table:
+    """Read a frame by position, so that names may be anything."""
+    import narwhals.stable.v2 as nw
+
+    X = nw.to_native(X, pass_through=True)
+    if hasattr(X, "iloc"):
+        dtypes = set(X.dtypes)
+        numeric = len(dtypes) == 1 and isinstance(dtype := dtypes.pop(), np.dtype) and dtype.kind in "fiub"
+        block = X.to_numpy() if numeric else None
+        return _frame_table("pandas", X, X.columns, lambda column: X.iloc[:, column], block)
+    if hasattr(X, "to_series"):
+        return _frame_table("polars", X, X.columns, X.to_series)
+    if not hasattr(X, "combine_chunks"):
+        import pyarrow as pa
+
+        X = pa.Table.from_batches([X])
+    return _frame_table("pyarrow", X, X.column_names, X.column)
+
+
+def _frame_table(
+    library: Library,
+    X: Any,
+    names: Iterable[Hashable],
+    open_native: Callable[[int], Any],
+    block: NDArray[Any] | None = None,
+) -> Table:
+    """Make the table of a frame, once its names are known to be distinct."""
+    names = tuple(names)
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(f"The column names {repeated} occur more than once; rename the columns.")
+
+    @cache
+    def open_column(column: int) -> Column:
+        return frame_column(open_native(column), f"column {names[column]!r}")
+
+    return Table(library, X, open_column, names=names, block=block)
+
+
+def _take(block: NDArray[Any], positions: Sequence[int]) -> NDArray[Any]:
+    """Take columns of an ndarray, without a copy where they are adjacent."""
+    n = len(positions)
+    if n and list(positions) == list(range(positions[0], positions[0] + n)):
+        return block if n == block.shape[1] else block[:, positions[0] : positions[0] + n]
+    return block[:, list(positions)]

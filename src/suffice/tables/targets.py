@@ -1,0 +1,92 @@
+"""Reading the labels y: one per row, none missing; and finding a label among the classes."""
+
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_NAMED = 20
+"""Classes that a message names."""
+
+
+def read_labels(y: Any) -> NDArray[Any]:
+    """Read one label per row into an array of integers, booleans, strings or floats, none of them missing."""
+    labels = y if type(y) is np.ndarray else as_array(y, "y")
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; pass y.ravel().",
+            DataConversionWarning,
+            stacklevel=2,
+        )
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y should be a 1d array with one label per row, but its shape is {labels.shape}.")
+    match labels.dtype.kind:
+        case "i" | "u" | "b" | "U":
+            return labels
+        case "S" | "T" | "O":
+            return _read_object_labels(labels.astype(object))
+        case "f":
+            finite = np.isfinite(labels)
+            if not finite.all():
+                row = int(finite.argmin())
+                raise ValueError(_label_refusal(row, "missing" if np.isnan(labels[row]) else "infinite"))
+            return labels
+        case "c":
+            raise ValueError(complex_refusal("y"))
+        case _:
+            raise ValueError(f"y has the dtype {labels.dtype}; convert the labels to strings.")
+
+
+def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
+    """The place of a label among the classes; for one that is none of them the error names the nearest."""
+    known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    one = label.item() if isinstance(label, np.generic) else label
+    if one in known:
+        return known.index(one)
+    folded = {str(name).casefold(): name for name in known}
+    near = difflib.get_close_matches(str(one).casefold(), folded, n=1)
+    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
+    those = f"classes are {known[:MOST_NAMED]}{more}."
+    hint = f"did you mean {folded[near[0]]!r}? The {those}" if near else f"the {those}"
+    raise ValueError(f"there is no class {one!r}; {hint}")
+
+
+def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
+    """Read labels that are Python objects, by their types."""
+    types = set(map(type, labels))
+    if all(issubclass(cls, str) for cls in types):
+        return labels
+    missing = next((row for row, label in enumerate(labels) if is_missing(label)), None)
+    if missing is not None:
+        raise ValueError(_label_refusal(missing, "missing"))
+    kinds = {kind_of_type(cls) for cls in types}
+    if all(issubclass(cls, bytes) for cls in types):
+        return np.array([label.decode() for label in labels], dtype=object)
+    if kinds == {"boolean"}:
+        return labels.astype(np.bool)
+    if kinds == {"number"}:
+        whole = all(issubclass(cls, (int, np.integer)) for cls in types)
+        try:
+            return read_labels(labels.astype(np.int64 if whole else np.float64))
+        except OverflowError:
+            raise ValueError("y holds whole numbers of more than 64 bits; make them strings.") from None
+    names = ", ".join(sorted(cls.__name__ for cls in types))
+    raise ValueError(f"y mixes or holds labels of the types {names}; make them all strings or all numbers.")
+
+
+def _label_refusal(row: int, fault: str) -> str:
+    """Word the refusal of a label."""
+    article = "an" if fault == "infinite" else "a"
+    return f"y has {article} {fault} label at row {row}; drop the row or give it a label."

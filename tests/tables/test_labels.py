@@ -1,0 +1,171 @@
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import DataConversionWarning
+
+from suffice.tables.table import read_labels
+from suffice.tables.targets import class_index
+
+
+@pytest.mark.parametrize("labels", [[1, 2], [True, False], ["a", "b"], [0.5, 1.5]])
+def test_an_array_of_labels_is_handed_back_itself(labels):
+    y = np.array(labels)
+    assert read_labels(y) is y
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [3, 1, 3],
+        np.array([3, 1, 3], dtype=object),
+        np.array([3, 1, np.int32(3)], dtype=object),
+        pd.Series([3, 1, 3]),
+        pd.Series([3, 1, 3], dtype="Int64"),
+        pd.Series([3, 1, 3], dtype="category"),
+        pd.Series([3, 1, 3], dtype="int64[pyarrow]"),
+        pd.Categorical([3, 1, 3]),
+        pd.Index([3, 1, 3]),
+        pl.Series([3, 1, 3]),
+        pa.array([3, 1, 3]),
+        pa.chunked_array([[3, 1], [3]]),
+        pa.array([3, 1, 3]).dictionary_encode(),
+    ],
+    ids=lambda y: f"{type(y).__module__}-{type(y).__name__}",
+)
+def test_integer_labels_of_every_container_are_integers(y):
+    labels = read_labels(y)
+    assert labels.dtype.kind == "i"
+    assert_array_equal(labels, [3, 1, 3])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", "a", "b"],
+        np.array(["b", "a", "b"]),
+        np.array([b"b", b"a", b"b"]),
+        np.array(["b", "a", "b"], dtype=object),
+        np.array(["b", "a", "b"], dtype=np.dtypes.StringDType()),
+        pd.Series(["b", "a", "b"]),
+        pd.Series(["b", "a", "b"], dtype="string"),
+        pd.Series(["b", "a", "b"], dtype="category"),
+        pd.Series(["b", "a", "b"], dtype="string[pyarrow]"),
+        pl.Series(["b", "a", "b"]),
+        pl.Series(["b", "a", "b"], dtype=pl.Categorical),
+        pl.Series(["b", "a", "b"], dtype=pl.Enum(["a", "b"])),
+        pa.array(["b", "a", "b"]),
+        pa.chunked_array([["b", "a"], ["b"]]),
+        pa.array(["b", "a", "b"], pa.string_view()),
+        pa.array(["b", "a", "b"]).dictionary_encode(),
+        pa.chunked_array([pa.array(["b", "a"]).dictionary_encode(), pa.array(["b"]).dictionary_encode()]),
+    ],
+    ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', getattr(y, 'type', ''))}",
+)
+def test_text_labels_of_every_container_are_strings(y):
+    labels = read_labels(y)
+    assert type(labels) is np.ndarray
+    assert labels.dtype.kind in "UO"
+    assert all(isinstance(label, str) for label in labels)
+    assert_array_equal(labels, ["b", "a", "b"])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [True, False],
+        pd.Series([True, False], dtype="boolean"),
+        pl.Series([True, False]),
+        pa.array([True, False]),
+        np.array([True, False], dtype=object),
+    ],
+    ids=lambda y: f"{type(y).__module__}-{type(y).__name__}",
+)
+def test_boolean_labels_of_every_container_are_booleans(y):
+    labels = read_labels(y)
+    assert labels.dtype == np.bool
+    assert_array_equal(labels, [True, False])
+
+
+def test_decimal_labels_are_floats():
+    assert_array_equal(read_labels([Decimal("0.5"), 1]), [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["a", "b", "a", None],
+        ["a", "b", "a", np.nan],
+        [1, 2, 1, None],
+        np.array([1, 2, 1, np.nan]),
+        np.ma.array([1, 2, 1, 2], mask=[0, 0, 0, 1]),
+        pd.Series([1, 2, 1, None], dtype="Int64"),
+        pd.Series(["a", "b", "a", None]),
+        pd.Series(["a", "b", "a", None], dtype="category"),
+        pd.Series([True, False, True, None], dtype="boolean"),
+        pl.Series([1, 2, 1, None]),
+        pl.Series(["a", "b", "a", None], dtype=pl.Categorical),
+        pa.array(["a", "b", "a", None]),
+        pa.array(["a", "b", "a", None]).dictionary_encode(),
+    ],
+    ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', getattr(y, 'type', ''))}",
+)
+def test_a_missing_label_is_refused_with_its_row(y):
+    with pytest.raises(ValueError, match="y has a missing label at row 3; drop the row"):
+        read_labels(y)
+
+
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        (None, "y should be a 1d array"),
+        (np.ones((2, 2)), r"y should be a 1d array .* \(2, 2\)"),
+        ([["a"], ["b", "c"]], "y is not rectangular"),
+        ([10**20, 1], "more than 64 bits; make them strings"),
+        ([1.0, np.inf], "y has an infinite label at row 1"),
+        (["a", 1], "types int, str; make them all strings"),
+        ([{"a": 1}, "b"], "types dict, str; make them all strings"),
+        (np.ones(2, complex), "Complex data not supported"),
+        (np.array(["2020"], dtype="datetime64[Y]"), "convert the labels to strings"),
+    ],
+)
+def test_what_is_no_label_is_refused_with_the_cure(y, message):
+    with pytest.raises(ValueError, match=message):
+        read_labels(y)
+
+
+def test_a_column_vector_is_read_with_the_warning_of_scikit_learn():
+    for y in (np.array([[1], [2]]), pd.DataFrame({"y": [1, 2]})):
+        with pytest.warns(
+            DataConversionWarning, match="A column-vector y was passed when a 1d array was expected"
+        ):
+            labels = read_labels(y)
+        assert_array_equal(labels, [1, 2])
+
+
+def test_no_labels_are_an_empty_array():
+    assert read_labels([]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "label, classes, words",
+    [
+        ("Gento", ["Adelie", "Gentoo"], r"no class 'Gento'; did you mean 'Gentoo'\? The classes are \['Ad"),
+        ("YES", ["no", "yes"], "did you mean 'yes'"),
+        ("1", [0, 1], r"did you mean 1\?"),
+        ("rose", ["setosa", "virginica"], r"no class 'rose'; the classes are \['setosa', 'virginica'\]\."),
+        (-1, np.arange(25), "18, 19] and 5 more"),
+    ],
+)
+def test_a_label_that_is_no_class_is_refused_with_the_nearest(label, classes, words):
+    with pytest.raises(ValueError, match=words):
+        class_index(label, classes)
+
+
+def test_a_label_is_found_among_the_classes_whatever_its_type():
+    assert class_index(np.str_("b"), np.array(["a", "b"])) == 1
+    assert class_index(np.int64(7), [5, 7]) == 1
