@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 
 import suffice
 from suffice import BayesClassifier, TextClassifier, evaluate
-from suffice.evaluation.metrics import Answers, Figures
+from suffice.evaluation.metrics import Answers, Metrics
 from suffice.evaluation.resampling import resampled_figures
 
 
@@ -202,7 +202,7 @@ def test_the_figures_of_rows_drawn_anew_are_those_of_scikit_learn_on_them(name):
     some = hard_answers(name)
     found = resampled_figures(some, 30, np.random.default_rng(2))
     rows = np.random.default_rng(2).integers(40, size=(30, 40))
-    expected = [Figures.of(some.take(one)).flat() for one in rows]
+    expected = [Metrics.of(some.take(one)).flat() for one in rows]
     assert set(found) == set(expected[0])
     for key, values in found.items():
         np.testing.assert_allclose(

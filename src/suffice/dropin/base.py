@@ -13,10 +13,10 @@ from sklearn.utils.multiclass import unique_labels
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.learnt import Learnt
-from suffice.factors.base import Solved, Totals
+from suffice.estimators.learnt import FittedState
+from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
-from suffice.model.solution import Solution
+from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
@@ -102,7 +102,7 @@ class DropIn(BayesClassifier):
         super().set_params(**params)
         return self
 
-    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
         solution = self.solve()
         return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
@@ -137,18 +137,18 @@ class DropIn(BayesClassifier):
 
     # --- solving ---------------------------------------------------------------------------------
 
-    def _solution(self, learnt: Learnt, again: Fields | None = None) -> Solution:
+    def _solution(self, learnt: FittedState, saved_search: Fields | None = None) -> SolvedModel:
         statistics = learnt.accumulator.solvable(self._declared)
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
-        factor = self._solved(totals, labels, statistics, again)
+        factor = self._solved(totals, labels, statistics, saved_search)
         priors = self._class_priors(statistics)
         estimated = getattr(self, self.prior_setting) is None
-        return Solution(statistics, [factor], priors, estimated=estimated)
+        return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
     @abstractmethod
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
-    ) -> Solved:
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
+    ) -> SolvedFactor:
         """The parameters of the only factor; with `again`, a search need not run: a file holds its end."""
 
     @abstractmethod

@@ -91,13 +91,13 @@ class CategoricalNB(DiscreteNB):
         return np.broadcast_to(fewest, self.n_features_in_)
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedLevels:
         if not isinstance(totals, LevelTotals):
             raise TypeError("these statistics are not of Categorical columns.")
         family = Categorical(alpha=float(self._smoothing()), unseen="error")
         pairs = list(zip(totals.columns, self._fewest_categories().tolist(), strict=True))
-        if again is not None:
+        if saved_search is not None:
             _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 

@@ -13,6 +13,7 @@ from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
 from suffice.factors.base import OutsideSupportError, Totals
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.totals import CountTotals, SolvedCounts, Tables
 from suffice.families import Bernoulli, Multinomial
@@ -104,7 +105,7 @@ class MultinomialNB(CountedNB):
     _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.MultinomialNB._parameter_constraints  # noqa: SLF001
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedCounts:
         alpha, counts = self._smoothing(), self._count_totals(totals)
         if alpha.ndim == 0:
@@ -153,7 +154,7 @@ class ComplementNB(CountedNB):
         self.norm = norm
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedCounts:
         counts = self._count_totals(totals)
         count = counts.table()
@@ -232,11 +233,11 @@ class BernoulliNB(DiscreteNB):
         return table if self.binarize is None else ThresholdedTable(table, self.binarize)
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedColumns:
         if not isinstance(totals, ColumnTotals):
             raise TypeError("these statistics are not of Bernoulli columns.")
-        solved = totals.solve(labels, statistics.classes)
+        solved = solve_columns(totals, labels, statistics.classes)
         alpha = self._smoothing()
         yes = totals.total[0] + alpha
         no = np.maximum(totals.weight - totals.total[0], 0.0) + alpha

@@ -38,7 +38,7 @@ class Covariances:
         shrinkage: Any,
         *,
         shared: bool = False,
-        again: Fields | None = None,
+        saved_search: Fields | None = None,
     ) -> Covariances:
         """Solve scatter sums without a ridge, for one Σ or one of each class.
 
@@ -48,7 +48,7 @@ class Covariances:
             raise TypeError("these statistics are not of one joint Gaussian block.")
         if shared:
             totals = totals.with_family(replace(totals.family, covariance="shared"))
-        return cls(class_moments(totals, classes, again), shrinkage)
+        return cls(class_moments(totals, classes, saved_search), shrinkage)
 
     @property
     def weight(self) -> Array:

@@ -12,6 +12,8 @@ from suffice.arrays import Array, Counts
 from suffice.dropin.base import DropIn
 from suffice.factors.base import Totals
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.solve import solve_columns
+from suffice.factors.columns.totals import ColumnTotals
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
 from suffice.families.special import HALF_LOG_TWO_PI
@@ -60,11 +62,11 @@ class GaussianNB(DropIn):
         return Normal(alpha=0.0)
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> FlooredColumns:
-        solved = totals.solve(labels, statistics.classes)
-        if not isinstance(solved, SolvedColumns):
+        if not isinstance(totals, ColumnTotals):
             raise TypeError("these statistics are not of Normal columns.")
+        solved = solve_columns(totals, labels, statistics.classes)
         return FlooredColumns(solved, statistics.support, self.var_smoothing)
 
     def _class_priors(self, statistics: Statistics) -> Array:

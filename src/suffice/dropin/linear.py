@@ -116,11 +116,13 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return priors / priors.sum() if abs(priors.sum() - 1.0) > 1e-5 else priors
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> LinearScatter:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
-        moments = Covariances.of(totals, statistics.classes, self.shrinkage, shared=svd, again=again)
+        moments = Covariances.of(
+            totals, statistics.classes, self.shrinkage, shared=svd, saved_search=saved_search
+        )
         found = moments.found
         tying = Tying("shared", statistics.classes, 0.0)
         evidence = found.moments.evidence

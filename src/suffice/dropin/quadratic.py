@@ -84,7 +84,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.solve()
 
     def _solved(
-        self, totals: Totals, labels: list[str], statistics: Statistics, again: Fields | None = None
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedScatter:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
@@ -92,7 +92,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         if (n_rows < 2).any():
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
-        moments = Covariances.of(totals, statistics.classes, self.shrinkage, again=again)
+        moments = Covariances.of(totals, statistics.classes, self.shrinkage, saved_search=saved_search)
         found = moments.found
         solved = RotatedScatter(family_of(None), labels, np.arange(d), d)
         solved.group = found.tying.group

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
 from suffice.estimators.base import FitsFiles
-from suffice.estimators.learnt import Learnt
+from suffice.estimators.learnt import FittedState
 from suffice.estimators.naming import NamesItself
 from suffice.estimators.reported import Reported
 from suffice.export import Exportable, Scoring
@@ -29,7 +29,7 @@ from suffice.model.prior_shift import PriorShift, estimate_shift
 from suffice.model.priors import Priors, class_priors
 from suffice.model.sampling import draw_rows, in_container
 from suffice.model.schema import settings_from_fields, state_of_settings
-from suffice.model.solution import Solution, searched_again
+from suffice.model.solution import SolvedModel, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, Saved, SufficeFileError
@@ -140,7 +140,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self.chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
-        learnt = Learnt(accumulator)
+        learnt = FittedState(accumulator)
         self._solution(learnt)
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
@@ -165,15 +165,15 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         if check is not None:
             check(rows.labels)
         if afresh:
-            learnt = Learnt(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
+            learnt = FittedState(Accumulator.empty(rows.schema(self.chosen_families())), table.container)
         else:
             learnt = self._learnt
             schema = rows.decided(learnt.accumulator.schema)
             if schema is not learnt.accumulator.schema:
-                learnt = Learnt(Accumulator.of(self.statistics_), learnt.container)
+                learnt = FittedState(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
         rows.add_to(learnt.accumulator)
-        learnt.solution = learnt.searched = learnt.shift = None
+        learnt.solution = learnt.saved_searches = learnt.shift = None
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -187,7 +187,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         with self._lock():
             return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
 
-    def _knowing(self, learnt: Learnt | None) -> Self:
+    def _knowing(self, learnt: FittedState | None) -> Self:
         """A model of the same settings that has learnt this."""
         model = type(self).__new__(type(self))
         model.__dict__ = self.__dict__ | ({} if learnt is None else {"_learnt": learnt})
@@ -211,7 +211,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         problem = accumulator.problem()
         if problem is not None:
             raise ValueError(f"cannot {deed}: {problem}.")
-        self._learnt = Learnt(accumulator, self._learnt.container)
+        self._learnt = FittedState(accumulator, self._learnt.container)
         return self
 
     def _labels(self, y: Any) -> NDArray[Any]:
@@ -329,13 +329,13 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         with self._lock():
             settings, solution = self._other_priors(priors)
             model = self._knowing(
-                Learnt(Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift)
+                FittedState(Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift)
             )
         model.__dict__ |= settings
         model.solve()
         return model
 
-    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], Solution | None]:
+    def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         """The settings of a model with other priors, and its parameters unless they must be solved anew."""
         return {"priors": priors}, self.solve().with_priors(priors)
 
@@ -346,9 +346,9 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
     def _scoring(self, gaps: Gaps) -> Scoring:
         return self.solve().scoring(self._learnt.container, gaps)
 
-    def _solution(self, learnt: Learnt) -> Solution:
+    def _solution(self, learnt: FittedState) -> SolvedModel:
         """From sums to parameters."""
-        return Solution.of(learnt.accumulator, self.priors, learnt.searched)
+        return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
 
     # --- files -----------------------------------------------------------------------------------
 
@@ -363,7 +363,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
             "statistics": self.statistics_.state(),
-            "found": [factor.found() for factor in solution.factors],
+            "found": [factor.saved_search() for factor in solution.factors],
             **shift,
         }
 
@@ -374,7 +374,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         statistics = Statistics.from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
-        model._learnt = Learnt(
+        model._learnt = FittedState(
             accumulator, container_from_fields(container[0], len(schema)) if container else None
         )
         if fields.flag("n_features_in"):
@@ -400,7 +400,7 @@ class BayesClassifier(NamesItself, Reported, FitsFiles, Exportable, Saved, Class
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))
-        self._learnt.searched = searched_again(present, found)
+        self._learnt.saved_searches = solve_from_searches(present, found)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,12 +11,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
-from suffice.estimators.learnt import Learnt
+from suffice.estimators.learnt import FittedState
 from suffice.estimators.locks import lock_of
 from suffice.factors import Regularized
 from suffice.model.prior_shift import PriorShift
 from suffice.model.schema import Schema
-from suffice.model.solution import Solution
+from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.tables.container import Container
 
@@ -24,9 +24,9 @@ from suffice.tables.container import Container
 class Reported:
     """A model that has learnt sums, from which it is solved; both in the attributes that end in _."""
 
-    _learnt: Learnt
+    _learnt: FittedState
 
-    def _solution(self, learnt: Learnt) -> Solution:
+    def _solution(self, learnt: FittedState) -> SolvedModel:
         """From sums to parameters."""
         raise NotImplementedError
 
@@ -40,7 +40,7 @@ class Reported:
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()
 
-    def solve(self) -> Solution:
+    def solve(self) -> SolvedModel:
         """Solve for the parameters, which happens by itself at first use after a change."""
         if not self._is_fitted():
             raise NotFittedError(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
-from suffice.evaluation.metrics import Answers, Figures, Key, confusion
+from suffice.evaluation.metrics import Answers, Key, Metrics, confusion
 from suffice.evaluation.resampling import resampled_figures
 from suffice.model.summarize import checked_weights, split_target
 from suffice.plots.confusion import ConfusionDisplay
@@ -124,9 +124,9 @@ def evaluate(
     if weight is not None:
         answers = answers.take(np.flatnonzero(weight))
     return Evaluation(
-        **vars(Figures.of(answers)),
+        **vars(Metrics.of(answers)),
         answers=answers,
-        baseline=Figures.of(answers.of_the_commonest()),
+        baseline=Metrics.of(answers.of_the_commonest()),
         labels=labels,
         known=tuple(known),
         intervals={} if bootstrap is None else _intervals(answers, bootstrap, level, random_state),
@@ -136,7 +136,7 @@ def evaluate(
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Figures):
+class Evaluation(Metrics):
     """The figures of a classifier on labelled rows, each beside its baseline; NaN where undefined.
 
     Attributes
@@ -153,7 +153,7 @@ class Evaluation(Figures):
         Rows by truth (down) and prediction (across).
     false_positives, false_negatives, support : ndarray
         For each label: wrongly given, wrongly not given, and rows that have it.
-    baseline : Figures
+    baseline : Metrics
         The same figures for always answering the commonest class (`commonest`), with the shares of the
         classes as its probabilities.
     intervals : dict
@@ -161,7 +161,7 @@ class Evaluation(Figures):
     """
 
     answers: Answers
-    baseline: Figures
+    baseline: Metrics
     labels: tuple[Any, ...]
     known: tuple[Any, ...]
     intervals: dict[Key, Interval]
@@ -214,7 +214,7 @@ class Evaluation(Figures):
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON; None where a figure is undefined."""
 
-        def nested(figures: Figures) -> dict[str, Any]:
+        def nested(figures: Metrics) -> dict[str, Any]:
             result: dict[str, Any] = {name: _plain(value) for name, value in figures.scalars().items()}
             result["classes"] = {
                 str(self.labels[k]): {n: _plain(v[k]) for n, v in figures.by_class().items()}

@@ -80,7 +80,7 @@ class Answers:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class Metrics:
     """All figures of some answers."""
 
     accuracy: float
@@ -109,7 +109,7 @@ class Figures:
     roc_auc_by_class: Array
 
     @classmethod
-    def of(cls, answers: Answers) -> Figures:
+    def of(cls, answers: Answers) -> Metrics:
         """The figures of truth and predictions."""
         # These figures are of the confusion matrix, so that one row stands for all rows of a cell.
         counts = confusion(answers)
@@ -145,7 +145,7 @@ class Figures:
     def scalars(self) -> dict[str, float]:
         """The figures that are one number for all classes."""
         return {
-            one.name: value for one in fields(Figures) if isinstance(value := getattr(self, one.name), float)
+            one.name: value for one in fields(Metrics) if isinstance(value := getattr(self, one.name), float)
         }
 
     def by_class(self) -> dict[str, Array]:

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from suffice.factors.base import Block, Regularized, Solved, Totals
-from suffice.factors.columns.totals import ColumnTotals
-from suffice.factors.counts.totals import CountTotals
-from suffice.factors.gaussian.totals import ScatterTotals
-from suffice.factors.levels.histogram import HistogramTotals
-from suffice.factors.levels.totals import LevelTotals
-from suffice.factors.words.totals import WordTotals
+from typing import Any
 
-KINDS: dict[str, type[Totals]] = {
-    "columns": ColumnTotals,
-    "levels": LevelTotals,
-    "histogram": HistogramTotals,
-    "counts": CountTotals,
-    "scatter": ScatterTotals,
-    "words": WordTotals,
+from numpy.typing import NDArray
+
+from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
+from suffice.factors.columns.solve import solve_columns
+from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.totals import CountTotals, solve_counts
+from suffice.factors.gaussian.moments import solve_scatter
+from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
+from suffice.factors.levels.totals import LevelTotals, solve_levels
+from suffice.factors.words.totals import WordTotals, solve_texts
+from suffice.storage import Fields
+
+KINDS = {
+    "columns": Kind(ColumnTotals, solve_columns),
+    "levels": Kind(LevelTotals, solve_levels),
+    "histogram": Kind(HistogramTotals, solve_histogram),
+    "counts": Kind(CountTotals, solve_counts),
+    "scatter": Kind(ScatterTotals, solve_scatter, solve_scatter),
+    "words": Kind(WordTotals, solve_texts),
 }
 """A family names its kind in `Family.factor`."""
 
-__all__ = ["KINDS", "Block", "Regularized", "Solved", "Totals"]
+
+def solve(totals: Totals, labels: list[str], classes: NDArray[Any]) -> SolvedFactor:
+    """The parameters of one factor, by the kind of its family."""
+    return KINDS[totals.family.factor].solve(totals, labels, classes)
+
+
+def solve_from_search(
+    totals: Totals, labels: list[str], classes: NDArray[Any], saved_search: Fields
+) -> SolvedFactor | None:
+    """The parameters from what a search found when they were saved; None where there is no search."""
+    solve_saved = KINDS[totals.family.factor].solve_from_search
+    if solve_saved is not None:
+        return solve_saved(totals, labels, classes, saved_search)
+    if len(saved_search):
+        raise saved_search.error("", "belongs to a search, and there was none.")
+    return None
+
+
+__all__ = ["KINDS", "Block", "Kind", "Regularized", "SolvedFactor", "Totals", "solve", "solve_from_search"]

@@ -1,4 +1,4 @@
-"""A factor: one family on some columns. Its sums (`Totals`) and its solved parameters (`Solved`).
+"""A factor: one family on some columns. Its sums (`Totals`) and its solved parameters (`SolvedFactor`).
 
 Nothing above this room knows which kind of factor it holds. A kind of sums is one file here.
 """
@@ -125,16 +125,6 @@ class Totals(ABC):
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
 
-    @abstractmethod
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> Solved:
-        """The parameters: maximum likelihood after smoothing. Messages name columns and classes."""
-
-    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Solved | None:
-        """The parameters from what a search `found` when they were saved; None where there is no search."""
-        if len(found):
-            raise found.error("", "belongs to a search, and there was none.")
-        return None
-
 
 @dataclass(frozen=True)
 class Regularized:
@@ -175,7 +165,7 @@ def divergences(family: Family, natural: Array) -> tuple[Array, Array]:
     return np.stack([one[0] for one in pairs]), np.stack([one[1] for one in pairs])
 
 
-class Solved(ABC):
+class SolvedFactor(ABC):
     """Parameters of one factor for every class."""
 
     family: Family
@@ -188,7 +178,7 @@ class Solved(ABC):
     """Whether the density is one of counts given their sum."""
     regularized: list[Regularized]
 
-    def found(self) -> dict[str, Any]:
+    def saved_search(self) -> dict[str, Any]:
         """What a file keeps of the parameters: nothing, unless they took a search."""
         return {}
 
@@ -244,6 +234,18 @@ class Solved(ABC):
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:
         """The parameters people know, for each column: name → (k, …) array."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the statistics of some families are summed, and how the sums are solved."""
+
+    totals: type[Totals]
+    solve: Callable[[Any, list[str], NDArray[Any]], SolvedFactor]
+    """(totals, labels, classes) → parameters: maximum likelihood after smoothing. Messages name columns and
+    classes."""
+    solve_from_search: Callable[[Any, list[str], NDArray[Any], Fields], SolvedFactor] | None = None
+    """The same from the `saved_search` of parameters that take one."""
 
 
 def place_origins(

@@ -1,4 +1,4 @@
-"""Entries: the sums of the columns, or words, that a class holds, in as few bytes as hold them exactly."""
+"""The sums of the columns, or words, that a class holds, in as few bytes as hold them exactly."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from suffice.arrays import Array, Codes, Counts
 
 Ids = NDArray[np.int32]
 PENDING = 1 << 20
-"""Entries that may wait before they are summed, at the least."""
+"""Sums that may wait before they are summed, at the least."""
 ENTRIES_AT_ONCE = 1 << 18
-"""Entries that are sorted at once."""
+"""Sums that are sorted at once."""
 
 
-class Entries:
+class SparseSums:
     """For some classes and columns: Σ w·x, the rows with x > 0, and of words also Σ w·[x > 0].
 
     They are in order, by class and then column, each once. Most classes hold few of many columns: what none
@@ -105,19 +105,19 @@ class Entries:
         table[self.classes, self.columns] = values
         return table
 
-    def part(self, first: int, last: int) -> Entries:
+    def part(self, first: int, last: int) -> SparseSums:
         """A run of the entries."""
-        return Entries(*(array[first:last] for array in self.arrays()))
+        return SparseSums(*(array[first:last] for array in self.arrays()))
 
-    def parts(self) -> Iterator[Entries]:
+    def parts(self) -> Iterator[SparseSums]:
         """The entries in runs of a limited size."""
         return (self.part(first, first + ENTRIES_AT_ONCE) for first in range(0, len(self), ENTRIES_AT_ONCE))
 
-    def chosen(self, which: NDArray[np.bool_]) -> Entries:
+    def chosen(self, which: NDArray[np.bool_]) -> SparseSums:
         """Some of the entries."""
-        return self if which.all() else Entries(*(array[which] for array in self.arrays()))
+        return self if which.all() else SparseSums(*(array[which] for array in self.arrays()))
 
-    def of_classes(self, index: Codes) -> Entries:
+    def of_classes(self, index: Codes) -> SparseSums:
         """The entries of these classes, which are numbered anew; −1 stands for a class without any."""
         wanted = index.astype(np.int32)
         starts = np.searchsorted(self.classes, wanted)
@@ -127,22 +127,22 @@ class Entries:
         at = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths)
         at += np.arange(len(at))
         numbers = np.repeat(np.arange(len(index), dtype=np.int32), lengths)
-        return Entries(numbers, *(array[at] for array in self.arrays()[1:]))
+        return SparseSums(numbers, *(array[at] for array in self.arrays()[1:]))
 
-    def renumbered(self, columns: Ids) -> Entries:
+    def renumbered(self, columns: Ids) -> SparseSums:
         """The same sums of columns with other numbers, in the same order."""
-        return Entries(self.classes, columns, *self._sums)
+        return SparseSums(self.classes, columns, *self._sums)
 
-    def with_total(self, total: Array) -> Entries:
+    def with_total(self, total: Array) -> SparseSums:
         """The same entries with another Σ w·x."""
-        return Entries(self.classes, self.columns, total, *self._sums[1:])
+        return SparseSums(self.classes, self.columns, total, *self._sums[1:])
 
-    def scaled(self, factor: float, sign: int = 1) -> Entries:
+    def scaled(self, factor: float, sign: int = 1) -> SparseSums:
         """Sums times a factor; support keeps its size."""
         present = (self.present * factor,) if len(self._sums) > 2 else ()
-        return Entries(self.classes, self.columns, self.total * factor, self.support * sign, *present)
+        return SparseSums(self.classes, self.columns, self.total * factor, self.support * sign, *present)
 
-    def changed(self, more: Entries) -> Entries | None:
+    def changed(self, more: SparseSums) -> SparseSums | None:
         """The sums with more added to a few of them, or None where there are no such sums to add to."""
         at = self._places(more)
         if at is None:
@@ -156,12 +156,12 @@ class Entries:
             whole = mine.astype(kept.dtype)
             whole[at] = kept
             sums.append(whole)
-        entries = Entries(self.classes, self.columns, *sums)
+        entries = SparseSums(self.classes, self.columns, *sums)
         held = np.ones(len(self), np.bool_)
         held[at[gone]] = False
         return entries.chosen(held)
 
-    def _places(self, few: Entries) -> NDArray[np.intp] | None:
+    def _places(self, few: SparseSums) -> NDArray[np.intp] | None:
         """Where the same classes and columns are here, or None if some are not."""
         at = np.empty(len(few), np.intp)
         for k in np.unique(few.classes).tolist():
@@ -175,25 +175,25 @@ class Entries:
         return at if is_there.all() else None
 
 
-class EntrySums:
-    """Entries to which more are added: new ones wait unsummed, so that a row costs what the row costs."""
+class ClassSparseSums:
+    """Sums to which more are added: new ones wait unsummed, so that a row costs what the row costs."""
 
-    def __init__(self, entries: Entries) -> None:
+    def __init__(self, entries: SparseSums) -> None:
         self.entries = entries
 
     @property
-    def entries(self) -> Entries:
+    def entries(self) -> SparseSums:
         """The sums, by class and then column."""
         if len(self._entries) > 1:
             self.entries = summed(self._entries)
         return self._entries[0]
 
     @entries.setter
-    def entries(self, entries: Entries) -> None:
+    def entries(self, entries: SparseSums) -> None:
         self._entries = [entries]
         self._waiting = 0
 
-    def append(self, more: Entries) -> None:
+    def append(self, more: SparseSums) -> None:
         """Add entries; they are summed when they are asked for, or when many wait."""
         self._entries.append(more)
         self._waiting += len(more)
@@ -201,13 +201,13 @@ class EntrySums:
             self.entries = summed(self._entries)
 
 
-def no_entries(*, of_words: bool = False) -> Entries:
+def no_sums(*, of_words: bool = False) -> SparseSums:
     """None."""
     ids, sums = np.empty(0, np.int32), np.empty(0, np.float32)
-    return Entries(ids, ids, sums, ids, sums if of_words else None)
+    return SparseSums(ids, ids, sums, ids, sums if of_words else None)
 
 
-def joined(parts: list[Entries]) -> Entries:
+def joined(parts: list[SparseSums]) -> SparseSums:
     """All entries, one after the other; the list is emptied, so that memory is given back early."""
     held = [part for part in parts if len(part)] or parts[:1]
     parts.clear()
@@ -219,10 +219,10 @@ def joined(parts: list[Entries]) -> Entries:
     for arrays in columns:
         whole.append(np.concatenate(arrays))
         arrays.clear()
-    return Entries(*whole)
+    return SparseSums(*whole)
 
 
-def ordered(entries: Entries) -> Entries:
+def ordered(entries: SparseSums) -> SparseSums:
     """One entry for each class and column, from any, in order; those that are exactly zero leave."""
     if len(entries) == 0:
         return entries
@@ -234,10 +234,10 @@ def ordered(entries: Entries) -> Entries:
     added = [np.add.reduceat(array[order], first, dtype=_wide(array.dtype)) for array in sums]
     held = np.logical_or.reduce([array != 0 for array in added])
     at = order[first][held]
-    return Entries(classes[at], columns[at], *(array[held] for array in added))
+    return SparseSums(classes[at], columns[at], *(array[held] for array in added))
 
 
-def summed(parts: list[Entries]) -> Entries:
+def summed(parts: list[SparseSums]) -> SparseSums:
     """One entry for each class and column of several entries; those that are exactly zero leave.
 
     They are sorted in blocks of classes: so it needs little beside the parts and the result.
@@ -260,7 +260,7 @@ def summed(parts: list[Entries]) -> Entries:
     return joined(blocks)
 
 
-def sums_by_class(entries: Entries, values: NDArray[Any], n_classes: int) -> Array:
+def sums_by_class(entries: SparseSums, values: NDArray[Any], n_classes: int) -> Array:
     """The sum of some values over the entries of each class, whatever order the columns came in."""
     starts = entries.starts(n_classes).tolist()
     return np.array([sum_of(values[first:last]) for first, last in pairwise(starts)], dtype=np.float64)

@@ -15,14 +15,14 @@ from scipy import sparse
 
 from suffice.arrays import Array
 from suffice.factors.scores import IMPOSSIBLE
-from suffice.factors.sparse_sums import Entries
+from suffice.factors.sparse_sums import SparseSums
 
 DENSE_BYTES = 1 << 26
-"""Weights up to this size are kept as a plain matrix, which multiplies faster."""
+"""Scores up to this size are kept as a plain matrix, which multiplies faster."""
 
 
 @dataclass
-class Weights:
+class TermScores:
     """What columns weigh in each class: `default` + `beyond[column, class]`."""
 
     beyond: Any
@@ -32,7 +32,7 @@ class Weights:
     """What a row of nothing scores."""
 
     @classmethod
-    def of(cls, entries: Entries, beyond: Array, size: int, default: Array, baseline: Array) -> Weights:
+    def of(cls, entries: SparseSums, beyond: Array, size: int, default: Array, baseline: Array) -> TermScores:
         """From what each entry weighs beyond the default."""
         n_classes = len(default)
         if not are_large(n_classes, size):
@@ -42,7 +42,7 @@ class Weights:
         by_class = rows_of_entries(beyond, entries.columns, entries.starts(n_classes), size)
         return cls(by_class.T.tocsr(), default, baseline)
 
-    def of_entries(self, entries: Entries) -> Array:
+    def of_entries(self, entries: SparseSums) -> Array:
         """What each of some entries weighs."""
         beyond = np.asarray(self.beyond[entries.columns, entries.classes]).reshape(-1)
         return np.asarray(beyond + self.default[entries.classes])
@@ -61,13 +61,13 @@ def are_large(n_classes: int, size: int) -> bool:
 
 
 def multinomial_weights(
-    entries: Entries, draws: Array, alpha: float, size: int, unseen: int = 0
-) -> tuple[Weights, Weights | None]:
+    entries: SparseSums, draws: Array, alpha: float, size: int, unseen: int = 0
+) -> tuple[TermScores, TermScores | None]:
     """Log θ = log (N_j + α)/(N + αV), V = size + unseen; and its powers of alpha, where it vanishes."""
     nothing = np.zeros(len(draws))
     if alpha > 0:
         default = np.log(alpha) - np.log(draws + alpha * max(size + unseen, 1))
-        return Weights.of(entries, log_gain(entries, alpha), size, default, nothing), None
+        return TermScores.of(entries, log_gain(entries, alpha), size, default, nothing), None
     # The limit α → 0⁺: an unseen column has order 1 and leaves 1/N; a class without counts is uniform.
     some = draws > 0
     default = np.where(some, -np.log(np.where(some, draws, 1.0)), -np.log(max(size, 1)))
@@ -75,12 +75,12 @@ def multinomial_weights(
     entries = entries.chosen(entries.total > 0)
     orders = np.where(some, IMPOSSIBLE, 0.0)
     return (
-        Weights.of(entries, np.log(entries.total), size, default, nothing),
-        Weights.of(entries, -orders[entries.classes], size, orders, nothing),
+        TermScores.of(entries, np.log(entries.total), size, default, nothing),
+        TermScores.of(entries, -orders[entries.classes], size, orders, nothing),
     )
 
 
-def log_gain(entries: Entries, alpha: float) -> Array:
+def log_gain(entries: SparseSums, alpha: float) -> Array:
     """Log (N_j + α)/α: what the counts of each entry add to the log θ of a column without any."""
     gain = entries.total / alpha
     return np.log1p(gain, out=gain)

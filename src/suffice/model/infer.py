@@ -260,14 +260,16 @@ class _Observed:
 
     def _bic(self, family: Family, values: Array) -> float:
         kind = KINDS[family.factor]
-        totals = kind.empty(family, 1).take_classes(np.full(self.n_classes, -1))
+        totals = kind.totals.empty(family, 1).take_classes(np.full(self.n_classes, -1))
         column = values[:, np.newaxis]
         block: Any = (
-            column if kind.reads == "numbers" else LevelCells(column, [array_column(values, "").levels])
+            column
+            if kind.totals.reads == "numbers"
+            else LevelCells(column, [array_column(values, "").levels])
         )
         try:
             totals.prepare(block, ["column"], self.classes, self.weights, self.n_classes)(totals)
-            solved = totals.solve(["column"], np.arange(self.n_classes))
+            solved = kind.solve(totals, ["column"], np.arange(self.n_classes))
         except ValueError:
             return float("inf")
         size = len(values) if self.weights is None else self.weights.sum()

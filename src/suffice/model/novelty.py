@@ -25,7 +25,7 @@ from suffice.factors.words.totals import TextBlock
 from suffice.kernels.cells import row_patterns
 from suffice.kernels.choose import import_kernels_for
 from suffice.links import log_sum
-from suffice.model.solution import Solution
+from suffice.model.solution import SolvedModel
 from suffice.model.summarize import read_blocks
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table
@@ -42,7 +42,7 @@ ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
 
-def tail_probabilities(solution: Solution, table: Table, draw: Callable[[int], Table]) -> Array:
+def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], Table]) -> Array:
     """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where no formula serves."""
     solution.require_density("novelty")
     if any(factor.is_given_length for factor in solution.factors):
@@ -62,7 +62,7 @@ def tail_probabilities(solution: Solution, table: Table, draw: Callable[[int], T
 
 
 def _probabilities(
-    solution: Solution, seen: NDArray[np.bool_], drawn_blocks: Callable[[], list[Block]], log_p: Array
+    solution: SolvedModel, seen: NDArray[np.bool_], drawn_blocks: Callable[[], list[Block]], log_p: Array
 ) -> Array:
     """The probabilities of rows with the same cells observed."""
     tail = _gaussian_tail(solution, seen)
@@ -106,7 +106,7 @@ class GaussianTail:
         return np.asarray(stats.chi2.sf(squares, self.degrees) @ self.share)
 
 
-def _gaussian_tail(solution: Solution, seen: NDArray[np.bool_]) -> GaussianTail | None:
+def _gaussian_tail(solution: SolvedModel, seen: NDArray[np.bool_]) -> GaussianTail | None:
     """The tail where all observed columns are Gaussian."""
     possible = solution.priors > 0
     degrees, peak = 0, np.zeros(len(solution.priors))
@@ -141,7 +141,7 @@ class ChernoffBound:
         return np.asarray(self.share @ np.exp(np.minimum(by_class, 0.0)))
 
 
-def _chernoff_bound(solution: Solution, seen: NDArray[np.bool_]) -> ChernoffBound | None:
+def _chernoff_bound(solution: SolvedModel, seen: NDArray[np.bool_]) -> ChernoffBound | None:
     """The bound where a column with steps is observed, and the moments of all columns are known."""
     factors = zip(solution.schema.factors, solution.factors, strict=True)
     some = [(at, factor) for at, factor in factors if seen[at.columns].any()]
@@ -157,7 +157,7 @@ def _chernoff_bound(solution: Solution, seen: NDArray[np.bool_]) -> ChernoffBoun
     return ChernoffBound(solution.priors[possible], log_moments[:, possible])
 
 
-def _log_p_of_drawn(solution: Solution, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:
+def _log_p_of_drawn(solution: SolvedModel, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:
     """Log p of the drawn rows on some columns."""
     scores = Scores(np.tile(solution.offset, (DRAWN_ROWS, 1)))
     factors = zip(solution.schema.factors, solution.factors, solution.factor_labels, blocks, strict=True)

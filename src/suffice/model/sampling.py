@@ -11,14 +11,14 @@ from sklearn.utils import check_random_state
 
 from suffice.arrays import Codes
 from suffice.model.schema import Schema
-from suffice.model.solution import Solution
+from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
 from suffice.tables.targets import class_index, read_labels
 
 
 def draw_rows(
-    solution: Solution, n_samples: Any, random_state: Any, labels: Any = None, *, missing: bool = False
+    solution: SolvedModel, n_samples: Any, random_state: Any, labels: Any = None, *, missing: bool = False
 ) -> tuple[Codes, list[NDArray[Any]]]:
     """The class of each row, and the columns; of the classes that `labels` names, or by the priors."""
     solution.require_density("sample")

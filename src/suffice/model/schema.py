@@ -75,7 +75,7 @@ class Factor:
     @property
     def reads(self) -> str:
         """Whether the factor reads numbers or levels."""
-        return KINDS[self.family.factor].reads
+        return KINDS[self.family.factor].totals.reads
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Schema:
         """Refuse a family whose sums no kind of factor holds."""
         try:
             if family is not None:
-                KINDS[family.factor].empty(family, 1)
+                KINDS[family.factor].totals.empty(family, 1)
         except (KeyError, TypeError, ValueError) as error:
             raise fields.error("families", f"has {family}, which cannot be summed: {error}") from error
 

@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import factors
 from suffice.arrays import Array, Codes
 from suffice.export import Scoring
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
-from suffice.factors import Regularized, Solved
+from suffice.factors import Regularized, SolvedFactor
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import import_kernels_for, row_parts
@@ -29,24 +30,24 @@ from suffice.tables.table import Table
 FEWEST_ROWS = 64
 """Rows that are scored together, at the least: to prepare parameters costs something too."""
 
-Searched = list[Solved | None]
+SavedSearches = list[SolvedFactor | None]
 """For each factor its parameters, if they took a search."""
 
 
-def searched_again(statistics: Statistics, found: list[Fields]) -> Searched:
+def solve_from_searches(statistics: Statistics, saved: list[Fields]) -> SavedSearches:
     """The parameters that took a search, from what it found when the model was saved."""
     labels = statistics.schema.factor_labels
     return [
-        totals.solve_again(names, statistics.classes, part)
-        for totals, names, part in zip(statistics.totals, labels, found, strict=True)
+        factors.solve_from_search(totals, names, statistics.classes, saved_search)
+        for totals, names, saved_search in zip(statistics.totals, labels, saved, strict=True)
     ]
 
 
-class Solution:
+class SolvedModel:
     """p(x, C_k) = π_k · Π_f p_f(x_f | λ_kf), ready to score."""
 
     def __init__(
-        self, statistics: Statistics, factors: list[Solved], priors: Array, *, estimated: bool
+        self, statistics: Statistics, factors: list[SolvedFactor], priors: Array, *, estimated: bool
     ) -> None:
         self.schema = statistics.schema
         self.classes = statistics.classes
@@ -58,16 +59,16 @@ class Solution:
         self.factor_labels = statistics.schema.factor_labels
 
     @classmethod
-    def of(cls, accumulator: Accumulator, priors: Priors, searched: Searched | None = None) -> Self:
+    def of(cls, accumulator: Accumulator, priors: Priors, saved: SavedSearches | None = None) -> Self:
         """Solve every factor by its own family, over the classes that have rows.
 
-        Those that were `searched` already, when the model was saved, are as they were found.
+        Those whose search was saved with the model are taken from there.
         """
         statistics = accumulator.solvable()
-        known = searched or [None] * len(statistics.totals)
+        known = saved or [None] * len(statistics.totals)
         solved = [
-            found or totals.solve(labels, statistics.classes)
-            for totals, labels, found in zip(
+            factor or factors.solve(totals, labels, statistics.classes)
+            for totals, labels, factor in zip(
                 statistics.totals, statistics.schema.factor_labels, known, strict=True
             )
         ]

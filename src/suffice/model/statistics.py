@@ -38,7 +38,7 @@ class Accumulator:
     @classmethod
     def empty(cls, schema: Schema) -> Self:
         """No rows yet."""
-        totals = [KINDS[f.family.factor].empty(f.family, len(f.columns)) for f in schema.factors]
+        totals = [KINDS[f.family.factor].totals.empty(f.family, len(f.columns)) for f in schema.factors]
         return cls(schema, np.empty(0), np.zeros(0), np.zeros(0, dtype=np.int64), totals)
 
     @classmethod
@@ -316,7 +316,9 @@ class Statistics(Saved):
             fields.array("weight", np.float64, (n_classes,)),
             fields.array("support", np.int64, (n_classes,)),
             tuple(
-                KINDS[factor.family.factor].from_fields(factor.family, len(factor.columns), n_classes, part)
+                KINDS[factor.family.factor].totals.from_fields(
+                    factor.family, len(factor.columns), n_classes, part
+                )
                 for factor, part in parts
             ),
         )
@@ -373,7 +375,7 @@ def _totals_by_schema(
     """Sums rearranged for a schema with more columns decided, or other settings of solving."""
     arranged = []
     for factor in new.factors:
-        empty = KINDS[factor.family.factor].empty(factor.family, len(factor.columns))
+        empty = KINDS[factor.family.factor].totals.empty(factor.family, len(factor.columns))
         sums = empty.take_classes(np.full(n_classes, -1))
         for source, held in zip(old.factors, totals, strict=True):
             places = {int(j): place for place, j in enumerate(source.columns)}

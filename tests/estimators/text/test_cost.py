@@ -97,14 +97,14 @@ def test_a_few_documents_are_forgotten_without_sorting_the_model(monkeypatch):
 
 def test_waiting_documents_are_not_counted_again_with_each_new_one(monkeypatch):
     lengths = 0
-    plain = word_counts.Entries.__len__
+    plain = word_counts.SparseSums.__len__
 
     def counted(entries):
         nonlocal lengths
         lengths += 1
         return plain(entries)
 
-    monkeypatch.setattr(word_counts.Entries, "__len__", counted)
+    monkeypatch.setattr(word_counts.SparseSums, "__len__", counted)
     model = TextClassifier().fit(["one two"], ["a"])
     for _ in range(100):
         model.partial_fit(["one two three"], ["a"])

@@ -238,9 +238,9 @@ def test_updates_solve_nothing(monkeypatch):
     model = BayesClassifier(families=Normal()).fit(X, Y)
     model.predict(X)
     solved = []
-    original = solution.Solution.__init__
+    original = solution.SolvedModel.__init__
     monkeypatch.setattr(
-        solution.Solution, "__init__", lambda self, *a, **k: (solved.append(1), original(self, *a, **k))[1]
+        solution.SolvedModel, "__init__", lambda self, *a, **k: (solved.append(1), original(self, *a, **k))[1]
     )
     for _ in range(5):
         model.partial_fit(X[:1], Y[:1])

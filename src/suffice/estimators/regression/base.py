@@ -20,7 +20,7 @@ from suffice.estimators.naming import NamesItself
 from suffice.estimators.regression.convergence import problem
 from suffice.estimators.regression.design import Design
 from suffice.estimators.regression.equations import Equations
-from suffice.estimators.regression.learnt import Learnt, Solved, joint_scores
+from suffice.estimators.regression.learnt import FittedRegression, Solved, joint_scores
 from suffice.estimators.regression.likelihoods import Likelihood
 from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
@@ -80,12 +80,12 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
             warnings.warn(self.message_, ConvergenceWarning, stacklevel=3)
         return self
 
-    def _learn(self, rows: RegressionRows) -> Learnt:
+    def _learn(self, rows: RegressionRows) -> FittedRegression:
         """Solve for rows that come in any parts."""
         design = Design.of(rows.parts, rows.extent, centred=self.fit_intercept)
         design = replace(design, weight=float(rows.class_weights.sum()))
         solved = self._solve(design, len(rows.classes))
-        return Learnt.of(rows, solved, self._log_likelihood(rows, solved))
+        return FittedRegression.of(rows, solved, self._log_likelihood(rows, solved))
 
     def _solve(self, design: Design, n_classes: int) -> list[Solved]:
         raise NotImplementedError
@@ -173,7 +173,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
 
     # --- what was learnt -------------------------------------------------------------------------
 
-    def _fitted(self) -> Learnt:
+    def _fitted(self) -> FittedRegression:
         if not hasattr(self, "_learnt"):
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
@@ -362,7 +362,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
             model._check_settings()
         except (TypeError, ValueError) as error:
             raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
-        model._learnt = Learnt.from_fields(fields.branch("learnt"))
+        model._learnt = FittedRegression.from_fields(fields.branch("learnt"))
         learnt = model._learnt
         model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
         if fields.flag("feature_names_in"):

@@ -57,7 +57,7 @@ def joint_scores(solved: list[Solved], X: Any) -> Array:
 
 
 @dataclass(frozen=True)
-class Learnt:
+class FittedRegression:
     """What a regression has learnt; one problem, or one per class against the rest."""
 
     classes: NDArray[Any]
@@ -70,7 +70,7 @@ class Learnt:
     container: Container
 
     @classmethod
-    def of(cls, rows: RegressionRows, solved: list[Solved], log_likelihood: float) -> Learnt:
+    def of(cls, rows: RegressionRows, solved: list[Solved], log_likelihood: float) -> FittedRegression:
         """Keep of the rows what reports need."""
         return cls(rows.classes, rows.class_weights, solved, log_likelihood, rows.names, rows.container)
 
@@ -86,7 +86,7 @@ class Learnt:
         }
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Learnt:
+    def from_fields(cls, fields: Fields) -> FittedRegression:
         """The same from its state."""
         classes = labels_from_fields(fields.branch("classes"))
         solved = [Solved.from_fields(one) for one in fields.branches("solved")]

@@ -19,7 +19,7 @@ from suffice.factors.base import (
     Block,
     OutsideSupportError,
     Separation,
-    Solved,
+    SolvedFactor,
     active_columns,
     first_offence,
     holds_infinity_beside,
@@ -49,7 +49,7 @@ Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
 """Values, cells outside the support, and log h(x), where they are needed."""
 
 
-class SolvedColumns(Solved):
+class SolvedColumns(SolvedFactor):
     """λ of every class and column about `origin`, with the constants that complete the log density.
 
     `point` marks classes and columns whose distribution is a single value, `location`; other values

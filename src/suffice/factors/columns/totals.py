@@ -26,8 +26,6 @@ from suffice.factors.base import (
 from suffice.factors.columns.binary import outcome_sums
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
-from suffice.factors.columns.scores import SolvedColumns
-from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.sparse import ClassSums, largest_entries
 from suffice.families import Family
 from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
@@ -409,6 +407,3 @@ class ColumnTotals(Totals):
         if outside.any():
             return f"{labels[first_offence(outside)[1]]} would have sums that no values give in some class"
         return None
-
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
-        return solve_columns(self, labels, classes)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.sparse_sums import Entries, narrowed
+from suffice.factors.sparse_sums import SparseSums, narrowed
 from suffice.kernels import threads
 from suffice.kernels.choose import contiguous, discrete_for, read_only, row_parts
 
@@ -23,7 +23,7 @@ RUNS = 16
 
 def sum_dense_counts(
     block: NDArray[Any], classes: Codes, weights: Array | None, sums: tuple[Array, Counts, Array]
-) -> Entries:
+) -> SparseSums:
     """The entries of some rows; their weight, number and Σw·log n!/Πx! go to the `sums` of their classes."""
     n_classes, n_columns = len(sums[0]), block.shape[1]
     kernels = discrete_for(block.size)
@@ -41,12 +41,12 @@ def sum_dense_counts(
     total, support, own = (reduce(add, arrays) for arrays in zip(*parts, strict=True))
     for array, more in zip(sums, own, strict=True):
         np.add(array, more, out=array, casting="unsafe")  # the number of rows is whole
-    return Entries.of_tables(0, total, support)
+    return SparseSums.of_tables(0, total, support)
 
 
 def sum_sparse_counts(
     block: Any, classes: Codes, weights: Array | None, sums: tuple[Array, Counts, Array]
-) -> Entries:
+) -> SparseSums:
     """The entries of some rows; their weight, number and Σw·log n!/Πx! go to the `sums` of their classes."""
     block = block.tocsr()
     n_classes, n_columns = len(sums[0]), block.shape[1]
@@ -71,7 +71,7 @@ def sum_sparse_counts(
     columns, total, support = entries
     del array, entries
     total = narrowed(total, np.float32)  # the wide sums are given back before more is made
-    return Entries(np.repeat(np.arange(n_classes, dtype=np.int32), held), columns, total, support)
+    return SparseSums(np.repeat(np.arange(n_classes, dtype=np.int32), held), columns, total, support)
 
 
 def _sum_run(kernel: Callable[..., None], arguments: tuple[Any, ...], run: tuple[int, int]) -> None:

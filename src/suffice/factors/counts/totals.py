@@ -15,7 +15,7 @@ from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of,
 from suffice.factors.base import (
     OutsideSupportError,
     Separation,
-    Solved,
+    SolvedFactor,
     Totals,
     divergences,
     gather,
@@ -27,14 +27,14 @@ from suffice.factors.base import (
 from suffice.factors.columns.sparse import column_of_entry, dense
 from suffice.factors.counts.count_sums import add_sparse_count_scores, sum_dense_counts, sum_sparse_counts
 from suffice.factors.scores import IMPOSSIBLE, Scores
-from suffice.factors.sparse_sums import Entries, EntrySums, no_entries, summed
-from suffice.factors.term_scores import Weights, are_large, multinomial_weights
+from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
+from suffice.factors.term_scores import TermScores, are_large, multinomial_weights
 from suffice.families import Bernoulli, Family
 from suffice.kernels.choose import is_complete
 from suffice.storage import Fields
 
 
-class CountTotals(EntrySums, Totals):
+class CountTotals(ClassSparseSums, Totals):
     """Σ w·x per class and column, with the rows that hold each column, and the rows of each class.
 
     A row with a gap anywhere in the block is missing as a whole.
@@ -43,7 +43,7 @@ class CountTotals(EntrySums, Totals):
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
 
     def __init__(
-        self, family: Family, n_columns: int, entries: Entries, weight: Array, rows: Counts, base: Array
+        self, family: Family, n_columns: int, entries: SparseSums, weight: Array, rows: Counts, base: Array
     ) -> None:
         super().__init__(entries)
         self.family = family
@@ -54,7 +54,7 @@ class CountTotals(EntrySums, Totals):
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
-        return cls(family, n_columns, no_entries(), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
+        return cls(family, n_columns, no_sums(), np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0))
 
     @property
     def n_columns(self) -> int:
@@ -137,7 +137,7 @@ class CountTotals(EntrySums, Totals):
         lengths = np.diff(starts)
         if starts[0] != 0 or starts[-1] != len(columns) or (lengths < 0).any():
             raise fields.error("starts", "must lead from the first entry to the last.")
-        entries = Entries(
+        entries = SparseSums(
             np.repeat(np.arange(n_classes, dtype=np.int32), lengths),
             columns,
             fields.array("total", np.float64, columns.shape),
@@ -165,9 +165,6 @@ class CountTotals(EntrySums, Totals):
             )
         return None
 
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedCounts:
-        return SolvedCounts(self)
-
 
 @dataclass(frozen=True)
 class Tables:
@@ -192,7 +189,12 @@ class Tables:
         return cls(share, log_p, vanishes if vanishes.any() else None)
 
 
-class SolvedCounts(Solved):
+def solve_counts(totals: CountTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedCounts:
+    """θ of every class and column."""
+    return SolvedCounts(totals)
+
+
+class SolvedCounts(SolvedFactor):
     """θ of every class and column: in plain tables, or of what each class holds where they would be large."""
 
     is_given_length = True
@@ -225,7 +227,7 @@ class SolvedCounts(Solved):
         return np.ascontiguousarray(self.tables.log_p.T)
 
     @cached_property
-    def weights(self) -> tuple[Weights, Weights | None]:
+    def weights(self) -> tuple[TermScores, TermScores | None]:
         """Log θ of what each class does not hold, and beyond it of what it does; and powers of alpha."""
         return multinomial_weights(self.entries, self.draws, self.family.alpha, self.n_columns)
 

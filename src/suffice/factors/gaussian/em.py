@@ -11,7 +11,7 @@ from scipy import linalg
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Beside, Group, Point, climb
 from suffice.factors.gaussian.gaps import Pattern
-from suffice.factors.gaussian.scores import Evidence
+from suffice.factors.gaussian.scores import ScatterPart
 from suffice.progress import Progress
 from suffice.storage import Fields, Scalars
 
@@ -50,19 +50,19 @@ class Found:
         )
 
 
-def maximize(data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
+def maximize(data: Standardised, tying: Tying, saved_search: Fields | None = None) -> Moments:
     """Means and scatters by EM, or those that it found when the model was saved."""
     from suffice.factors.gaussian.moments import Moments
 
     n_classes, d = data.weight.shape
     cells = [[Pattern(cell.columns, cell.sums, d) for cell in patterns] for patterns in data.cells]
     weight = np.array([sum(float(pattern.sums.weight) for pattern in patterns) for patterns in cells])
-    if again is None:
+    if saved_search is None:
         found = search(cells, weight, data.variance, tying)
     else:
-        found = Found.from_fields(again.branch("em"), n_classes, tying.n_groups, d)
+        found = Found.from_fields(saved_search.branch("em"), n_classes, tying.n_groups, d)
     evidence = [
-        Evidence(
+        ScatterPart(
             int(tying.group[k]),
             pattern.columns,
             float(pattern.sums.weight),

@@ -18,7 +18,7 @@ from suffice.arrays import Array, Codes
 from suffice.factors.base import Regularized
 from suffice.factors.gaussian.em import Found, maximize, nearest_covariance
 from suffice.factors.gaussian.regular import block_name, peculiarities, regular
-from suffice.factors.gaussian.scores import Evidence, SolvedScatter
+from suffice.factors.gaussian.scores import ScatterPart, SolvedScatter
 from suffice.factors.gaussian.sums import Sums
 from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.factors.gaussian.tying import Tying
@@ -66,13 +66,13 @@ class Standardised:
 
 
 def solve_scatter(
-    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], again: Fields | None = None
+    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields | None = None
 ) -> SolvedScatter:
     """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
 
     With `again`, what EM found over the gaps is in a file; without gaps the file holds nothing.
     """
-    found = class_moments(totals, classes, again)
+    found = class_moments(totals, classes, saved_search)
     matrices = _shrunk(found.moments, found.tying, totals.family.shrinkage)
     return assembled(SolvedScatter(totals.family, labels, found.active, len(found.scale)), found, matrices)
 
@@ -95,7 +95,9 @@ class ClassMoments:
     """Columns that say nothing, with the reason."""
 
 
-def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | None = None) -> ClassMoments:
+def class_moments(
+    totals: ScatterTotals, classes: NDArray[Any], saved_search: Fields | None = None
+) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
     everything = standardised(totals)
     active = np.flatnonzero(everything.varies)
@@ -105,7 +107,7 @@ def class_moments(totals: ScatterTotals, classes: NDArray[Any], again: Fields | 
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
     rounding = tying.rounding(data.weight * data.variance, data.weight * data.noise)
-    moments = replace(_moments(totals, data, tying, again), rounding=rounding)
+    moments = replace(_moments(totals, data, tying, saved_search), rounding=rounding)
     left_out = {j: _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies).tolist()}
     return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
 
@@ -238,7 +240,7 @@ class Moments:
     weight: Array
     """The rows' weight of each class."""
     total_variance: Array
-    evidence: list[Evidence] | None
+    evidence: list[ScatterPart] | None
     """What the log likelihood is made of; None where only pairs of columns were summed."""
     fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
     """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
@@ -248,12 +250,14 @@ class Moments:
     """What share of each variance, (g, d), may be rounding of rows taken away."""
 
 
-def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fields | None = None) -> Moments:
+def _moments(
+    totals: ScatterTotals, data: Standardised, tying: Tying, saved_search: Fields | None = None
+) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     n_classes, d = data.weight.shape
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
-    if again is not None and len(again) and (complete or totals.family.missing == "pairwise"):
-        raise again.error("em", "belongs to a search, and there was none.")
+    if saved_search is not None and len(saved_search) and (complete or totals.family.missing == "pairwise"):
+        raise saved_search.error("em", "belongs to a search, and there was none.")
     if totals.family.missing == "pairwise":
         return _pairwise_moments(data, tying)
     if not complete:
@@ -262,7 +266,7 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
                 "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
                 "use shrinkage='oas' or a number."
             )
-        return maximize(data, tying, again)
+        return maximize(data, tying, saved_search)
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
     fourth_powers = []
@@ -279,7 +283,9 @@ def _moments(totals: ScatterTotals, data: Standardised, tying: Tying, again: Fie
                 shift = cell.shift - mean[k] / cell.factor
                 fourth_powers.append(partial(_fourth_power, cell, shift))
     evidence = [
-        Evidence(g, np.arange(d), float(w), scatter[g]) for g, w in enumerate(tying.pooled(weight)) if w > 0
+        ScatterPart(g, np.arange(d), float(w), scatter[g])
+        for g, w in enumerate(tying.pooled(weight))
+        if w > 0
     ]
     return Moments(mean, scatter, weight, data.total_variance, evidence, fourth_powers)
 
@@ -298,7 +304,7 @@ def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
     n_classes, d = data.weight.shape
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
-    evidence: list[Evidence] | None = []
+    evidence: list[ScatterPart] | None = []
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
             sums, g = cell.sums, int(tying.group[k])
@@ -313,7 +319,7 @@ def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
                 evidence = None
             else:
                 about = sums.as_pattern().moved(-mean[k])
-                evidence.append(Evidence(g, np.arange(d), weight[k], about.scatter))
+                evidence.append(ScatterPart(g, np.arange(d), weight[k], about.scatter))
     return Moments(mean, scatter, weight, data.total_variance, evidence)
 
 

@@ -21,7 +21,7 @@ from suffice.export.expressions import Gaps, Score
 from suffice.factors.base import (
     Block,
     Separation,
-    Solved,
+    SolvedFactor,
     active_columns,
     holds_infinity_beside,
     refuse_infinities,
@@ -105,7 +105,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ScatterPart:
     """Some rows of one group: their weight, the columns observed, and the scatter about the means."""
 
     group: int
@@ -114,7 +114,7 @@ class Evidence:
     scatter: Array
 
 
-class SolvedScatter(Solved):
+class SolvedScatter(SolvedFactor):
     """μ_k of every class, and Σ of every group of classes, on the columns that vary."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
@@ -128,10 +128,10 @@ class SolvedScatter(Solved):
         self.group = np.zeros(0, dtype=np.intp)
         self.regularized = []
         self.n_parameters = 0
-        self.evidence: list[Evidence] | None = []
+        self.evidence: list[ScatterPart] | None = []
         self.em: Found | None = None
 
-    def found(self) -> dict[str, Any]:
+    def saved_search(self) -> dict[str, Any]:
         return {} if self.em is None else {"em": self.em.state()}
 
     @property

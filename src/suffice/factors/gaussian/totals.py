@@ -366,13 +366,3 @@ class ScatterTotals(Totals):
         from suffice.factors.gaussian.saved import totals_from_fields
 
         return totals_from_fields(cls.empty(family, n_columns).family, n_columns, n_classes, fields)
-
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> Any:
-        from suffice.factors.gaussian.moments import solve_scatter
-
-        return solve_scatter(self, labels, classes)
-
-    def solve_again(self, labels: list[str], classes: NDArray[Any], found: Fields) -> Any:
-        from suffice.factors.gaussian.moments import solve_scatter
-
-        return solve_scatter(self, labels, classes, found)

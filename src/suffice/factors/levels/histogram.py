@@ -191,9 +191,6 @@ class HistogramTotals(Totals):
                 return f"{label} would have fewer rows than none in some bin"
         return None
 
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedHistogram:
-        return SolvedHistogram(self)
-
 
 def _sum(a: BinCounts, b: BinCounts, sign: int) -> BinCounts:
     """Counts added at the width that holds both."""
@@ -201,6 +198,11 @@ def _sum(a: BinCounts, b: BinCounts, sign: int) -> BinCounts:
     left = a.coarsened(right.exponent, CELLS)
     left.counts.add(right.coarsened(left.exponent, CELLS).counts, sign)
     return left.coarsened(left.exponent, CELLS)
+
+
+def solve_histogram(totals: HistogramTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedHistogram:
+    """The density of every column."""
+    return SolvedHistogram(totals)
 
 
 class SolvedHistogram(SolvedLevels):

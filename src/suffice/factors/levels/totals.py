@@ -13,7 +13,7 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
 from suffice.factors.base import (
     Separation,
-    Solved,
+    SolvedFactor,
     Totals,
     divergences,
     gather,
@@ -178,9 +178,6 @@ class LevelTotals(Totals):
                 return f"{label} would have fewer rows than none at {bad[0]!r} in some class"
         return None
 
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedLevels:
-        return SolvedLevels(self.family, [LevelTable(self.family, column) for column in self.columns])
-
 
 def refuse_infinity(block: LevelBlocks, labels: list[str]) -> None:
     """Raise where a cell is infinite."""
@@ -286,7 +283,12 @@ def _sort_key(level: Any) -> tuple[str, Any]:
     return (type(level).__name__, level)
 
 
-class SolvedLevels(Solved):
+def solve_levels(totals: LevelTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedLevels:
+    """θ of every column."""
+    return SolvedLevels(totals.family, [LevelTable(totals.family, column) for column in totals.columns])
+
+
+class SolvedLevels(SolvedFactor):
     """One `LevelTable` for each column."""
 
     def __init__(self, family: Family, tables: list[LevelTable]) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.factors.scores import Scores
-from suffice.factors.sparse_sums import Entries, sums_by_class
-from suffice.factors.term_scores import Weights, rows_of_entries
+from suffice.factors.sparse_sums import SparseSums, sums_by_class
+from suffice.factors.term_scores import TermScores, rows_of_entries
 from suffice.factors.words.word_counts import document_lengths, document_values, term_frequencies
 from suffice.families import Words
 from suffice.kernels.choose import row_parts
@@ -33,10 +33,10 @@ class Language:
     vocabulary: Vocabulary
     row: NDArray[np.int32]
     """Where each id of the vocabulary stands among the words that count, −1 for the others."""
-    entries: Entries
+    entries: SparseSums
     """Counts of those words, by class."""
-    weights: Weights
-    orders: Weights | None
+    weights: TermScores
+    orders: TermScores | None
     """Powers of alpha, where some probability vanishes with it."""
     word: Array | None
     """What a word weighs in all classes alike."""

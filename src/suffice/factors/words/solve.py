@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.factors.base import Separation, Solved, divergences
+from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.scores import IMPOSSIBLE, Scores
-from suffice.factors.sparse_sums import Entries, sum_of, sums_by_class
-from suffice.factors.term_scores import Weights, log_gain, multinomial_weights
+from suffice.factors.sparse_sums import SparseSums, sum_of, sums_by_class
+from suffice.factors.term_scores import TermScores, log_gain, multinomial_weights
 from suffice.factors.words.language import Language
 from suffice.factors.words.word_counts import WordCounts
 from suffice.families import Bernoulli, Words
@@ -47,7 +47,7 @@ def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Langua
         vocabulary.snapshot(),
         row,
         entries,
-        weights=Weights(np.zeros((n_words, 0)), np.zeros(n_classes), np.zeros(n_classes)),
+        weights=TermScores(np.zeros((n_words, 0)), np.zeros(n_classes), np.zeros(n_classes)),
         orders=None,
         word=None,
         idf=idf,
@@ -60,7 +60,7 @@ def solve_words(family: Words, analysis: Analysis, column: WordCounts) -> Langua
     return language
 
 
-def _kept_words(family: Words, entries: Entries, vocabulary: Vocabulary) -> NDArray[np.bool_]:
+def _kept_words(family: Words, entries: SparseSums, vocabulary: Vocabulary) -> NDArray[np.bool_]:
     """Which words count: those in enough documents, by weight, and of them the most common."""
     size = len(vocabulary)
     documents = np.bincount(entries.columns, entries.present, size)
@@ -110,14 +110,14 @@ def _bernoulli(language: Language, size: int) -> None:
         logit = np.log(present) - log_some_absent
         baseline = sums_by_class(entries, log_some_absent - log_n[entries.classes], n_classes)
         baseline = np.where(some, baseline, -size * np.log(2.0))
-        language.orders = Weights.of(
+        language.orders = TermScores.of(
             entries,
             np.where(always, -2.0 * IMPOSSIBLE, -IMPOSSIBLE),
             size,
             np.where(some, IMPOSSIBLE, 0.0),
             IMPOSSIBLE * sums_by_class(entries, always, n_classes),
         )
-    language.weights = Weights.of(entries, logit - default[entries.classes], size, default, baseline)
+    language.weights = TermScores.of(entries, logit - default[entries.classes], size, default, baseline)
 
 
 def _complement(language: Language, size: int) -> None:
@@ -130,7 +130,7 @@ def _complement(language: Language, size: int) -> None:
     elsewhere = np.maximum(everywhere[entries.columns] - entries.total, 0.0)
     beyond = np.log(everywhere[entries.columns] + alpha) - np.log(elsewhere + alpha)
     language.word = -np.log(everywhere + alpha)
-    language.weights = Weights.of(entries, beyond, size, default, np.zeros(len(draws)))
+    language.weights = TermScores.of(entries, beyond, size, default, np.zeros(len(draws)))
     if family.weight_norm:
         total = sums_by_class(entries, beyond, len(draws)) + sum_of(language.word) + size * default
         language.scale = _shrinking(total)
@@ -147,7 +147,7 @@ def _times(each: Array, length: Array) -> Array:
     return np.multiply(each, length, out=np.zeros_like(each), where=length > 0)
 
 
-class SolvedWords(Solved):
+class SolvedWords(SolvedFactor):
     """One `Language` for each column of text."""
 
     def __init__(self, family: Words, languages: list[Language]) -> None:

@@ -174,10 +174,13 @@ class WordTotals(Totals):
                         return f"{label} would hold the word {word!r} {how} in some class"
         return None
 
-    def solve(self, labels: list[str], classes: NDArray[Any]) -> SolvedWords:
-        analysis = analysis_of(self.family)
-        texts = [solve_words(self.family, analysis, column) for column in self.columns]
-        return SolvedWords(self.family, texts)
+
+def solve_texts(totals: WordTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedWords:
+    """The language of every class, for each column."""
+    analysis = analysis_of(totals.family)
+    return SolvedWords(
+        totals.family, [solve_words(totals.family, analysis, column) for column in totals.columns]
+    )
 
 
 def analysis_of(family: Words) -> Analysis:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
-from suffice.factors.sparse_sums import ENTRIES_AT_ONCE, Entries, EntrySums, no_entries, ordered, summed
+from suffice.factors.sparse_sums import ENTRIES_AT_ONCE, ClassSparseSums, SparseSums, no_sums, ordered, summed
 from suffice.families import Words
 from suffice.storage import Fields
 from suffice.text import Counts as DocumentCounts
@@ -25,14 +25,14 @@ CELLS_PER_ENTRY = 8
 """Plain arrays are worth it up to so many sums for each entry that is added."""
 
 
-class WordCounts(EntrySums):
+class WordCounts(ClassSparseSums):
     """The words of one column: a vocabulary, and entries of classes and words.
 
     Copies share the vocabulary as it is now; a copy that grows takes one of its own.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, entries: Entries, weight: Array, rows: Counts, *, shared: bool
+        self, vocabulary: Vocabulary, entries: SparseSums, weight: Array, rows: Counts, *, shared: bool
     ) -> None:
         super().__init__(entries)
         self.vocabulary = vocabulary
@@ -43,7 +43,7 @@ class WordCounts(EntrySums):
     @classmethod
     def empty(cls) -> Self:
         """No classes, no words."""
-        return cls(Vocabulary(), no_entries(of_words=True), np.zeros(0), np.zeros(0, np.int64), shared=False)
+        return cls(Vocabulary(), no_sums(of_words=True), np.zeros(0), np.zeros(0, np.int64), shared=False)
 
     def state(self) -> dict[str, Any]:
         """The counts, as a file holds them."""
@@ -72,7 +72,7 @@ class WordCounts(EntrySums):
         for name, ids, most in (("classes", classes, n_classes), ("words", words, len(vocabulary))):
             if ((ids < 0) | (ids >= most)).any():
                 raise fields.error(name, "names something that does not exist.")
-        entries = Entries(
+        entries = SparseSums(
             classes,
             words,
             total=fields.array("total", np.float64, classes.shape),
@@ -147,19 +147,19 @@ class WordCounts(EntrySums):
 
 def class_entries(
     counts: DocumentCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
-) -> Entries:
+) -> SparseSums:
     """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
     x = document_values(counts, family)
     if n_classes * size > max(CELLS_PER_ENTRY * len(x), 1 << 16):
         runs = _ordered_runs(counts, x, classes, weights)
     else:
         runs = _summed_classes(counts, x, classes, weights, n_classes, size)
-    return summed([no_entries(of_words=True), *runs])
+    return summed([no_sums(of_words=True), *runs])
 
 
 def _ordered_runs(
     counts: DocumentCounts, x: NDArray[Any], classes: Codes, weights: Array | None
-) -> Iterator[Entries]:
+) -> Iterator[SparseSums]:
     """Each run of documents summed by sorting its entries."""
     runs = np.flatnonzero(np.diff(counts.starts // ENTRIES_AT_ONCE)) + 1
     for first, last in pairwise(np.unique([0, *runs.tolist(), len(counts)]).tolist()):
@@ -168,7 +168,7 @@ def _ordered_runs(
         codes = np.repeat(classes[first:last].astype(np.int32), per_document)
         worth = np.repeat(np.ones(last - first) if weights is None else weights[first:last], per_document)
         once = np.ones(len(codes), np.int32)
-        yield ordered(Entries(codes, counts.terms[held], x[held] * worth, once, worth))
+        yield ordered(SparseSums(codes, counts.terms[held], x[held] * worth, once, worth))
 
 
 def _summed_classes(
@@ -178,7 +178,7 @@ def _summed_classes(
     weights: Array | None,
     n_classes: int,
     size: int,
-) -> Iterator[Entries]:
+) -> Iterator[SparseSums]:
     """Each run of classes summed in plain arrays of all words."""
     by_class = np.argsort(classes, kind="stable")
     step = max(1, CELLS_AT_ONCE // max(size, 1))
@@ -187,7 +187,7 @@ def _summed_classes(
         begin, end = np.searchsorted(classes, [first, last], sorter=by_class)
         shape = (last - first, size)
         total, present, support = class_sums(counts, x, by_class[begin:end], classes - first, weights, shape)
-        yield Entries.of_tables(first, total, support, present)
+        yield SparseSums.of_tables(first, total, support, present)
 
 
 def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:
