@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.learnt import FittedState
+from suffice.estimators.generative import FittedState
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
@@ -98,13 +98,13 @@ class DropIn(BayesClassifier):
         """Change settings; they act at the next fit."""
         if params and self._is_fitted():
             with suppress(ValueError):  # sums that cannot be solved have nothing to keep
-                self.solve()
+                self._solved_model()
         super().set_params(**params)
         return self
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
-        solution = self.solve()
+        solution = self._solved_model()
         return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
@@ -164,12 +164,12 @@ class DropIn(BayesClassifier):
         )
 
     def _factor(self) -> Any:
-        return self.solve().factors[0]
+        return self._solved_model().factors[0]
 
     @property
     def class_count_(self) -> Array:
         """The rows of each class, by their weights."""
-        return self.solve().weight
+        return self._solved_model().weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -66,7 +66,7 @@ class CategoricalNB(DiscreteNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Categorical columns."""
         return Categorical(unseen="error")
 

@@ -81,7 +81,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
 
     def _check_fit(self) -> None:
-        self.solve()
+        self._solved_model()
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None

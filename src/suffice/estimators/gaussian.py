@@ -74,7 +74,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
             self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
@@ -92,7 +92,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return self._atomically(fit_and_check)
 
     def _gaussian(self) -> SolvedScatter:
-        factor = self.solve().factors[0]
+        factor = self._solved_model().factors[0]
         if not isinstance(factor, SolvedScatter):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         return factor
@@ -120,7 +120,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the one number w₀."""
         mean = self.means_
         rows = self._scaled_directions(mean) / self._gaussian().scale
-        constant = -0.5 * np.sum(rows * mean, axis=1) + self.solve().log_priors
+        constant = -0.5 * np.sum(rows * mean, axis=1) + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
 
     def _scaled_directions(self, vectors: Array) -> Array:
@@ -148,7 +148,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
         centre = gaussian.mean[i]
         parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
-        log_priors = self.solve().log_priors
+        log_priors = self._solved_model().log_priors
         same = gaussian.group[i] == gaussian.group[j]
         with np.errstate(invalid="ignore"):
             quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
@@ -177,7 +177,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """Directions that separate the classes best, best first, and how much each explains."""
         gaussian = self._gaussian()
         on = gaussian.active
-        weight = self.solve().weight
+        weight = self._solved_model().weight
         pooled = np.einsum("k,kij->ij", weight / weight.sum(), gaussian.standard[gaussian.group])
         root = np.linalg.cholesky(pooled)
         grand = (weight / weight.sum()) @ self.means_
@@ -211,7 +211,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         A missing cell stands for its expectation given the observed ones.
         """
         directions = self._directions()[0]
-        weight = self.solve().weight
+        weight = self._solved_model().weight
         grand = (weight / weight.sum()) @ self.means_
         values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
         gaps = np.isnan(values)
