@@ -15,14 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from suffice.arrays import Array
 from suffice.estimators.base import Estimator
-from suffice.estimators.regression.convergence import problem
 from suffice.estimators.regression.design import Design
-from suffice.estimators.regression.equations import Equations
-from suffice.estimators.regression.learnt import FittedRegression, Solved, joint_scores
+from suffice.estimators.regression.equations import Equations, FittedRegression, SolvedEquations, joint_scores
 from suffice.estimators.regression.likelihoods import Likelihood
 from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
-from suffice.estimators.regression.strategy import hessian_is_cheap, minimise
+from suffice.estimators.regression.search import hessian_is_cheap, minimise, problem
 from suffice.estimators.regression.summary import Summary
 from suffice.export import Scoring
 from suffice.export.expressions import Expression, Gaps, Score
@@ -85,13 +83,13 @@ class Regression(Estimator):
         solved = self._solve(design, len(rows.classes))
         return FittedRegression.of(rows, solved, self._log_likelihood(rows, solved))
 
-    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+    def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         raise NotImplementedError
 
-    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+    def _log_likelihood(self, rows: RegressionRows, solved: list[SolvedEquations]) -> float:
         return solved[0].log_likelihood
 
-    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> Solved:
+    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> SolvedEquations:
         strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
         objective = Objective(design, likelihood, strength, self.fit_intercept, basis)
         wanted = hessian_is_cheap(objective) if self.standard_errors == "auto" else self.standard_errors
@@ -99,7 +97,7 @@ class Regression(Estimator):
         tol = self.tol * min(1.0, np.sqrt(design.weight))
         minimum = minimise(objective, tol, self.max_iter, hessian=wanted)
         penalty = 0.5 * float(np.sum(objective.penalty * minimum.parameters**2))
-        return Solved(
+        return SolvedEquations(
             Equations.of(objective, minimum),
             minimum,
             problem(objective, minimum, self.max_iter),
@@ -308,10 +306,10 @@ class Regression(Estimator):
             )
         return tuple(notes)
 
-    def _rows(self) -> list[tuple[Solved, int]]:
+    def _rows(self) -> list[tuple[SolvedEquations, int]]:
         return [(one, row) for one in self._fitted().solved for row in range(len(one.equations.coefficients))]
 
-    def _errors(self, one: Solved, row: int | None, against: int | None = None) -> Array:
+    def _errors(self, one: SolvedEquations, row: int | None, against: int | None = None) -> Array:
         errors = one.equations.standard_errors(row, against)
         if errors is None:
             raise AttributeError(
