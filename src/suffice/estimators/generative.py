@@ -16,8 +16,7 @@ from suffice.export.expressions import Gaps
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place
-from suffice.model.evidence import ColumnEvidence
-from suffice.model.explanation import Explanation
+from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.novelty import tail_probabilities
 from suffice.model.prior_shift import PriorShift
 from suffice.model.sampling import draw_rows, in_container
@@ -107,7 +106,7 @@ class Generative(Estimator):
 
     def evidence(self) -> ColumnEvidence:
         """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
-        return self._solved_model().evidence(self._learnt.container or PLAIN)
+        return self._solved_model().separation(self._learnt.container or PLAIN)
 
     def sample(
         self,

@@ -24,7 +24,7 @@ from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
 from suffice.tables.table import Table, TextTable
-from suffice.tables.targets import class_index
+from suffice.tables.targets import class_index, read_weights
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100
@@ -276,12 +276,9 @@ def _check_number(name: str, value: Any) -> None:
 
 
 def _refuse_huge(sample_weight: ArrayLike) -> None:
-    """Raise for weights whose sums could pass the largest float; what is wrong otherwise is said later."""
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        return
-    if weights.max(initial=0.0) > MOST_WEIGHT and np.isfinite(weights).all():
+    """Raise for weights whose sums could pass the largest float."""
+    weights = np.atleast_1d(read_weights(sample_weight))
+    if weights.max(initial=0.0) > MOST_WEIGHT:
         row = int(np.argmax(weights))
         raise ValueError(
             f"sample_weight is {weights[row]:g} at document {row}; sums of weights beyond {MOST_WEIGHT:g} "

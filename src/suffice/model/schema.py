@@ -11,9 +11,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors import KINDS
+from suffice.factors import KINDS, Block
+from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.storage import Fields, Scalars, Setting
+from suffice.tables.table import Table
 
 
 class Column(NamedTuple):
@@ -153,6 +155,24 @@ class Schema:
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    def blocks(self, table: Table) -> list[Block]:
+        """The cells of each factor, in the form it reads; infinities are for it to refuse."""
+        blocks: list[Block] = []
+        for factor in self.factors:
+            columns = factor.columns
+            everything = len(columns) == table.n_columns
+            if factor.reads == "levels":
+                blocks.append(table.level_cells(columns.tolist()))
+            elif factor.reads == "documents":
+                blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
+            elif table.sparse is not None:
+                blocks.append(table.sparse if everything else table.sparse[:, columns])
+            elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
+                blocks.append(cells)
+            else:
+                blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
+        return blocks
 
     def difference(self, other: Schema) -> str | None:
         """The first column in which the two differ, in words; an undecided column fits any family."""

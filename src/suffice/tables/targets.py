@@ -1,4 +1,4 @@
-"""Reading the labels y: one per row, none missing; and finding a label among the classes."""
+"""Labels and weights: one per row, none missing; and finding a label among the classes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
+from suffice.tables.table import is_frame
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 MOST_NAMED = 20
 """Classes that a message names."""
@@ -47,6 +49,53 @@ def read_labels(y: Any) -> NDArray[Any]:
             raise ValueError(complex_refusal("y"))
         case _:
             raise ValueError(f"y has the dtype {labels.dtype}; convert the labels to strings.")
+
+
+def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
+    """Read weights as floats, finite and not negative; the rows are counted from `first_row`."""
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold numbers, one for each row.") from None
+    bad = (~np.isfinite(weights) | (weights < 0)).reshape(-1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{what} is {weights.reshape(-1)[row]} at row {first_row + row}; weights must be finite and not "
+            "negative (to take rows away again, use forget)."
+        )
+    return weights
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Read one weight for each row of X, not all of them zero."""
+    weights = read_weights(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows.")
+    if n_rows and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row, so no row counts.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(
+                "sample_weight adds up to more than a float can hold; divide all weights by one number."
+            )
+    return weights
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """The other columns and the target column of a frame."""
+    if not is_frame(X):
+        raise ValueError(
+            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+        )
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if target not in frame.columns:
+        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    return frame.drop(target).to_native(), frame[target].to_native()
 
 
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
