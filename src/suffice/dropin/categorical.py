@@ -48,7 +48,7 @@ class CategoricalNB(DiscreteNB):
     array(['a'], dtype='<U1')
     """
 
-    takes_sparse: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.CategoricalNB._parameter_constraints  # noqa: SLF001
 
     def __init__(
@@ -101,9 +101,9 @@ class CategoricalNB(DiscreteNB):
             _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it."""
-        state = super().state()
+        state = super()._to_fields()
         totals: Any = self._learnt.accumulator.solvable(self._declared).totals[0]
         _refuse_many_unseen(list(zip(totals.columns, self._fewest_categories().tolist(), strict=True)))
         return state

@@ -20,8 +20,8 @@ SMALLEST_ALPHA = 1e-10
 class DiscreteNB(DropIn):
     """Counts smoothed by alpha, of each column or of all."""
 
-    prior_setting: ClassVar[str] = "class_prior"
-    takes_sparse: ClassVar[bool] = True
+    _prior_setting: ClassVar[str] = "class_prior"
+    _takes_sparse: ClassVar[bool] = True
     alpha: Any
     force_alpha: bool
     fit_prior: bool

@@ -56,7 +56,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     array([1])
     """
 
-    joins_labels: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )

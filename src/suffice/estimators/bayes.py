@@ -221,26 +221,26 @@ class BayesClassifier(Generative):
 
     # --- files -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: settings, statistics, and what searches found."""
         solution, container = self._solved_model(), self._learnt.container
         self._check_priors(solution.classes)
-        shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift.state()}
+        shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
         return {
             "settings": state_of_settings(self.get_params(deep=False)),
             "n_features_in": hasattr(self, "n_features_in_"),
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
-            "statistics": self.statistics_.state(),
+            "statistics": self.statistics_._to_fields(),
             "found": [factor.saved_search() for factor in solution.factors],
             **shift,
         }
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Self:
+    def _from_fields(cls, fields: Fields) -> Self:
         """The model from its state."""
         model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
-        statistics = Statistics.from_fields(fields.branch("statistics"))
+        statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
         model._learnt = FittedState(
@@ -253,7 +253,7 @@ class BayesClassifier(Generative):
             with np.errstate(all="ignore"):  # sums of a damaged file may overflow
                 model._check_loaded(fields)
                 if "shift" in fields:
-                    model._learnt.shift = PriorShift.from_fields(fields.branch("shift"), model.classes_)
+                    model._learnt.shift = PriorShift._from_fields(fields.branch("shift"), model.classes_)
         except SufficeFileError:
             raise
         except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:

@@ -212,7 +212,7 @@ class Schema:
             columns[position] = old._replace(family=family, reason="chosen by families=")
         return Schema(tuple(columns), self.named)
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The columns, as a file holds them: what many share is written once."""
         families = list(dict.fromkeys(column.family for column in self.columns))
         reasons = list(dict.fromkeys(column.reason for column in self.columns))
@@ -234,7 +234,7 @@ class Schema:
         return state | {"names": Scalars(list(self.names)) if plain else Setting(list(self.names))}
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Schema:
+    def _from_fields(cls, fields: Fields) -> Schema:
         """The columns from their state."""
         families, reasons = fields.setting("families"), fields.setting("reasons")
         if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
@@ -307,7 +307,7 @@ class Schema:
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
     return {
-        name: value.state() if isinstance(value, Schema) else Setting(value)
+        name: value._to_fields() if isinstance(value, Schema) else Setting(value)
         for name, value in settings.items()
     }
 
@@ -316,6 +316,6 @@ def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
     """The arguments of these names."""
     fields.require(names)
     return {
-        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
         for name in names
     }

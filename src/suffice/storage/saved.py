@@ -28,7 +28,7 @@ CLASSES = (
 class Saved:
     """Something that a file can hold."""
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the object is, as a file holds it."""
         raise NotImplementedError
 
@@ -46,7 +46,7 @@ class Saved:
                 f"{type(self).__name__} is a class of your own, and files name only {', '.join(CLASSES)}; "
                 "save one of these, or the statistics_."
             )
-        write(path, {"class": name, **self.state(), "written_with": versions()})
+        write(path, {"class": name, **self._to_fields(), "written_with": versions()})
 
 
 def name_in_files(cls: type) -> str | None:

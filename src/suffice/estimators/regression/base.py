@@ -34,7 +34,7 @@ StandardErrors = bool | Literal["auto"]
 class Regression(Estimator):
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
-    score_unit: ClassVar[str] = "nats"
+    _score_unit: ClassVar[str] = "nats"
     """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
     _learnt: FittedRegression
 
@@ -153,7 +153,7 @@ class Regression(Estimator):
             classes=learnt.classes,
             values=tuple(np.asarray(dense, dtype=np.float64).T),
             container=learnt.container,
-            unit=self.score_unit,
+            unit=self._score_unit,
             start="(intercept)",
         )
 
@@ -320,7 +320,7 @@ class Regression(Estimator):
 
     # --- files -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it."""
         learnt = self._fitted()
         self._check_settings()
@@ -331,7 +331,7 @@ class Regression(Estimator):
         }
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Self:
+    def _from_fields(cls, fields: Fields) -> Self:
         """The model from its state; nothing is fitted again."""
         settings = fields.branch("settings")
         settings.require(cls._get_param_names())

@@ -120,7 +120,7 @@ class ProbitRegression(Regression):
     array(['fail', 'pass'], dtype=object)
     """
 
-    score_unit: ClassVar[str] = "standard deviations"
+    _score_unit: ClassVar[str] = "standard deviations"
 
     def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
