@@ -10,6 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.export.dialects import is_utf8
 from suffice.export.expressions import (
     RULED_OUT,
     Apply,
@@ -26,7 +27,7 @@ from suffice.export.expressions import (
     balanced,
     nodes,
 )
-from suffice.export.scoring import Precision, Scoring, is_utf8
+from suffice.export.scoring import Precision, Scoring
 from suffice.export.tensors import Tensors, alike
 
 OPSET = 18

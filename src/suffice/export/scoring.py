@@ -91,8 +91,3 @@ class Scoring:
                 f"columns names {len(renamed)} columns, but the model was fitted on {len(self.names)}."
             )
         return list(renamed)
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text can be written at all: half of a surrogate pair cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
