@@ -152,7 +152,7 @@ def test_a_file_without_an_extension_asks_for_its_format(run, model):
 def test_a_file_that_is_no_model_is_refused(run, command):
     arguments = ("penguins.csv",) if command != "info" else ()
     assert (
-        "penguins.csv: this is no file of suffice" in run(command, "penguins.csv", *arguments, code=1).stderr
+        "penguins.csv: this is not a suffice file" in run(command, "penguins.csv", *arguments, code=1).stderr
     )
     assert run(command, "nothing.suffice", *arguments, code=1).stderr
 

@@ -1,4 +1,4 @@
-"""Files: a tree of named values and arrays, written as one safetensors file that cannot run code."""
+"""Files: a tree of named values and arrays in one safetensors file, which cannot run code."""
 
 from suffice.storage.fields import Fields, Scalars, Setting
 from suffice.storage.format import SufficeFileError
