@@ -1,4 +1,4 @@
-"""Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches again and again with bounded memory."""
+"""Files as rows: csv, tsv, jsonl, parquet and arrow, read in batches, repeatedly and in bounded memory."""
 
 from __future__ import annotations
 
