@@ -13,11 +13,11 @@ from suffice.export.expressions import Apply, Cell, Clip, Expression, Linear, Mi
 from suffice.export.scoring import Scoring
 
 ELEMENTWISE = (Number, Cell, Missing, Apply, Clip, Where, Linear)
-"""The nodes that are computed alike for many columns at once."""
+"""The nodes that can be computed for many columns at once."""
 
 
 class Tensors:
-    """The nodes, constants and inputs of a graph as they are added, under names of their own."""
+    """The nodes, constants and inputs of a graph, named as they are added."""
 
     def __init__(self, scoring: Scoring, dtype: np.dtype[Any]) -> None:
         from onnx import helper, numpy_helper
@@ -43,7 +43,7 @@ class Tensors:
         self._declare_inputs()
 
     def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node, and give the name of what it computes."""
+        """Add a node, and return the name of its output."""
         name = output or f"{self.prefix}v{len(self.nodes)}"
         self.nodes.append(self.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
@@ -62,11 +62,11 @@ class Tensors:
         return self._known[place]
 
     def type_of(self, dtype: Any) -> Any:
-        """ONNX's word for a dtype."""
+        """ONNX's name for a dtype."""
         return self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
     def cast(self, name: str, dtype: Any) -> str:
-        """The same in another dtype."""
+        """The same tensor in another dtype."""
         return self.add("Cast", name, to=self.type_of(dtype))
 
     def _declare_inputs(self) -> None:
@@ -103,26 +103,26 @@ class Tensors:
     def input(self, name: str, dtype: Any, width: int) -> str:
         """Declare an input."""
         if not name:
-            raise ValueError("a column without a name cannot be an input of ONNX; name it.")
+            raise ValueError("a column with an empty name cannot be an input of an ONNX graph; rename it.")
         self.inputs.append(self.helper.make_tensor_value_info(name, self.type_of(dtype), ["n", width]))
         return name
 
     def _finite(self, name: str) -> str:
-        """NaN for infinities, which read as missing."""
+        """NaN in place of infinities, which count as missing."""
         size = self.add("Abs", name)
         finite = self.add("LessOrEqual", size, self.constant(np.finfo(np.float64).max))
         return self.add("Where", finite, name, self.constant(np.nan))
 
 
 def _free(name: str, is_free: Callable[[str], bool]) -> str:
-    """The name, with as many _ behind it as make it free."""
+    """The name, with as many _ appended as make it unused."""
     while not is_free(name):
         name += "_"
     return name
 
 
 def alike(terms: Sequence[Expression]) -> list[list[int]]:
-    """The places of terms, those of one form together; a term of no such form is alone."""
+    """The positions of terms, grouped by form; a term without a form is alone."""
     groups: dict[Any, list[int]] = {}
     for place, term in enumerate(terms):
         form = _form_of(term)
@@ -131,9 +131,9 @@ def alike(terms: Sequence[Expression]) -> list[list[int]]:
 
 
 def _form_of(term: Expression) -> tuple[Any, ...] | None:
-    """What a term is apart from its column and its numbers; None if it does not read one column of numbers.
+    """The structure of a term without its column and numbers; None unless it reads one column of numbers.
 
-    Nodes are named by their place, so that terms of one form share the same nodes.
+    Nodes are identified by their position, so that terms of one form also share nodes in the same way.
     """
     places: dict[int, int] = {}
     columns: set[int] = set()
