@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.columns.sparse import with_data
+from suffice.factors.blocks import with_data
 from suffice.kernels import threads
 from suffice.kernels.choose import is_complete, row_parts
 from suffice.tables.columns import LevelCells

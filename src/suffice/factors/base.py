@@ -1,6 +1,7 @@
-"""A factor: one family on some columns. Its sums (`Totals`) and its solved parameters (`SolvedFactor`).
+"""A factor: one family on some columns. Its sums, its solved parameters, and its kind.
 
-Nothing above this room knows which kind of factor it holds. A kind of sums is one file here.
+Each kind of factor is a folder beside this file: columns, levels, counts, words, gaussian. The kinds do not
+import each other; `factors/__init__.py` lists them, and the rooms above use a factor through these classes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,25 +19,10 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Gaps, Score
 from suffice.factors.scores import Scores
 from suffice.families import Family
-from suffice.kernels.choose import contiguous, first_infinity, infinity_refusal, read_only, row_parts
 from suffice.storage import Fields
 
 Block = Any
 """A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
-SQUARABLE = 2.0**480
-"""Sums of squares of numbers up to this are floats."""
-
-
-class OutsideSupportError(ValueError):
-    """A value that a family does not take; says of which column, and the cure."""
-
-    @classmethod
-    def of(cls, label: str, value: Any, family: Family, cure: str | None = None) -> Self:
-        """Where rows are learnt, no other cure is needed than to change them or the family."""
-        cure = cure or "mend or remove it, or choose another family with families="
-        return cls(
-            f"{label}: the value {value} is outside {family.name}, which takes {family.support_name}; {cure}."
-        )
 
 
 class Totals(ABC):
@@ -59,16 +44,18 @@ class Totals(ABC):
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
-        """Read a batch and refuse what cannot be summed, changing nothing; what is returned adds it.
+        """Read a batch, or raise for values that cannot be summed; the function returned adds the batch.
 
-        It adds to these sums once they have room for n_classes. Classes not known yet come last.
+        Neither the call nor an error changes these sums: their state, levels and vocabulary included, is the
+        same before and after, byte for byte, so a batch that another factor refuses leaves no trace. The
+        function returned takes these sums, once they have room for n_classes; new classes come last.
         """
         self.refuse(block, labels, classes)
         return lambda totals: totals.update(block, classes, weights)
 
     @abstractmethod
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        """Raise for values that cannot be summed, naming the column, the value and the cure."""
+        """Raise for values that cannot be summed, naming column, value and cure. Change nothing."""
 
     @abstractmethod
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
@@ -248,55 +235,6 @@ class Kind:
     """The same from the `saved_search` of parameters that take one."""
 
 
-def place_origins(
-    kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
-) -> None:
-    """Write the first value observed in each class and column that is `wanted`; few rows are read for it."""
-    for rows in row_parts(*values.shape):
-        if not wanted.any():
-            break
-        kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
-
-
-def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array | None:
-    """What no |x − c| of a column exceeds, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
-
-    None where a square leaves the floats.
-    """
-    least = 1.0 if weights is None else float(weights.min(initial=np.inf))
-    with np.errstate(over="ignore"):
-        size = np.sqrt(second.max(axis=0, initial=0.0) / least)
-    vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
-    return None if ((size > SQUARABLE) | vanishes).any() else size
-
-
-def refuse_infinities(block: Block, labels: list[str]) -> None:
-    """Raise for ±inf; sparse blocks were looked through when they were read."""
-    found = first_infinity(block) if isinstance(block, np.ndarray) else None
-    if found is not None:
-        row, column = found
-        raise ValueError(infinity_refusal(labels[column], row, block[row, column]))
-
-
-def active_columns(values: Array, active: NDArray[Any]) -> Array:
-    """The columns that scores read: a mask or positions. Not copied where that is all of them."""
-    taken = len(active) if active.dtype != np.bool_ else int(active.sum())
-    return values if taken == values.shape[1] else values[:, active]
-
-
-def holds_infinity_beside(values: Array, active: NDArray[Any]) -> bool:
-    """Whether a column that scores do not read holds an infinity."""
-    beside = np.ones(values.shape[1], dtype=np.bool_)
-    beside[active] = False
-    return bool(beside.any()) and bool(np.isinf(values[:, beside]).any())
-
-
-def first_offence(bad: NDArray[np.bool_]) -> tuple[int, int]:
-    """Row and column of the first True cell, in column order."""
-    column = int(np.argmax(bad.any(axis=0)))
-    return int(np.argmax(bad[:, column])), column
-
-
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
     """`take` in which −1 gives zeros."""
     taken = np.take(array, np.maximum(index, 0), axis=axis) if array.shape[axis] else None
@@ -308,31 +246,3 @@ def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
     if absent.any():
         taken[(slice(None),) * axis + (absent,)] = 0
     return taken
-
-
-def impossible(weight: Array, support: Counts, size: float) -> NDArray[np.bool_]:
-    """Where a weight and its number of rows contradict each other, rounding aside."""
-    none_left = (support == 0) & (np.abs(weight) > 1e-9 * size)
-    return np.asarray((support < 0) | ((support > 0) & (weight <= 0)) | none_left)
-
-
-def within(a: Array, b: Array, rtol: float, size: float) -> bool:
-    """Whether sums agree: exactly for rtol = 0, else relative to themselves and to the largest weight."""
-    return bool(np.all(np.abs(a - b) <= rtol * (np.abs(a) + np.abs(b) + size)))
-
-
-def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
-    """Log α/(N + α(L + 1)) for what was never seen, and the log share left for the rest."""
-    total = weight + alpha * (n_levels + 1)
-    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
-    with np.errstate(divide="ignore"):
-        return np.log(unseen), np.log1p(-unseen)
-
-
-def refuse_errors(family: Family, label: str) -> None:
-    """Refuse to export a family that raises for what it has not seen: a query cannot."""
-    if family.unseen == "error":
-        raise ValueError(
-            f"{label}: {family.name} has unseen='error', and neither SQL nor ONNX can raise an error for one "
-            f"row; fit BayesClassifier with {family.name}(unseen='ignore')."
-        )

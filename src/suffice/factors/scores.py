@@ -52,3 +52,11 @@ class Scores:
             return self.finite
         order = np.where(np.isneginf(self.finite), np.inf, self.order)
         return np.where(order == order.min(axis=1, keepdims=True), self.finite, -np.inf)
+
+
+def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
+    """Log α/(N + α(L + 1)) for what was never seen, and the log share left for the rest."""
+    total = weight + alpha * (n_levels + 1)
+    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
+    with np.errstate(divide="ignore"):
+        return np.log(unseen), np.log1p(-unseen)

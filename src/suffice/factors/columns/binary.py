@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.levels.cells import as_numbers
+from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
 from suffice.kernels.choose import discrete_for, read_only, row_parts
 

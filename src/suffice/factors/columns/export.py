@@ -22,8 +22,8 @@ from suffice.export.expressions import (
     total,
     total_score,
 )
-from suffice.factors.base import refuse_errors, unseen_log_shares
-from suffice.factors.scores import CERTAIN, IMPOSSIBLE
+from suffice.factors.checks import refuse_errors
+from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
 
 if TYPE_CHECKING:

@@ -8,8 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from suffice.arrays import Array
-from suffice.factors.base import SQUARABLE, Block, OutsideSupportError, first_offence, refuse_infinities
-from suffice.factors.columns.sparse import column_of_entry
+from suffice.factors.base import Block
+from suffice.factors.blocks import column_of_entry
+from suffice.factors.checks import OutsideSupportError, first_offence, refuse_infinities
+from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
 from suffice.kernels.choose import has_squares
 

@@ -15,22 +15,19 @@ from scipy import sparse, special
 
 from suffice.arrays import Array, Codes
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import (
-    Block,
+from suffice.factors.base import Block, Separation, SolvedFactor
+from suffice.factors.blocks import active_columns
+from suffice.factors.checks import (
     OutsideSupportError,
-    Separation,
-    SolvedFactor,
-    active_columns,
     first_offence,
     holds_infinity_beside,
     refuse_infinities,
-    unseen_log_shares,
 )
 from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
 from suffice.factors.columns.export import column_scores
 from suffice.factors.columns.sparse import add_sparse_scores
-from suffice.factors.scores import CERTAIN, IMPOSSIBLE, Scores
+from suffice.factors.scores import CERTAIN, IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
 from suffice.families.elementary import rebase
 from suffice.kernels.choose import contiguous, gaussian_for

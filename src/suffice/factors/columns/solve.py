@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Exponents
-from suffice.factors.base import Regularized, unseen_log_shares
+from suffice.factors.base import Regularized
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
 from suffice.families.elementary import DEGREE, exponent_of, rebase
 

@@ -9,36 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from suffice.arrays import Array, Codes
-from suffice.factors.base import OutsideSupportError
+from suffice.factors.blocks import column_of_entry, dense, places, with_data
+from suffice.factors.checks import OutsideSupportError
 from suffice.factors.scores import Scores
 
 if TYPE_CHECKING:
     from suffice.factors.columns.scores import SolvedColumns
-
-
-def places(block: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
-    """Row and column of each stored entry."""
-    along = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
-    return (along, block.indices) if block.format == "csr" else (block.indices, along)
-
-
-def with_data(block: Any, data: NDArray[Any]) -> Any:
-    """A sparse array with the same pattern and other entries."""
-    pattern = sparse.csr_array if block.format == "csr" else sparse.csc_array
-    return pattern((data, block.indices, block.indptr), shape=block.shape)
-
-
-def dense(product: Any) -> Array:
-    """The small dense result of a product with a sparse array."""
-    return np.asarray(product.toarray() if sparse.issparse(product) else product)
-
-
-def column_of_entry(block: Any, entry: int) -> int:
-    """The column of a stored entry."""
-    return int(block.tocoo().col[entry])
 
 
 def largest_entries(block: Any) -> Array:

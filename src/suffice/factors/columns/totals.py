@@ -13,20 +13,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    Block,
-    Totals,
-    first_offence,
-    gather,
-    impossible,
-    place_origins,
-    size_of_squares,
-    within,
-)
+from suffice.factors.base import Block, Totals, gather
+from suffice.factors.checks import first_offence, impossible, within
 from suffice.factors.columns.binary import outcome_sums
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
 from suffice.factors.columns.sparse import ClassSums, largest_entries
+from suffice.factors.origins import place_origins, size_of_squares
 from suffice.families import Family
 from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
 from suffice.kernels import threads

@@ -17,19 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    SQUARABLE,
-    Block,
-    Totals,
-    first_offence,
-    impossible,
-    place_origins,
-    refuse_infinities,
-    size_of_squares,
-    within,
-)
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
 from suffice.factors.gaussian.grouped_sums import ROWS_AT_ONCE, GroupedSums
 from suffice.factors.gaussian.sums import Sums, pairwise_sums, sums_of_rows
+from suffice.factors.origins import SQUARABLE, place_origins, size_of_squares
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels

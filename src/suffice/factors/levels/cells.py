@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
+from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
 from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, read_only, row_parts
 
@@ -75,11 +76,6 @@ def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array |
     encoded = dict(zip(missing, batch.count_encoded([block[j] for j in missing]), strict=True))
     for j, done in enumerate(numbers):
         yield done or encoded[j]
-
-
-def as_numbers(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Booleans as whole numbers."""
-    return matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor, scaled
-from suffice.factors.base import Totals, refuse_errors, refuse_infinities
+from suffice.factors.base import Totals
+from suffice.factors.checks import refuse_errors, refuse_infinities
 from suffice.factors.levels.scores import Reading, row_reading
 from suffice.factors.levels.totals import (
     LevelCounts,

@@ -11,21 +11,12 @@ from scipy import special
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
-from suffice.factors.base import (
-    Separation,
-    SolvedFactor,
-    Totals,
-    divergences,
-    gather,
-    impossible,
-    refuse_errors,
-    refuse_infinities,
-    unseen_log_shares,
-    within,
-)
-from suffice.factors.levels.cells import Counted, LevelBlock, LevelBlocks, as_numbers, counted
+from suffice.factors.base import Separation, SolvedFactor, Totals, divergences, gather
+from suffice.factors.blocks import as_numbers
+from suffice.factors.checks import impossible, refuse_errors, refuse_infinities, within
+from suffice.factors.levels.cells import Counted, LevelBlock, LevelBlocks, counted
 from suffice.factors.levels.scores import NumberReader, Reading, add_readings, encoded_reading
-from suffice.factors.scores import IMPOSSIBLE, Scores
+from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
 from suffice.storage import Fields, Scalars
 
