@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from suffice.arrays import Array
 from suffice.export.expressions import (
     Cell,
     Clip,
@@ -23,27 +22,25 @@ from suffice.export.expressions import (
     total_score,
 )
 from suffice.factors.checks import refuse_errors
+from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
 
-if TYPE_CHECKING:
-    from suffice.factors.columns.scores import SolvedColumns
 
-
-def column_scores(
-    solved: SolvedColumns, columns: list[int], labels: list[str], largest: Array, smallest: Array
-) -> Score:
-    """The scores of all columns that vary, with the sizes beyond which a cell is cut off."""
+def column_scores(solved: ColumnParameters, columns: list[int], labels: list[str]) -> Score:
+    """The scores of all columns that vary; a cell beyond the range of floats is cut off."""
     active = np.flatnonzero(solved.active).tolist()
     return total_score(
         [
             _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least))
-            for j, most, least in zip(active, largest, smallest, strict=True)
+            for j, most, least in zip(active, *solved.float_range(), strict=True)
         ]
     )
 
 
-def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: float, smallest: float) -> Score:
+def _column(
+    solved: ColumnParameters, j: int, cell: Cell, label: str, largest: float, smallest: float
+) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
     # Missing where it is outside, so that no logarithm of a negative number is ever asked for.
@@ -66,7 +63,7 @@ def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: floa
     return Score(Where(inside, finite, outside), order)
 
 
-def _cell(solved: SolvedColumns, j: int, x: Expression) -> tuple[Expression, Expression | None]:
+def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, Expression | None]:
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
     family, point = solved.family, solved.point[:, j]
     natural = np.where(point, 0.0, solved.natural[:, :, j])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy import sparse
 
@@ -15,16 +13,12 @@ from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
 from suffice.kernels.choose import has_squares
 
-if TYPE_CHECKING:
-    from suffice.factors.columns.totals import ColumnTotals
-
 LARGEST = 2.0**960
 WIDEST = 2.0**-480
 
 
-def refuse_cells(totals: ColumnTotals, block: Block, labels: list[str]) -> None:
-    """Raise for numbers that cannot be added to these sums."""
-    family = totals.family
+def refuse_cells(family: Family, origin: Array, block: Block, labels: list[str]) -> None:
+    """Raise for numbers that cannot be summed about these origins, (classes, columns), NaN for none yet."""
     if sparse.issparse(block):
         _refuse_entries(family, block, labels)
         return
@@ -35,19 +29,18 @@ def refuse_cells(totals: ColumnTotals, block: Block, labels: list[str]) -> None:
             row, column = first_offence(bad)
             value = f"{block[row, column]} (row {row})"
             raise OutsideSupportError.of(labels[column], value, family)
-    _refuse_overflow(totals, block, labels)
+    _refuse_overflow(family, origin, block, labels)
 
 
-def _refuse_overflow(totals: ColumnTotals, block: Array, labels: list[str]) -> None:
+def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[str]) -> None:
     """Raise where the sums would leave the floats."""
-    family = totals.family
     if not {"x", "x2"} & set(family.functions) or not block.size:
         return
     if family.scaled:
         if has_squares(block):
             return
-        highest = np.fmax(np.fmax.reduce(block, axis=0), totals.origin.max(axis=0, initial=0.0))
-        lowest = np.fmin(np.fmin.reduce(block, axis=0), totals.origin.min(axis=0, initial=0.0))
+        highest = np.fmax(np.fmax.reduce(block, axis=0), np.fmax.reduce(origin, axis=0, initial=0.0))
+        lowest = np.fmin(np.fmin.reduce(block, axis=0), np.fmin.reduce(origin, axis=0, initial=0.0))
         with np.errstate(over="ignore", invalid="ignore"):
             large = np.isinf(highest - lowest)
     else:
@@ -55,9 +48,8 @@ def _refuse_overflow(totals: ColumnTotals, block: Array, labels: list[str]) -> N
         highest = np.fmax.reduce(size, axis=0)
         large = highest > (SQUARABLE if "x2" in family.functions else LARGEST)
         if family.centred:
-            held = np.where(totals.has_origin(), totals.origin, np.nan)
-            highest = np.fmax(highest, np.fmax.reduce(held, axis=0, initial=np.nan))
-            lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(held, axis=0, initial=np.nan))
+            highest = np.fmax(highest, np.fmax.reduce(origin, axis=0, initial=np.nan))
+            lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(origin, axis=0, initial=np.nan))
             large |= (lowest < 1.0 / LARGEST) | (lowest < highest * WIDEST)
     if large.any():
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Exponents
 from suffice.factors.base import Regularized
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
 from suffice.families.elementary import DEGREE, exponent_of, rebase
-
-if TYPE_CHECKING:
-    from suffice.factors.columns.totals import ColumnTotals
 
 LOG_TWO = float(np.log(2.0))
 REGULARIZATION = 1e-3

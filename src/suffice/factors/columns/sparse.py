@@ -5,7 +5,7 @@ Only u(x) that vanish at 0 can be summed over stored entries alone: x and x², a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.factors.blocks import column_of_entry, dense, places, with_data
 from suffice.factors.checks import OutsideSupportError
+from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
-
-if TYPE_CHECKING:
-    from suffice.factors.columns.scores import SolvedColumns
 
 
 def largest_entries(block: Any) -> Array:
@@ -48,7 +46,7 @@ class ClassSums:
 
 
 def add_sparse_scores(
-    solved: SolvedColumns, block: Any, labels: list[str], scores: Scores, *, base: bool
+    solved: ColumnParameters, block: Any, labels: list[str], scores: Scores, *, base: bool
 ) -> None:
     """Log p(x | C_k) from the stored entries: what they add to a row of zeros.
 
@@ -88,7 +86,7 @@ def add_sparse_scores(
         scores.finite += log_base[:, np.newaxis]
 
 
-def _add_orders(solved: SolvedColumns, x: Any, gaps: Any, scores: Scores) -> None:
+def _add_orders(solved: ColumnParameters, x: Any, gaps: Any, scores: Scores) -> None:
     """Orders and finite parts of the cells on and off point masses."""
     coordinates = x.tocoo()
     stored = coordinates.data != 0

@@ -19,12 +19,12 @@ from suffice.factors.columns.binary import outcome_sums
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
 from suffice.factors.columns.sparse import ClassSums, largest_entries
-from suffice.factors.origins import place_origins, size_of_squares
+from suffice.factors.columns.squares import square_sums
+from suffice.factors.origins import place_origins
 from suffice.families import Family
 from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
-from suffice.kernels import threads
 from suffice.kernels.cells import class_blocks
-from suffice.kernels.choose import contiguous, gaussian_for, read_only, row_parts
+from suffice.kernels.choose import gaussian_for
 from suffice.storage import Fields
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
@@ -78,7 +78,7 @@ class ColumnTotals(Totals):
         return int(self.total.shape[2])
 
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        refuse_cells(self, block, labels)
+        refuse_cells(self.family, np.where(self.has_origin(), self.origin, np.nan), block, labels)
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
         if sparse.issparse(block):
@@ -150,41 +150,18 @@ class ColumnTotals(Totals):
         batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
         held = len(self.origin)
         batch.origin[:held] = self.origin
+        if not len(values):
+            return batch
         wanted = np.ones(batch.origin.shape, dtype=np.bool_)
         wanted[:held] = ~self.has_origin()
-        kernels = gaussian_for(values.size)
-        place_origins(kernels, values, classes, wanted, batch.origin)
-        if not np.isfinite(batch.origin).all():
+        place_origins(gaussian_for(values.size), values, classes, wanted, batch.origin)
+        sums = (
+            square_sums(values, classes, weights, batch.origin) if np.isfinite(batch.origin).all() else None
+        )
+        if sums is None:
             return None
-        by_row = np.empty(0) if weights is None else weights
-
-        def sums_of(rows: slice) -> tuple[Array, Array]:
-            cells = contiguous(values[rows]), read_only(classes[rows])
-            sums, whole = np.zeros((4, *batch.origin.shape)), np.zeros((3, n_classes))
-            if weights is not None or not kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
-                sums[:], whole[:] = 0.0, 0.0
-                kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, whole)
-            else:
-                whole[0] = whole[2]
-            return sums, whole
-
-        parts = threads.run(sums_of, row_parts(*values.shape))
-        if not parts:
-            return batch
-        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
-            first, second, support, weight = np.sum([sums for sums, _ in parts], axis=0)
-        size = size_of_squares(first, second, weights)
-        if size is None:
-            return None
-        whole_support, whole_weight, counts = np.sum([whole for _, whole in parts], axis=0)[:, :, np.newaxis]
-        support += whole_support
-        if weights is None:
-            weight, whole_weight = support - whole_support, whole_support
-        if (support == counts).all():
-            weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
-        batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)
-        batch.exponent = exponent_of(size)
-        batch.total = np.stack([np.ldexp(first, -batch.unit), np.ldexp(second, -2 * batch.unit)])
+        batch.weight, batch.support, batch.exponent = sums.weight, sums.support, exponent_of(sums.size)
+        batch.total = np.stack([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
         return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
