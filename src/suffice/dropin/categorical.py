@@ -13,7 +13,8 @@ from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
 from suffice.factors.base import Totals
 from suffice.factors.levels.cells import LevelBlock
-from suffice.factors.levels.totals import LevelCounts, LevelTable, LevelTotals, SolvedLevels
+from suffice.factors.levels.scores import LevelTable, SolvedLevels
+from suffice.factors.levels.totals import LevelCounts, LevelTotals
 from suffice.families import Categorical, Family
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics

@@ -13,7 +13,8 @@ from suffice.factors.counts.totals import CountTotals, solve_counts
 from suffice.factors.gaussian.moments import solve_scatter
 from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
-from suffice.factors.levels.totals import LevelTotals, solve_levels
+from suffice.factors.levels.scores import solve_levels
+from suffice.factors.levels.totals import LevelTotals
 from suffice.factors.words.totals import WordTotals, solve_texts
 from suffice.storage import Fields
 

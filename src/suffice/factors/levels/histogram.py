@@ -17,15 +17,9 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor, scaled
 from suffice.factors.base import Totals
 from suffice.factors.checks import refuse_errors, refuse_infinities
-from suffice.factors.levels.scores import Reading, row_reading
-from suffice.factors.levels.totals import (
-    LevelCounts,
-    LevelTable,
-    SolvedLevels,
-    chosen,
-    no_counts,
-    vanishing,
-)
+from suffice.factors.levels.readings import Reading, row_reading
+from suffice.factors.levels.scores import LevelTable, SolvedLevels
+from suffice.factors.levels.totals import LevelCounts, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
 from suffice.kernels import cells as kernels
 from suffice.storage import Fields
