@@ -16,12 +16,10 @@ from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
-from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
-
-LOG_TWO = float(np.log(2.0))
 
 
 class GaussianNB(DropIn):

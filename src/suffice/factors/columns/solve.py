@@ -15,8 +15,8 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
 from suffice.families.elementary import DEGREE, exponent_of, rebase
+from suffice.families.special import LOG_TWO
 
-LOG_TWO = float(np.log(2.0))
 REGULARIZATION = 1e-3
 """Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
 

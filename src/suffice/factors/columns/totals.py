@@ -20,7 +20,7 @@ from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
 from suffice.factors.columns.sparse import ClassSums, largest_entries
 from suffice.factors.columns.squares import square_sums
-from suffice.factors.origins import place_origins
+from suffice.factors.origins import MOST_CLASSES, place_origins
 from suffice.families import Family
 from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
 from suffice.kernels.cells import class_blocks
@@ -30,8 +30,6 @@ from suffice.storage import Fields
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST_EXPONENT = 1024
 """Of a float."""
-MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
 
 
 class ColumnTotals(Totals):

@@ -21,7 +21,7 @@ from suffice.factors.base import Block, Totals
 from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
 from suffice.factors.gaussian.grouped_sums import ROWS_AT_ONCE, GroupedSums
 from suffice.factors.gaussian.sums import Sums, pairwise_sums, sums_of_rows
-from suffice.factors.origins import SQUARABLE, place_origins, size_of_squares
+from suffice.factors.origins import MOST_CLASSES, SQUARABLE, place_origins, size_of_squares
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels
@@ -31,8 +31,6 @@ from suffice.storage import Fields
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
-MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 

@@ -21,6 +21,7 @@ from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.levels.totals import LevelCounts, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
+from suffice.families.special import LOG_TWO
 from suffice.kernels import cells as kernels
 from suffice.storage import Fields
 
@@ -29,7 +30,6 @@ CELLS = 4096
 MANTISSA_BITS = 53
 FINEST = -1100
 """The exponent of a column without rows."""
-LOG_TWO = float(np.log(2.0))
 
 
 @dataclass
