@@ -30,7 +30,7 @@ class GaussianNB(DropIn):
     priors : array-like of shape (k,), default=None
         Class priors; None for the class frequencies.
     var_smoothing : float, default=1e-9
-        The share of the largest column variance that is added to all variances, when solving.
+        Portion of the largest column variance that is added to all variances when solving.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class GaussianNB(DropIn):
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> FlooredColumns:
         if not isinstance(totals, ColumnTotals):
-            raise TypeError("these statistics are not of Normal columns.")
+            raise TypeError("GaussianNB needs statistics of Normal columns.")
         solved = solve_columns(totals, labels, statistics.classes)
         return FlooredColumns(solved, statistics.support, self.var_smoothing)
 

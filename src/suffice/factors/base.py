@@ -71,14 +71,14 @@ class Totals(ABC):
 
     @abstractmethod
     def take_classes(self, index: Codes) -> Self:
-        """A copy with these classes; −1 stands for a class without rows."""
+        """A copy with these classes; −1 is a class without rows."""
 
     @abstractmethod
     def take_columns(self, index: Codes) -> Self:
-        """A copy with these columns; −1 stands for a column without rows."""
+        """A copy with these columns; −1 is a column without rows."""
 
     def with_family(self, family: Family) -> Self:
-        """The same sums for a family that differs in settings of solving only."""
+        """The same sums for a family that differs only in settings used when solving."""
         other = copy(self)
         other.family = family
         return other
@@ -93,16 +93,16 @@ class Totals(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays, by name; what the sums weigh."""
+        """All arrays by name, which is all the memory the sums take."""
 
     def state(self) -> dict[str, Any]:
-        """All that the sums are, as a file holds it."""
+        """The whole state of the sums, as it is saved."""
         return dict(self.arrays())
 
     @classmethod
     @abstractmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
-        """The sums from their state, or `SufficeFileError` where it is none."""
+        """The sums from a saved state; `SufficeFileError` if it is not valid."""
 
     @abstractmethod
     def presence(self) -> Array:
@@ -110,12 +110,12 @@ class Totals(ABC):
 
     @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
+        """Why no data with this total weight and these rows per class could give these sums, or None."""
 
 
 @dataclass(frozen=True)
 class Regularized:
-    """A parameter that had no maximum likelihood, and what was done instead."""
+    """A parameter without a maximum-likelihood estimate, and what was done instead."""
 
     column: str
     label: Any
@@ -137,7 +137,7 @@ class Separation:
 
     @classmethod
     def of_independent(cls, kl: Array, bhattacharyya: Array) -> Separation:
-        """Of columns that are independent given the class, rounding below 0 taken away."""
+        """The separation by columns independent given the class; negative rounding errors become 0."""
         kl, bhattacharyya = np.maximum(kl, 0.0), np.maximum(bhattacharyya, 0.0)
         return cls(kl, bhattacharyya, kl.sum(axis=0), bhattacharyya.sum(axis=0))
 
@@ -162,11 +162,11 @@ class SolvedFactor(ABC):
     ignores_priors: bool = False
     """Whether the scores rank the classes without their priors."""
     is_given_length: bool = False
-    """Whether the density is one of counts given their sum."""
+    """Whether the density is that of counts given their sum."""
     regularized: list[Regularized]
 
     def saved_search(self) -> dict[str, Any]:
-        """What a file keeps of the parameters: nothing, unless they took a search."""
+        """The part of the parameters that is saved: nothing, unless solving took a search."""
         return {}
 
     @property
@@ -178,15 +178,15 @@ class SolvedFactor(ABC):
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes.
 
-        Rows are scored alike in any part of a table, and parts are scored side by side. Infinite numbers
-        are refused.
+        A row has the same scores in any part of a table, and parts are scored in parallel. Infinite numbers
+        raise an error.
         """
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         """The scores as an expression over cells, from which SQL and ONNX are written."""
         raise ValueError(
             f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
-            "families={…: None}, or score such rows with this library."
+            "families={…: None}, or score the rows in Python."
         )
 
     @abstractmethod
@@ -195,10 +195,10 @@ class SolvedFactor(ABC):
 
     @abstractmethod
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The cells that count in the scores, and those ignored since the model never gives them, (n, d)."""
+        """Which cells count in the scores, and which are ignored as outside the support, both (n, d)."""
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
-        """If some columns are Gaussian: how many vary, and the log density of each class at its mean."""
+        """If the columns are Gaussian: how many vary, and the log density of each class at its mean."""
         return None
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
@@ -225,18 +225,18 @@ class SolvedFactor(ABC):
 
 @dataclass(frozen=True)
 class Kind:
-    """How the statistics of some families are summed, and how the sums are solved."""
+    """How the statistics of a family are summed, and how the sums are solved."""
 
     totals: type[Totals]
     solve: Callable[[Any, list[str], NDArray[Any]], SolvedFactor]
-    """(totals, labels, classes) → parameters: maximum likelihood after smoothing. Messages name columns and
-    classes."""
+    """(totals, labels, classes) → parameters: maximum likelihood after smoothing. Labels and classes are for
+    messages."""
     solve_from_search: Callable[[Any, list[str], NDArray[Any], Fields], SolvedFactor] | None = None
-    """The same from the `saved_search` of parameters that take one."""
+    """The same, from the `saved_search` of kinds that are solved by a search."""
 
 
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
-    """`take` in which −1 gives zeros."""
+    """`np.take`, with zeros where the index is −1."""
     taken = np.take(array, np.maximum(index, 0), axis=axis) if array.shape[axis] else None
     if taken is None:
         shape = list(array.shape)

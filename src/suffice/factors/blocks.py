@@ -12,7 +12,7 @@ from suffice.arrays import Array
 
 
 def active_columns(values: Array, active: NDArray[Any]) -> Array:
-    """The columns that scores read: a mask or positions. Not copied where that is all of them."""
+    """The columns that scores read: a mask or positions. No copy if that is all of them."""
     taken = len(active) if active.dtype != np.bool_ else int(active.sum())
     return values if taken == values.shape[1] else values[:, active]
 
@@ -29,13 +29,13 @@ def places(block: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any
 
 
 def with_data(block: Any, data: NDArray[Any]) -> Any:
-    """A sparse array with the same pattern and other entries."""
+    """A sparse array with the same pattern and new entries."""
     pattern = sparse.csr_array if block.format == "csr" else sparse.csc_array
     return pattern((data, block.indices, block.indptr), shape=block.shape)
 
 
 def dense(product: Any) -> Array:
-    """The small dense result of a product with a sparse array."""
+    """A product with a sparse array, which is small, as a dense array."""
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 

@@ -1,4 +1,4 @@
-"""Sums of x and x² about an origin: where it lies, and whether the squares are floats."""
+"""Sums of x and x² about an origin: where it lies, and whether the squares overflow."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from suffice.arrays import Array, Codes
 from suffice.kernels.choose import contiguous, read_only, row_parts
 
 SQUARABLE = 2.0**480
-"""Sums of squares of numbers up to this are floats."""
+"""Sums of squares of numbers up to this do not overflow."""
 MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
+"""The most classes for which every part of the rows keeps its own sums."""
 
 
 def place_origins(
     kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
 ) -> None:
-    """Write the first value observed in each class and column that is `wanted`; few rows are read for it."""
+    """Write the first value observed in each class and column that is `wanted`, reading few rows."""
     for rows in row_parts(*values.shape):
         if not wanted.any():
             break
@@ -27,9 +27,9 @@ def place_origins(
 
 
 def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array | None:
-    """What no |x − c| of a column exceeds, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
+    """A bound on |x − c| in each column, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
 
-    None where a square leaves the floats.
+    None if a square overflows or underflows.
     """
     least = 1.0 if weights is None else float(weights.min(initial=np.inf))
     with np.errstate(over="ignore"):

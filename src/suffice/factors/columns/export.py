@@ -1,4 +1,4 @@
-"""What number columns score, as expressions: λᵀu(x) about each class's origin, column by column."""
+"""The scores of number columns as expressions: λᵀu(x) about each class's origin, column by column."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _column(
 ) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
-    # Missing where it is outside, so that no logarithm of a negative number is ever asked for.
+    # Missing where it is outside, so that no logarithm of a negative number is taken.
     x: Expression = cell if family.takes_every_number else Where(inside, cell, as_expression(np.nan))
     low = smallest if "reciprocal" in family.functions else -largest
     if np.isfinite(largest):
@@ -67,7 +67,7 @@ def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, 
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
     family, point = solved.family, solved.point[:, j]
     natural = np.where(point, 0.0, solved.natural[:, :, j])
-    # A class that is a single value has no use for its origin; any valid one will do.
+    # A single-valued class does not use its origin; any valid one will do.
     origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
     terms = elementary(family.functions, x, origin, int(solved.exponent[j]))
     finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
@@ -96,7 +96,7 @@ def support_of(family: Family, cell: Cell, label: str) -> Expression:
         inside = inside.item()
     if not isinstance(inside, Expression):
         raise TypeError(
-            f"{label}: the support of {family.name} cannot be written out; let support(x) use comparisons, "
+            f"{label}: the support of {family.name} cannot be exported; write support(x) with comparisons, "
             "&, |, ~, np.floor and np.isfinite only."
         )
     return inside

@@ -1,4 +1,4 @@
-"""Parameters of number columns, and what they say without a row: the usual names, draws, distances."""
+"""Parameters of number columns, and what needs nothing else: usual names, draws and divergences."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ColumnParameters:
         return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
 
     def float_range(self) -> tuple[Array, Array]:
-        """Sizes beyond which scores would overflow. So far from all classes it is the same who wins."""
+        """The largest and smallest |x| that are not cut off; beyond, scores would overflow, all alike."""
         spread = self.exponent[self.active].astype(np.float64)
         if self.family.default_origin > 0:
             spread = spread + np.log2(self.origin[:, self.active].max(axis=0))
@@ -124,7 +124,7 @@ class ColumnParameters:
         return moved
 
     def _separate_points(self, kl: Array, distance: Array) -> None:
-        """Where a distribution is a single value, a density there decides, or nothing is in common."""
+        """Fill in the pairs of classes of which at least one is a single value."""
         for k, other in np.ndindex(kl.shape[1:]):
             for j in np.flatnonzero(self.point[k] | self.point[other]):
                 here, there = self.location[[k, other], j]
@@ -145,7 +145,7 @@ class ColumnParameters:
         return np.zeros_like(self.origin) if self.family.scaled else self.origin
 
     def _members(self, degenerate: NDArray[np.bool_]) -> Array:
-        """λ, with some valid member in place of those that are single values."""
+        """λ, with a valid stand-in for distributions that are single values."""
         if not degenerate.any():
             return self.natural
         valid = ~degenerate

@@ -1,4 +1,4 @@
-"""Numbers that columns of one family cannot sum: outside its support, or of sums that leave the floats."""
+"""Numbers that cannot be summed: outside the support of the family, or too large for floating point."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refuse_cells(family: Family, origin: Array, block: Block, labels: list[str])
 
 
 def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[str]) -> None:
-    """Raise where the sums would leave the floats."""
+    """Raise where the sums would overflow."""
     if not {"x", "x2"} & set(family.functions) or not block.size:
         return
     if family.scaled:
@@ -52,19 +52,23 @@ def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[s
             lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(origin, axis=0, initial=np.nan))
             large |= (lowest < 1.0 / LARGEST) | (lowest < highest * WIDEST)
     if large.any():
-        raise ValueError(
-            f"{labels[int(np.argmax(large))]}: its values are too large, too small or too far apart "
-            f"for {family.name} in floats; measure it in another unit, or choose LogNormal() or "
-            "Histogram()."
-        )
+        raise ValueError(beyond_floats(family, labels[int(np.argmax(large))]))
+
+
+def beyond_floats(family: Family, label: str) -> str:
+    """Word the refusal of a column whose sums or parameters overflow."""
+    return (
+        f"{label}: the values are too large, too small or too far apart for {family.name} in floating point; "
+        "change the unit of the column, or choose LogNormal() or Histogram()."
+    )
 
 
 def _refuse_entries(family: Family, block: Block, labels: list[str]) -> None:
-    """Raise for stored entries outside the support, and for families that need those not stored."""
+    """Raise for stored entries outside the support, and for families that cannot skip zeros."""
     if not set(family.functions) <= {"x", "x2"} or not family.support(np.zeros(1)).all():
         raise ValueError(
-            f"{labels[0]} is sparse, and {family.name} needs {family.support_name}, "
-            "so the zeros that are not stored cannot be read; pass a dense array."
+            f"{labels[0]} is sparse, but {family.name} (for {family.support_name}) cannot sum the zeros that "
+            "are not stored; pass a dense array."
         )
     bad = ~(family.support(block.data) | np.isnan(block.data))
     if bad.any():

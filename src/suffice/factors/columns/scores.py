@@ -33,7 +33,7 @@ from suffice.kernels.choose import contiguous, gaussian_for
 
 CELLS_AT_ONCE = 1 << 15
 MOST_OUTCOMES = 1 << 21
-"""Probabilities of counts that are summed over at most."""
+"""The most probabilities of counts that are summed."""
 LEAST_LOG_P = -40.0
 """The log probability of a count beyond which the rest is a geometric series."""
 Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
@@ -78,9 +78,9 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     @cached_property
     def outcomes(self) -> tuple[Array, Array] | None:
-        """λ and the constants that the kernel of outcomes reads; None where it cannot score these columns.
+        """λ and the constants for the kernel of outcomes; None where it cannot score these columns.
 
-        Where what is outside is smoothed, every cell has a share of it, which only the general path adds.
+        With unseen="smooth" every cell gives up a share of its probability, which only the general path does.
         """
         plain = self.family.unseen != "smooth" and not self.point.any() and self.active.all()
         if not (self.family.is_binary and plain):
@@ -89,7 +89,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     @cached_property
     def quadratic(self) -> list[Array] | None:
-        """What the kernel of squares reads; None where a score is no sum of squares for every number."""
+        """The arguments for the kernel of squares; None where a score is not a sum of squares."""
         family = self.family
         if family.functions != ("x", "x2") or not family.takes_every_number or self.point.any():
             return None
@@ -153,7 +153,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """By the family's formula; counts without one are summed up."""
+        """By the formula of the family; by summing where counts have none."""
         if self.family.has_base_measure and self.family.discrete:
             return self._log_power_sums_of_counts(seen, powers)
         on = seen & self.active
@@ -169,7 +169,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
 
     def _log_power_sums_of_counts(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """Σ p^a over 0, 1, 2, … until what is left falls geometrically; None where that takes too many."""
+        """Σ p^a over 0, 1, 2, … until the rest is a geometric series; None if that takes too many terms."""
         labels, d = [""] * self.constant.shape[1], self.constant.shape[1]
         n = 64
         while n * self.constant.size <= MOST_OUTCOMES:
@@ -200,7 +200,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
                     np.asarray(labels)[self.active][column],
                     f"{raw[row, column]} (row {first_row + row})",
                     self.family,
-                    cure="unseen='ignore' would treat it as missing",
+                    cure="unseen='ignore' treats it as missing",
                 )
             raw = np.where(outside, np.nan, raw)
         largest, smallest = self.float_range()

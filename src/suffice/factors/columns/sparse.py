@@ -48,9 +48,9 @@ class ClassSums:
 def add_sparse_scores(
     solved: ColumnParameters, block: Any, labels: list[str], scores: Scores, *, base: bool
 ) -> None:
-    """Log p(x | C_k) from the stored entries: what they add to a row of zeros.
+    """Add log p(x | C_k): the score of a row of zeros, and the difference that each stored entry makes.
 
-    λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because a sparse column has its origin there.
+    λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because the origin of a sparse column is 0.
     """
     family = solved.family
     entries = block.astype(np.float64, copy=False)
@@ -59,7 +59,7 @@ def add_sparse_scores(
         if family.unseen != "ignore":
             at = int(np.argmax(outside))
             label = labels[column_of_entry(entries, at)]
-            cure = "in sparse columns unseen must be 'ignore'"
+            cure = "sparse columns need unseen='ignore'"
             raise OutsideSupportError.of(label, entries.data[at], family, cure)
         entries = with_data(entries, np.where(outside, np.nan, entries.data))
     missing = np.isnan(entries.data)

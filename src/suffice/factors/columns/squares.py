@@ -1,4 +1,4 @@
-"""Columns of any numbers, summed by x and x² about an origin with one read of the cells."""
+"""Columns of any numbers, summed by x and x² about an origin in one read of the cells."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class SquareSums:
     weight: Array
     support: Counts
     size: Array
-    """What no |x − c| of a column exceeds."""
+    """A bound on |x − c| in each column."""
 
 
 def square_sums(values: Array, classes: Codes, weights: Array | None, origin: Array) -> SquareSums | None:
-    """The sums of some rows about these origins, (classes, columns); None where squares leave the floats."""
+    """The sums of some rows about these origins, (classes, columns); None if squares overflow."""
     kernels = gaussian_for(values.size)
     by_row = np.empty(0) if weights is None else weights
 

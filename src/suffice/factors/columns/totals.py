@@ -130,7 +130,7 @@ class ColumnTotals(Totals):
     def _of_outcomes(
         self, block: NDArray[Any], classes: Codes, weights: Array | None, n_classes: int
     ) -> Self | None:
-        """Sums of rows of 0 and 1, about the origin 0, with one read; None where a cell is neither."""
+        """Sums of rows of 0 and 1 about the origin 0, in one read; None if a cell is neither."""
         sums = outcome_sums(block, classes, n_classes, weights)
         if sums is None:
             return None
@@ -144,7 +144,7 @@ class ColumnTotals(Totals):
         return batch
 
     def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
-        """Sums of rows about the origins held here, with one read; None where squares leave the floats."""
+        """Sums of rows about the origins held here, in one read; None if squares overflow."""
         batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
         held = len(self.origin)
         batch.origin[:held] = self.origin
@@ -236,7 +236,7 @@ class ColumnTotals(Totals):
 
     @property
     def noise(self) -> Array:
-        """What rounding may have left of a dispersion that is zero, given how much was summed."""
+        """How large rounding may have made a dispersion that is zero, given how much was summed."""
         size = 2 * (self.exponent - self.unit) if self.family.scaled else np.minimum(self.exponent, 30)
         return ROUNDING * np.ldexp(1.0, size)
 
@@ -252,7 +252,7 @@ class ColumnTotals(Totals):
         self.base += sign * other.base
 
     def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
-        """Where something was summed, signed sums that cancel in number of rows included."""
+        """Where something was summed, including signed sums whose row counts cancel."""
         return np.asarray((self.support[k] != 0) | (self.weight[k] != 0) | self.total[:, k].any(axis=0))
 
     def vanishes(self) -> NDArray[np.bool_]:
@@ -348,7 +348,7 @@ class ColumnTotals(Totals):
         cells, presence = (n_classes, n_columns), (n_classes, *width)
         exponent = fields.array("exponent", np.int32, (n_columns,))
         if ((exponent < NO_SPREAD) | (exponent > LARGEST_EXPONENT)).any():
-            raise fields.error("exponent", "is that of no number.")
+            raise fields.error("exponent", "is not the exponent of a number.")
         totals = cls(
             family,
             total=fields.array("total", np.float64, (family.n_statistics, *cells)),
@@ -359,19 +359,21 @@ class ColumnTotals(Totals):
             base=fields.array("base", np.float64, (n_classes, n_columns if family.has_base_measure else 0)),
         )
         if family.centred and not family.support(totals.origin[totals.has_origin()]).all():
-            raise fields.error("origin", f"holds numbers outside {family.name}.")
+            raise fields.error("origin", f"holds numbers outside the support of {family.name}.")
         return totals
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])
         if bad.any():
             _, column = first_offence(bad)
-            return f"{labels[column]} would have fewer rows than none, or more than all, in some class"
+            return f"{labels[column]} would have a negative row count, or too many rows, in some class"
         present = np.broadcast_to(self.support > 0, self.origin.shape)
         weight = np.where(present, self.weight, 1.0)
         origin = np.where(present, self.origin, self.family.default_origin)
         with np.errstate(all="ignore"):
             outside = self.family.outside(self.total / weight, origin, 1e-9 + self.noise) & present
         if outside.any():
-            return f"{labels[first_offence(outside)[1]]} would have sums that no values give in some class"
+            return (
+                f"{labels[first_offence(outside)[1]]} would have sums in some class that no values could give"
+            )
         return None

@@ -21,12 +21,12 @@ class Reading:
     bounds: Bounds
     rows: Codes
     unseen: Codes
-    """What any other number reads, for each column."""
+    """The row that any other number reads, for each column."""
 
 
 @dataclass(frozen=True)
 class NumberReader:
-    """What numbers read in the columns whose levels are whole numbers close together; `others` are not."""
+    """Which row a number reads, in columns whose levels are close whole numbers; `others` are not."""
 
     columns: Codes
     others: Codes
@@ -64,20 +64,20 @@ def _are_close_numbers(levels: list[Any]) -> bool:
 
 
 def encoded_reading(batch: LevelBlock, known: list[int], first: int, n_levels: int) -> Reading:
-    """Codes of one column, whose values stand in these rows of its table; the missing read nothing."""
+    """Codes of one column, whose values have these rows in its table; missing cells read nothing."""
     bounds = Bounds.of(np.array([-1]), np.array([len(known) + 1]))
     rows = np.concatenate([[-1], np.asarray(known, dtype=np.intp) + first]).astype(np.intp)
     return Reading(batch.codes[:, np.newaxis], bounds, rows, np.array([first + n_levels], dtype=np.intp))
 
 
 def row_reading(rows: Codes, first: int, n_rows: int) -> Reading:
-    """Cells that are rows of one table already."""
+    """Cells that are already row numbers of one table."""
     bounds = Bounds.of(np.array([0]), np.array([n_rows]))
     return Reading(rows[:, np.newaxis], bounds, first + np.arange(n_rows), np.array([-1]))
 
 
 def add_readings(readings: list[Reading], table: Array, out: Array) -> bool:
-    """Add what every cell reads to the scores of its row; False where some cell was never seen."""
+    """Add the table row of every cell to the scores of its row; False if some cell is unseen."""
     kernels = discrete_for(sum(reading.cells.size for reading in readings))
     known = [
         kernels.add_level_scores(

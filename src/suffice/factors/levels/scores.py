@@ -22,7 +22,7 @@ from suffice.families import Family
 
 
 class LevelTable:
-    """Log p(level | class) of one column, with a row for what was never seen and one for missing."""
+    """Log p(level | class) of one column, with one row for unseen levels and one for missing cells."""
 
     def __init__(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> None:
         present = counts.support.any(axis=0) | keep_empty
@@ -67,7 +67,7 @@ class LevelTable:
         return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
 
     def score(self, row: Expression) -> Score:
-        """The scores of a row of the table."""
+        """The scores that a row of the table gives."""
         return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
 
     def rows_of(self, values: list[Any]) -> list[int]:
@@ -132,7 +132,7 @@ class SolvedLevels(SolvedFactor):
 
     @cached_property
     def numbers(self) -> NumberReader:
-        """What whole numbers read, in the columns whose levels are such."""
+        """Which row a whole number reads, in columns whose levels are whole numbers."""
         return NumberReader.of([table.levels for table in self.tables], self.first)
 
     def readings(self, block: Any, labels: list[str]) -> list[Reading]:
@@ -171,7 +171,7 @@ class SolvedLevels(SolvedFactor):
             [
                 table.score(self.row_expression(j, column, label))
                 for j, (column, label, table) in cells
-                if table.levels  # without a level every class says the same
+                if table.levels  # without a level all classes score the same
             ]
         )
 
@@ -197,7 +197,7 @@ class SolvedLevels(SolvedFactor):
         result = np.zeros((len(powers), self.log_p.shape[1]))
         for table, counts in zip(self.tables, seen, strict=True):
             if counts and table.levels:
-                # What was never seen is an outcome too, where it has a probability.
+                # An unseen level is an outcome too, if it has a probability.
                 outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
                 result += special.logsumexp(powers[:, np.newaxis, np.newaxis] * outcomes, axis=1)
         return result

@@ -44,12 +44,12 @@ class LevelCounts:
         self.support[:, codes] += batch.support
 
     def state(self) -> dict[str, Any]:
-        """The counts, as a file holds them."""
+        """The counts, as they are saved."""
         return {"levels": Scalars(self.levels), "weight": self.weight, "support": self.support}
 
     @classmethod
     def from_fields(cls, n_classes: int, fields: Fields) -> Self:
-        """The counts from their state."""
+        """The counts from a saved state."""
         levels = fields.distinct("levels", fields.scalars("levels"))
         shape = (n_classes, len(levels))
         return cls(
@@ -104,7 +104,7 @@ class LevelTotals(Totals):
         return len(self.columns)
 
     def refuse(self, block: LevelBlocks, labels: list[str], classes: Codes) -> None:
-        """Every level is welcome but infinity, which is no category."""
+        """Any level may be counted, except infinity."""
         refuse_infinity(block, labels)
 
     def update(self, block: LevelBlocks, classes: Codes, weights: Array | None) -> None:
@@ -160,7 +160,7 @@ class LevelTotals(Totals):
                 return f"{label} would have more rows than the class"
             bad = column.problem(size)
             if bad:
-                return f"{label} would have fewer rows than none at {bad[0]!r} in some class"
+                return f"{label} would have a negative row count for the level {bad[0]!r} in some class"
         return None
 
 
@@ -172,7 +172,9 @@ def refuse_infinity(block: LevelBlocks, labels: list[str]) -> None:
     for j, label in enumerate(labels):
         bad = [value for value in block[j].values if isinstance(value, float) and np.isinf(value)]
         if bad:
-            raise ValueError(f"{label} holds the infinity {bad[0]}; replace it by NaN, which is missing.")
+            raise ValueError(
+                f"{label} holds the infinity {bad[0]}; replace it by NaN, which reads as missing."
+            )
 
 
 def vanishing(columns: list[LevelCounts]) -> NDArray[np.bool_]:
