@@ -11,7 +11,8 @@ from sklearn import naive_bayes
 from suffice.arrays import Array
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
-from suffice.factors.base import OutsideSupportError, Totals
+from suffice.factors.base import Totals
+from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals

@@ -15,7 +15,8 @@ from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.discriminant import Discriminant
 from suffice.estimators.gaussian import GaussianDiscriminant
-from suffice.factors.base import Block, Totals, refuse_infinities
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import refuse_infinities
 from suffice.factors.gaussian.moments import assembled
 from suffice.factors.gaussian.scores import SolvedScatter
 from suffice.factors.gaussian.tying import Tying

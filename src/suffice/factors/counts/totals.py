@@ -12,19 +12,9 @@ from scipy import sparse, special
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
-from suffice.factors.base import (
-    OutsideSupportError,
-    Separation,
-    SolvedFactor,
-    Totals,
-    divergences,
-    gather,
-    impossible,
-    refuse_errors,
-    refuse_infinities,
-    within,
-)
-from suffice.factors.columns.sparse import column_of_entry, dense
+from suffice.factors.base import Separation, SolvedFactor, Totals, divergences, gather
+from suffice.factors.blocks import column_of_entry, dense
+from suffice.factors.checks import OutsideSupportError, impossible, refuse_errors, refuse_infinities, within
 from suffice.factors.counts.count_sums import add_sparse_count_scores, sum_dense_counts, sum_sparse_counts
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed

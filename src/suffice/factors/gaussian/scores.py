@@ -18,14 +18,9 @@ from scipy import linalg
 
 from suffice.arrays import Array, Codes, Exponents
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import (
-    Block,
-    Separation,
-    SolvedFactor,
-    active_columns,
-    holds_infinity_beside,
-    refuse_infinities,
-)
+from suffice.factors.base import Block, Separation, SolvedFactor
+from suffice.factors.blocks import active_columns
+from suffice.factors.checks import holds_infinity_beside, refuse_infinities
 from suffice.factors.gaussian.export import scatter_scores
 from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal

@@ -17,19 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    SQUARABLE,
-    Block,
-    Totals,
-    first_offence,
-    impossible,
-    place_origins,
-    refuse_infinities,
-    size_of_squares,
-    within,
-)
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
 from suffice.factors.gaussian.grouped_sums import ROWS_AT_ONCE, GroupedSums
 from suffice.factors.gaussian.sums import Sums, pairwise_sums, sums_of_rows
+from suffice.factors.origins import MOST_CLASSES, SQUARABLE, place_origins, size_of_squares
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels
@@ -39,8 +31,6 @@ from suffice.storage import Fields
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
-MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 
