@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.factors.gaussian.sums import Sums
-from suffice.factors.gaussian.totals import Key, ScatterTotals
+from suffice.arrays import Array, Exponents
+from suffice.factors.gaussian.sums import Key, Sums
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT
 from suffice.storage import Fields
@@ -26,26 +26,28 @@ def degrees_of(family: MultivariateNormal) -> dict[str, int]:
     return DEGREES | pairwise | (MOMENTS if family.shrinkage == "ledoit_wolf" else {})
 
 
-def state_of(totals: ScatterTotals) -> dict[str, Any]:
+def fields_of_sums(
+    family: MultivariateNormal, cells: dict[Key, Sums], origin: Array, exponent: Exponents
+) -> dict[str, Any]:
     """The sums of all cells, one after the other."""
-    patterns = b"".join(pattern for _, pattern in totals.cells)
-    state = {
-        "origin": totals.origin,
-        "exponent": totals.exponent,
-        "classes": np.array([k for k, _ in totals.cells], dtype=np.int64),
-        "patterns": np.frombuffer(patterns, np.bool).reshape(len(totals.cells), totals.n_columns),
+    patterns = b"".join(pattern for _, pattern in cells)
+    fields = {
+        "origin": origin,
+        "exponent": exponent,
+        "classes": np.array([k for k, _ in cells], dtype=np.int64),
+        "patterns": np.frombuffer(patterns, np.bool).reshape(len(cells), len(exponent)),
     }
-    for name in degrees_of(totals.family):
+    for name in degrees_of(family):
         empty = np.empty(0, np.int64 if name == "support" else np.float64)
-        parts = [getattr(cell, name).ravel() for cell in totals.cells.values()]
-        state[name] = np.concatenate([empty, *parts])
-    return state
+        parts = [getattr(cell, name).ravel() for cell in cells.values()]
+        fields[name] = np.concatenate([empty, *parts])
+    return fields
 
 
-def totals_from_fields(
+def sums_from_fields(
     family: MultivariateNormal, n_columns: int, n_classes: int, fields: Fields
-) -> ScatterTotals:
-    """The sums from their state."""
+) -> tuple[dict[Key, Sums], Array, Exponents]:
+    """The sums of all cells, their origins and their units."""
     origin = fields.array("origin", np.float64, (n_classes, n_columns), finite=False)
     exponent = fields.array("exponent", np.int32, (n_columns,))
     if np.isinf(origin).any() or ((exponent < SMALLEST_UNIT) | (exponent > LARGEST_EXPONENT)).any():
@@ -79,4 +81,4 @@ def totals_from_fields(
         held = np.any(np.broadcast_arrays(*diagonals), axis=0)
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
             raise fields.error("origin", "is missing where there are sums.")
-    return ScatterTotals(family, cells, origin, exponent)
+    return cells, origin, exponent

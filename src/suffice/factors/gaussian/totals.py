@@ -28,8 +28,8 @@ from suffice.factors.base import (
     size_of_squares,
     within,
 )
-from suffice.factors.gaussian.grouped_sums import ROWS_AT_ONCE, GroupedSums
-from suffice.factors.gaussian.sums import Sums, pairwise_sums, sums_of_rows
+from suffice.factors.gaussian.saved import fields_of_sums, sums_from_fields
+from suffice.factors.gaussian.sums import ROWS_AT_ONCE, GroupedSums, Key, Sums, pairwise_sums, sums_of_rows
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels
@@ -43,9 +43,6 @@ MOST_CLASSES = 256
 """Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
-
-Key = tuple[int, bytes]
-"""A class and the columns observed, one byte each."""
 
 
 class ScatterTotals(Totals):
@@ -357,12 +354,9 @@ class ScatterTotals(Totals):
         return None
 
     def state(self) -> dict[str, Any]:
-        from suffice.factors.gaussian.saved import state_of
-
-        return state_of(self)
+        return fields_of_sums(self.family, self.cells, self.origin, self.exponent)
 
     @classmethod
-    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Any:
-        from suffice.factors.gaussian.saved import totals_from_fields
-
-        return totals_from_fields(cls.empty(family, n_columns).family, n_columns, n_classes, fields)
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        family = cls.empty(family, n_columns).family
+        return cls(family, *sums_from_fields(family, n_columns, n_classes, fields))
