@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.moments import ClassMoments, class_moments
+from suffice.factors.gaussian.moments import ClassMoments
+from suffice.factors.gaussian.solve import class_moments
 from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.families import MultivariateNormal
 from suffice.storage import Fields

@@ -16,8 +16,8 @@ from suffice.dropin.covariances import Covariances, family_of
 from suffice.dropin.discriminant import Discriminant
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Block, Totals, refuse_infinities
-from suffice.factors.gaussian.moments import assembled
 from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.solve import assembled
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
@@ -125,12 +125,12 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         )
         found = moments.found
         tying = Tying("shared", statistics.classes, 0.0)
-        evidence = found.moments.evidence
-        if evidence is not None:
-            evidence = [replace(part, group=0) for part in evidence]
+        scatter_parts = found.moments.scatter_parts
+        if scatter_parts is not None:
+            scatter_parts = [replace(part, group=0) for part in scatter_parts]
         scatter = found.moments.scatter.sum(axis=0, keepdims=True)
         found = replace(
-            found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter)
+            found, tying=tying, moments=replace(found.moments, scatter_parts=scatter_parts, scatter=scatter)
         )
         solved = LinearScatter(family_of(self.shrinkage), labels, found.active, len(labels))
         if svd:

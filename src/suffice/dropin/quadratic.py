@@ -109,8 +109,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             solved.rotations.append(rotation[:, ::-1])
         solved.standard = matrices / np.outer(solved.scale, solved.scale)
         solved.n_parameters = len(classes) * (d + d * (d + 1) // 2)
-        solved.evidence = found.moments.evidence if len(found.active) == d else None
-        solved.em = found.moments.found
+        solved.scatter_parts = found.moments.scatter_parts if len(found.active) == d else None
+        solved.em = found.moments.saved_search
         return solved
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:

@@ -13,7 +13,7 @@ from sklearn.base import TransformerMixin
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.boundary import Boundary
-from suffice.factors.gaussian.gaps import regression
+from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedScatter
 from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal

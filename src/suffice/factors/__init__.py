@@ -10,7 +10,7 @@ from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.totals import CountTotals, solve_counts
-from suffice.factors.gaussian.moments import solve_scatter
+from suffice.factors.gaussian.solve import solve_scatter
 from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.totals import LevelTotals, solve_levels

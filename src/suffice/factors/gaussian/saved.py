@@ -1,7 +1,8 @@
-"""The sums of a joint Gaussian block in a file: one array of each kind for all classes and patterns."""
+"""What a file holds of a joint Gaussian block: its sums, and where EM ended."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from suffice.arrays import Array, Exponents
 from suffice.factors.gaussian.sums import Key, Sums
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT
-from suffice.storage import Fields
+from suffice.storage import Fields, Scalars
 
 DEGREES = {"weight": 0, "support": 0, "total": 1, "scatter": 2, "peak": 1}
 """How many axes of columns each sum of a pattern has; by pairs of columns, the first three have two."""
@@ -82,3 +83,33 @@ def sums_from_fields(
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
             raise fields.error("origin", "is missing where there are sums.")
     return cells, origin, exponent
+
+
+@dataclass(frozen=True)
+class SavedSearch:
+    """Where EM ended: means (k, d) of the classes, scatter matrices (g, d, d) of the groups that share Σ."""
+
+    mean: Array
+    scatter: Array
+    singular: frozenset[int]
+    """Groups whose covariance was on its way to lose rank."""
+    notes: tuple[str, ...]
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        singular = np.array(sorted(self.singular), dtype=np.int64)
+        notes = Scalars(list(self.notes))
+        return {"mean": self.mean, "scatter": self.scatter, "singular": singular, "notes": notes}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, n_classes: int, n_groups: int, d: int) -> SavedSearch:
+        """The same from its state."""
+        singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
+        if not singular <= set(range(n_groups)):
+            raise fields.error("singular", "names groups that do not exist.")
+        return cls(
+            fields.array("mean", np.float64, (n_classes, d)),
+            fields.array("scatter", np.float64, (n_groups, d, d)),
+            singular,
+            tuple(map(str, fields.scalars("notes"))),
+        )
