@@ -9,13 +9,50 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from suffice.arrays import Array
 
+MOST_STEPS = 20_000
+WARM_UP = 10
+"""Plain steps before the first extrapolation: they settle which maximum is climbed."""
+LANDING = 4
+"""Plain steps from an extrapolated iterate before it is judged."""
+SHORT = 4.0
+"""The first limit to the length of an extrapolation, and the lowest; it grows and shrinks with success."""
+
 IterateT = TypeVar("IterateT")
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """The parabola through three iterates in a row."""
+
+    start: Array
+    velocity: Array
+    turn: Array
+
+    @classmethod
+    def through(cls, start: Array, middle: Array, end: Array) -> Extrapolation:
+        """From the coordinates of the iterates."""
+        return cls(start, middle - start, end - 2.0 * middle + start)
+
+    @property
+    def length(self) -> float:
+        """How many steps it looks ahead: the third scheme of Varadhan and Roland (2008)."""
+        speed, turn = float(np.linalg.norm(self.velocity)), float(np.linalg.norm(self.turn))
+        return speed / turn if turn > 0 else 1.0
+
+    @property
+    def left(self) -> float:
+        """How far the iteration may still have to go, however small its steps are."""
+        return self.length * float(np.abs(self.velocity).max(initial=0.0))
+
+    def ahead(self, length: float) -> Array:
+        """The coordinates that many steps ahead."""
+        return self.start + 2.0 * length * self.velocity + length**2 * self.turn
 
 
 @dataclass(frozen=True)
@@ -36,47 +73,8 @@ class Step(Generic[IterateT]):
 StepT = TypeVar("StepT", bound=Step[Any])
 
 
-@dataclass(frozen=True)
-class Extrapolation:
-    """The parabola through three iterates in a row."""
-
-    start: Array
-    velocity: Array
-    turn: Array
-
-    @classmethod
-    def through(cls, start: Array | None, middle: Array | None, end: Array | None) -> Extrapolation | None:
-        """None where one of the iterates has no coordinates."""
-        if start is None or middle is None or end is None:
-            return None
-        return cls(start, middle - start, end - 2.0 * middle + start)
-
-    @property
-    def length(self) -> float:
-        """How many steps it looks ahead: the third scheme of Varadhan and Roland (2008)."""
-        speed, turn = float(np.linalg.norm(self.velocity)), float(np.linalg.norm(self.turn))
-        return speed / turn if turn > 0 else 1.0
-
-    @property
-    def left(self) -> float:
-        """How far the iteration may still have to go, however small its steps are."""
-        return self.length * float(np.abs(self.velocity).max(initial=0.0))
-
-    def ahead(self, length: float) -> Array:
-        """The coordinates that many steps ahead."""
-        return self.start + 2.0 * length * self.velocity + length**2 * self.turn
-
-
 class Iteration(ABC, Generic[IterateT, StepT]):
     """The plain step of an iteration, the coordinates of its iterates, and when it ends."""
-
-    most_steps: ClassVar[int]
-    warm_up: ClassVar[int] = 0
-    """Plain steps before the first extrapolation: they settle which maximum is climbed."""
-    landing: ClassVar[int] = 1
-    """Plain steps from an extrapolated iterate before it is judged."""
-    longest: ClassVar[float] = np.inf
-    """The first limit to the length of an extrapolation; it grows and shrinks with success."""
 
     @abstractmethod
     def step(self, start: IterateT) -> StepT:
@@ -95,56 +93,53 @@ class Iteration(ABC, Generic[IterateT, StepT]):
         """How the iteration ends with this step, or None if it goes on; `last` was judged before it."""
 
 
-@dataclass(frozen=True)
-class FixedPoint(Generic[StepT]):
-    """Where an iteration ended."""
-
-    step: StepT
-    n_steps: int
-    outcome: str | None
-    """As the iteration names it; None if it ran out of steps."""
-
-
 def fixed_point(
-    iteration: Iteration[IterateT, StepT],
-    start: IterateT,
-    watch: Callable[[int, StepT], None] | None = None,
-) -> FixedPoint[StepT]:
-    """Step from a start until the iteration ends or has made too many steps.
+    iteration: Iteration[IterateT, StepT], start: IterateT, watch: Callable[[int, StepT], None]
+) -> tuple[StepT, str | None]:
+    """The last step and the outcome; None after too many steps.
 
     After two steps it looks ahead. A few steps from there lead back to the slope; unless the log likelihood
     is then as high as before, the extrapolation is dropped.
     """
     before = step = iteration.step(start)
-    last, longest, number = None, iteration.longest, 1
-    while number < iteration.most_steps:
+    last, longest, number = None, SHORT, 1
+    while number < MOST_STEPS:
         step = iteration.step(before.end)
         number += 1
-        iterates = (before.start, step.start, step.end) if np.isfinite(step.log_likelihood) else ()
-        extrapolation = Extrapolation.through(*map(iteration.coordinates, iterates)) if iterates else None
+        extrapolation = _extrapolation(iteration, before, step)
         outcome = iteration.outcome(step, extrapolation, last)
         if outcome is not None:
-            return FixedPoint(step, number, outcome)
+            return step, outcome
         last = before = step
-        if extrapolation is not None and extrapolation.length > 1.0 and number > iteration.warm_up:
+        if extrapolation is not None and extrapolation.length > 1.0 and number > WARM_UP:
             length = min(extrapolation.length, longest)
             landed = _landed(iteration, extrapolation.ahead(length))
-            number += iteration.landing
+            number += LANDING
             if landed is not None and landed.log_likelihood >= step.log_likelihood - step.rounding:
                 before, longest = landed, 4.0 * longest if length == longest else longest
             else:
-                longest = max(length / 4.0, 4.0)
-        if watch is not None:
-            watch(number, step)
-    return FixedPoint(step, number, None)
+                longest = max(length / 4.0, SHORT)
+        watch(number, step)
+    return step, None
+
+
+def _extrapolation(
+    iteration: Iteration[IterateT, StepT], first: StepT, second: StepT
+) -> Extrapolation | None:
+    if not np.isfinite(second.log_likelihood):
+        return None
+    start, middle, end = map(iteration.coordinates, (first.start, second.start, second.end))
+    if start is None or middle is None or end is None:
+        return None
+    return Extrapolation.through(start, middle, end)
 
 
 def _landed(iteration: Iteration[IterateT, StepT], coordinates: Array) -> StepT | None:
     """The last of a few steps from an extrapolated iterate; None where there is none."""
-    iterate = iteration.iterate(coordinates)
-    if iterate is None:
+    start = iteration.iterate(coordinates)
+    if start is None:
         return None
-    step = iteration.step(iterate)
-    for _ in range(iteration.landing - 1):
+    step = iteration.step(start)
+    for _ in range(LANDING - 1):
         step = iteration.step(step.end)
     return step

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
 
 from suffice.arrays import Array, Codes
-from suffice.factors.gaussian.accelerated import Extrapolation, Iteration, Step, fixed_point
+from suffice.factors.gaussian.accelerated import MOST_STEPS, Extrapolation, Iteration, Step, fixed_point
 from suffice.factors.gaussian.moments import Moments, ScatterPart, Standardised, nearest_covariance
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
@@ -81,14 +80,13 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
             for pseudo_rows in (PseudoRows(less, none), PseudoRows(less + 1.0, shared[inside])):
                 group = Group(patterns, weight[members], pseudo_rows, tying.shaped_one)
                 first = Iterate(np.zeros((len(members), len(kept))), group.covariance(start[g][inside]))
-                end = fixed_point(group, first, watch)
-                if end.outcome != "singular":
+                step, outcome = fixed_point(group, first, watch)
+                if outcome != "singular":
                     break
                 singular.add(g)
-            mean[np.ix_(members, kept)], scatter[g][inside] = end.step.end.mean, end.step.scatter
-            if end.outcome is None:
-                change = f"{end.step.change():.1e}"
-                notes.append(f"EM over the gaps still moved by {change} after {group.most_steps} steps")
+            mean[np.ix_(members, kept)], scatter[g][inside] = step.end.mean, step.scatter
+            if outcome is None:
+                notes.append(f"EM over the gaps still moved by {step.change():.1e} after {MOST_STEPS} steps")
     return SavedSearch(mean, scatter, frozenset(singular), tuple(notes))
 
 
@@ -151,11 +149,6 @@ class PseudoRows:
 
 class Group(Iteration[Iterate, ExpectationStep]):
     """Classes that share one Σ: the sums of their patterns, and the step of EM."""
-
-    most_steps: ClassVar[int] = 20_000
-    warm_up: ClassVar[int] = 10
-    landing: ClassVar[int] = 4
-    longest: ClassVar[float] = 4.0
 
     def __init__(
         self,
