@@ -12,8 +12,7 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
-from suffice.dropin.covariances import Covariances, family_of
-from suffice.dropin.discriminant import Discriminant
+from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Block, Totals, refuse_infinities
 from suffice.factors.gaussian.scores import SolvedScatter
@@ -123,16 +122,18 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         moments = Covariances.of(
             totals, statistics.classes, self.shrinkage, shared=svd, saved_search=saved_search
         )
-        found = moments.found
+        classwise = moments.classwise
         tying = Tying("shared", statistics.classes, 0.0)
-        scatter_parts = found.moments.scatter_parts
+        scatter_parts = classwise.moments.scatter_parts
         if scatter_parts is not None:
             scatter_parts = [replace(part, group=0) for part in scatter_parts]
-        scatter = found.moments.scatter.sum(axis=0, keepdims=True)
-        found = replace(
-            found, tying=tying, moments=replace(found.moments, scatter_parts=scatter_parts, scatter=scatter)
+        scatter = classwise.moments.scatter.sum(axis=0, keepdims=True)
+        classwise = replace(
+            classwise,
+            tying=tying,
+            moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter),
         )
-        solved = LinearScatter(family_of(self.shrinkage), labels, found.active, len(labels))
+        solved = LinearScatter(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
             matrix = moments.standard
@@ -141,7 +142,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             solved.within = np.einsum("k,kij->ij", priors, moments.each)
             matrix = moments.standardised(solved.within)[np.newaxis]
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
-        return assembled(solved, found, matrix.copy())
+        return assembled(solved, classwise, matrix.copy())
 
     # --- what scikit-learn calls what was learnt ---------------------------------------------------
 

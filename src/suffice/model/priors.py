@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
@@ -116,7 +116,7 @@ class PriorShift:
     def p_value(self) -> float:
         """The tail of χ² beyond the statistic."""
         freedom = self.degrees_of_freedom
-        return float(stats.chi2.sf(self.statistic, freedom)) if freedom else 1.0
+        return float(special.chdtrc(freedom, self.statistic)) if freedom else 1.0
 
     def state(self) -> dict[str, Any]:
         """The same, as a file holds it; the classes are those of the model."""
