@@ -16,7 +16,7 @@ from suffice.factors.base import Totals
 from suffice.factors.gaussian.moments import ClassMoments
 from suffice.factors.gaussian.shrinkage import ledoit_wolf_share
 from suffice.factors.gaussian.solve import class_moments
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.families import MultivariateNormal
 from suffice.model.infer import Families
 from suffice.storage import Fields
@@ -81,7 +81,7 @@ class Covariances:
 
         With gaps this takes EM, unless `saved_search` holds where it ended when the model was saved.
         """
-        if not isinstance(totals, ScatterTotals):
+        if not isinstance(totals, GaussianTotals):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         if shared:
             totals = totals.with_family(replace(totals.family, covariance="shared"))

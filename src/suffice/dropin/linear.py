@@ -15,7 +15,7 @@ from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Block, Totals, refuse_infinities
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.solve import assembled
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.scores import Scores
@@ -116,7 +116,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
-    ) -> LinearScatter:
+    ) -> LinearGaussian:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
         moments = Covariances.of(
@@ -133,7 +133,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             tying=tying,
             moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter),
         )
-        solved = LinearScatter(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
+        solved = LinearGaussian(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
             matrix = moments.standard
@@ -234,7 +234,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=False)
 
 
-class LinearScatter(SolvedScatter):
+class LinearGaussian(SolvedGaussian):
     """Gaussians of one covariance, and the linear scores that a solver of scikit-learn makes of them.
 
     Rows without gaps are scored by `coefficients` about `middle`; others by the marginals of the Gaussians.

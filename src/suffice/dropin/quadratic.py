@@ -12,7 +12,7 @@ from sklearn import discriminant_analysis
 from suffice.arrays import Array, Codes
 from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.families import MultivariateNormal
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.links import log_odds_of_two
@@ -84,7 +84,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
-    ) -> SolvedScatter:
+    ) -> SolvedGaussian:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
@@ -93,7 +93,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
         moments = Covariances.of(totals, statistics.classes, self.shrinkage, saved_search=saved_search)
         classwise = moments.classwise
-        solved = RotatedScatter(joint_gaussian(None), labels, np.arange(d), d)
+        solved = RotatedGaussian(joint_gaussian(None), labels, np.arange(d), d)
         solved.group = classwise.tying.group
         solved.centre, solved.shift = moments.mean, np.zeros_like(moments.mean)
         solved.scale[classwise.active] = classwise.data.scale
@@ -162,7 +162,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
 
 
-class RotatedScatter(SolvedScatter):
+class RotatedGaussian(SolvedGaussian):
     """Gaussians beside their principal axes."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:

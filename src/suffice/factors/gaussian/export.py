@@ -24,7 +24,7 @@ MOST_COLUMNS_WITH_GAPS = 6
 """Patterns of gaps double with every column: 2⁶ = 64 formulas are the most that are written out."""
 
 
-def scatter_scores(gaussians: Gaussians, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
     """The scores of a block: by column where columns are independent, else by pattern of gaps."""
     active = gaussians.active
     if gaps == "null":

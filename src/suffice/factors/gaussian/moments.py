@@ -17,7 +17,7 @@ from scipy import linalg
 from suffice.arrays import Array, Codes
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.families.elementary import exponent_of
 
@@ -114,7 +114,7 @@ class ClassMoments:
         )
 
 
-def standardised(totals: ScatterTotals) -> Standardised:
+def standardised(totals: GaussianTotals) -> Standardised:
     """Find class means and column scales, and bring all sums to them."""
     n_classes, d = totals.origin.shape
     held = ~np.isnan(totals.origin)

@@ -24,7 +24,7 @@ from suffice.factors.base import (
     holds_infinity_beside,
     refuse_infinities,
 )
-from suffice.factors.gaussian.export import scatter_scores
+from suffice.factors.gaussian.export import gaussian_scores
 from suffice.factors.gaussian.moments import ScatterPart
 from suffice.factors.gaussian.parameters import Gaussians, Means, Whitening
 from suffice.factors.gaussian.saved import SavedSearch
@@ -43,7 +43,7 @@ LARGEST = 2.0**1000
 """The largest score: sums of such are floats."""
 
 
-class SolvedScatter(Gaussians, SolvedFactor):
+class SolvedGaussian(Gaussians, SolvedFactor):
     """Gaussians of all classes, and how rows are scored by them."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
@@ -196,7 +196,7 @@ class SolvedScatter(Gaussians, SolvedFactor):
         return _in_units(values, centre, scale, shift, larger)
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        return scatter_scores(self, columns, labels, gaps)
+        return gaussian_scores(self, columns, labels, gaps)
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         refuse_infinities(block, labels)

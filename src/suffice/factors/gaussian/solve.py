@@ -21,30 +21,30 @@ from suffice.factors.gaussian.moments import (
     standardised,
 )
 from suffice.factors.gaussian.regular import block_name, peculiarities, regular
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.shrinkage import shrunk_covariances
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.storage import Fields
 
-Scored = TypeVar("Scored", bound=SolvedScatter)
+Scored = TypeVar("Scored", bound=SolvedGaussian)
 
 
-def solve_scatter(
-    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields | None = None
-) -> SolvedScatter:
+def solve_gaussian(
+    totals: GaussianTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields | None = None
+) -> SolvedGaussian:
     """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
 
     `saved_search` is what a file holds of EM, which then does not run; it is empty where there were no gaps.
     """
     classwise = class_moments(totals, classes, saved_search)
     matrices = shrunk_covariances(classwise, totals.family.shrinkage)
-    solved = SolvedScatter(totals.family, labels, classwise.active, len(classwise.scale))
+    solved = SolvedGaussian(totals.family, labels, classwise.active, len(classwise.scale))
     return assembled(solved, classwise, matrices)
 
 
 def class_moments(
-    totals: ScatterTotals, classes: NDArray[Any], saved_search: Fields | None = None
+    totals: GaussianTotals, classes: NDArray[Any], saved_search: Fields | None = None
 ) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
     everything = standardised(totals)
@@ -61,7 +61,7 @@ def class_moments(
 
 
 def moments_of(
-    totals: ScatterTotals, data: Standardised, tying: Tying, saved_search: Fields | None = None
+    totals: GaussianTotals, data: Standardised, tying: Tying, saved_search: Fields | None = None
 ) -> Moments:
     """Means and scatters: closed form without gaps, pairwise, or by EM."""
     d = len(data.scale)

@@ -45,7 +45,7 @@ MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 
 
-class ScatterTotals(Totals):
+class GaussianTotals(Totals):
     """`Sums` for each class and pattern that occurs, about one origin per class and column."""
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
