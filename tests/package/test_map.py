@@ -19,7 +19,9 @@ def mapped():
 
 def test_the_table_lists_every_file_of_the_source_once():
     files = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
-    assert sorted(mapped()) == [name for name in files if name == "__init__.py" or not name.endswith("/__init__.py")]
+    assert sorted(mapped()) == [
+        name for name in files if name == "__init__.py" or not name.endswith("/__init__.py")
+    ]
 
 
 def test_every_file_named_under_where_do_i_go_exists():
@@ -31,7 +33,9 @@ def test_every_file_named_under_where_do_i_go_exists():
 
 
 def test_the_picture_shows_the_layers_that_the_linter_checks():
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     layers = [set(layer.split(" | ")) for layer in contracts[0]["layers"]]
     rooms = set().union(*layers)
     picture = re.search(r"```text\n(    cli .*?)```", PAGE, re.DOTALL)[1]

@@ -25,8 +25,7 @@ from suffice.model.evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
 from suffice.model.infer import Families, schema_of_statistics
 from suffice.model.novelty import tail_probabilities
-from suffice.model.prior_shift import PriorShift, estimate_shift
-from suffice.model.priors import Priors, class_priors
+from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.sampling import draw_rows, in_container
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches

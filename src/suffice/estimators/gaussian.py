@@ -13,8 +13,8 @@ from sklearn.base import TransformerMixin
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.boundary import Boundary
-from suffice.factors.gaussian.gaps import regression
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.em import regression
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
@@ -91,9 +91,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
         return self._atomically(fit_and_check)
 
-    def _gaussian(self) -> SolvedScatter:
+    def _gaussian(self) -> SolvedGaussian:
         factor = self.solve().factors[0]
-        if not isinstance(factor, SolvedScatter):
+        if not isinstance(factor, SolvedGaussian):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         return factor
 
@@ -251,7 +251,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
 
 
-def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, Array, float]:
+def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:
     """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
     on = gaussian.active
     whitening = gaussian.whitenings[gaussian.group[k]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from suffice.model.prior_shift import PriorShift
+from suffice.model.priors import PriorShift
 from suffice.model.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator
 from suffice.tables.container import Container

@@ -14,7 +14,7 @@ from suffice.arrays import Array
 from suffice.estimators.learnt import FittedState
 from suffice.estimators.locks import lock_of
 from suffice.factors import Regularized
-from suffice.model.prior_shift import PriorShift
+from suffice.model.priors import PriorShift
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics

@@ -10,8 +10,8 @@ from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.totals import CountTotals, solve_counts
-from suffice.factors.gaussian.moments import solve_scatter
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.solve import solve_gaussian
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.scores import solve_levels
 from suffice.factors.levels.totals import LevelTotals
@@ -23,7 +23,7 @@ KINDS = {
     "levels": Kind(LevelTotals, solve_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
     "counts": Kind(CountTotals, solve_counts),
-    "scatter": Kind(ScatterTotals, solve_scatter, solve_scatter),
+    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian),
     "words": Kind(WordTotals, solve_texts),
 }
 """Every kind of factor by name; `Family.factor` names the kind of a family."""
