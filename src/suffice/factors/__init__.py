@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
-from suffice.factors.counts.totals import CountTotals, solve_counts
+from suffice.factors.counts.scores import solve_counts
+from suffice.factors.counts.totals import CountTotals
 from suffice.factors.gaussian.moments import solve_scatter
 from suffice.factors.gaussian.totals import ScatterTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.totals import LevelTotals, solve_levels
-from suffice.factors.words.totals import WordTotals, solve_texts
+from suffice.factors.words.solve import solve_texts
+from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
 
 KINDS = {

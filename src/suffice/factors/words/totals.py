@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import Totals, impossible, within
-from suffice.factors.words.solve import SolvedWords, solve_words
 from suffice.factors.words.word_counts import WordCounts, class_entries
 from suffice.families import Family, Words
 from suffice.storage import Fields
@@ -180,14 +179,6 @@ class WordTotals(Totals):
                         word = column.vocabulary.words_of(part.columns[bad][:1])[0]
                         return f"{label} would hold the word {word!r} {how} in some class"
         return None
-
-
-def solve_texts(totals: WordTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedWords:
-    """The language of every class, for each column."""
-    analysis = analysis_of(totals.family)
-    return SolvedWords(
-        totals.family, [solve_words(totals.family, analysis, column) for column in totals.columns]
-    )
 
 
 def analysis_of(family: Words) -> Analysis:
