@@ -16,7 +16,8 @@ from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
-from suffice.factors.counts.totals import CountTotals, SolvedCounts, Tables
+from suffice.factors.counts.scores import SolvedCounts, Tables
+from suffice.factors.counts.totals import CountTotals
 from suffice.families import Bernoulli, Multinomial
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
-from suffice.factors.counts.totals import CountTotals, solve_counts
+from suffice.factors.counts.scores import solve_counts
+from suffice.factors.counts.totals import CountTotals
 from suffice.factors.gaussian.solve import solve_gaussian
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.scores import solve_levels
 from suffice.factors.levels.totals import LevelTotals
-from suffice.factors.words.totals import WordTotals, solve_texts
+from suffice.factors.words.solve import solve_texts
+from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
 
 KINDS = {
