@@ -118,13 +118,13 @@ class PriorShift:
         freedom = self.degrees_of_freedom
         return float(special.chdtrc(freedom, self.statistic)) if freedom else 1.0
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The same, as a file holds it; the classes are those of the model."""
         names = ("before", "priors", "n_rows", "n_iterations", "statistic")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
+    def _from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
         """The same from its state."""
         before, priors = (fields.array(name, np.float64, classes.shape) for name in ("before", "priors"))
         for name, given in (("before", before), ("priors", priors)):
