@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.estimators.base import are_feature_names
 from suffice.estimators.generative import FittedState, Generative
 from suffice.model.infer import Families, schema_of_statistics
-from suffice.model.prior_shift import PriorShift, estimate_shift
-from suffice.model.priors import Priors, class_priors
+from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics

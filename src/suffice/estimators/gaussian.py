@@ -13,8 +13,8 @@ from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.factors.gaussian.gaps import regression
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.em import regression
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
@@ -92,9 +92,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
         return self._atomically(fit_and_check)
 
-    def _gaussian(self) -> SolvedScatter:
+    def _gaussian(self) -> SolvedGaussian:
         factor = self._solved_model().factors[0]
-        if not isinstance(factor, SolvedScatter):
+        if not isinstance(factor, SolvedGaussian):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         return factor
 
@@ -334,7 +334,7 @@ class Boundary:
         return f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)"
 
 
-def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, Array, float]:
+def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:
     """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
     on = gaussian.active
     whitening = gaussian.whitenings[gaussian.group[k]]

@@ -18,7 +18,7 @@ from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.novelty import tail_probabilities
-from suffice.model.prior_shift import PriorShift
+from suffice.model.priors import PriorShift
 from suffice.model.sampling import draw_rows, in_container
 from suffice.model.schema import Schema
 from suffice.model.solution import SavedSearches, SolvedModel

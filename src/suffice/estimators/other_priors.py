@@ -11,8 +11,7 @@ from sklearn.base import ClassifierMixin
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
-from suffice.model.prior_shift import PriorShift, estimate_shift
-from suffice.model.priors import Priors, class_priors
+from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.tables.targets import checked_weights, read_labels
 
 

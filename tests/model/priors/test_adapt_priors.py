@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, WithPriors, adapt_priors
 from suffice.families import Normal
-from suffice.model.prior_shift import estimate_shift
+from suffice.model.priors import estimate_shift
 
 LABELS = np.array(["a", "b", "c"])
 OLD = np.array([0.5, 0.3, 0.2])
