@@ -42,7 +42,7 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
         unknown = [label for label in named if label not in known]
         if missing or unknown:
             raise ValueError(
-                f"priors must name every class once: missing {missing}, unknown {unknown}; "
+                f"priors must list every class once: missing {missing}, unknown {unknown}; "
                 f"the classes are {classes.tolist()}."
             )
         priors = [named[label] for label in classes.tolist()]
@@ -68,7 +68,7 @@ def as_reals(values: Any, name: str) -> Array:
 
 
 def _by_label(priors: Any, n_classes: int) -> dict[Any, float] | None:
-    """The priors of a dict, or of a pandas Series unless its index is that of no names, by label."""
+    """The priors of a dict, or of a pandas Series with named rows, by label."""
     if not hasattr(priors, "items"):
         return None
     named = dict(priors.items())
@@ -82,22 +82,34 @@ def are_estimated(priors: Priors) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PriorShift:
-    """Priors re-estimated from rows without labels, and a test of whether they differ; prints as a table.
+    """Class priors re-estimated from unlabelled rows, and a test of whether they changed; prints as a table.
 
     Attributes
     ----------
-    classes : ndarray of shape (k,)
-    before : ndarray of shape (k,)
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    before : ndarray of shape (n_classes,)
         The priors of the model.
-    priors : ndarray of shape (k,)
-        The maximum-likelihood priors of the new rows.
+    priors : ndarray of shape (n_classes,)
+        The maximum likelihood priors of the new rows.
+    n_rows : int
+        The number of new rows.
     n_iterations : int
-        Steps of EM.
+        The number of EM steps.
     statistic : float
-        Twice the gain in log likelihood over the priors before.
+        Twice the gain in log likelihood over the priors of the model.
     degrees_of_freedom : int
+        The number of possible classes minus one.
     p_value : float
-        The probability of such a gain without a shift, by the χ² distribution of the likelihood ratio.
+        The probability of a gain at least this large if the priors had not changed (likelihood ratio test).
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["a", "a", "b", "b"]
+    >>> model = suffice.BayesClassifier().fit(X, y).adapt_priors([[0.1], [0.3], [0.2]])
+    >>> model.prior_shift_.priors.round(2)
+    array([1., 0.])
     """
 
     classes: NDArray[Any]
@@ -109,12 +121,12 @@ class PriorShift:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Classes that are possible, less one."""
+        """The number of possible classes minus one."""
         return int(np.sum(self.before > 0)) - 1
 
     @property
     def p_value(self) -> float:
-        """The tail of χ² beyond the statistic."""
+        """The probability of a gain at least this large if the priors had not changed."""
         freedom = self.degrees_of_freedom
         return float(special.chdtrc(freedom, self.statistic)) if freedom else 1.0
 
@@ -129,11 +141,11 @@ class PriorShift:
         before, priors = (fields.array(name, np.float64, classes.shape) for name in ("before", "priors"))
         for name, given in (("before", before), ("priors", priors)):
             if (given < 0).any() or not np.isclose(given.sum(), 1.0):
-                raise fields.error(name, "must be priors: not below 0, and 1 together.")
+                raise fields.error(name, "must be priors: not negative, with sum 1.")
         n_rows, n_iterations = (fields.integer(name, 0, 1 << 53) for name in ("n_rows", "n_iterations"))
         statistic = fields.number("statistic")
         if not 0.0 <= statistic < np.inf:
-            raise fields.error("statistic", "must not be below 0.")
+            raise fields.error("statistic", "must be finite and not negative.")
         return cls(classes, before, priors, n_rows, n_iterations, statistic)
 
     def __repr__(self) -> str:
