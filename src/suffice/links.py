@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from suffice.arrays import Array
+from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.choose import gaussian_for, row_parts
 
 LAMBDA = float(np.sqrt(np.pi / 8.0))
 """λ of the scaled probit: λ² = π/8 makes its slope at 0 that of the logistic sigmoid, 1/4."""
-_LOG_SQRT_TAU = 0.5 * float(np.log(2.0 * np.pi))
 
 
 def logistic(a: ArrayLike) -> Array:
@@ -92,7 +92,7 @@ def probit_slope(a: ArrayLike) -> Array:
 def log_probit_slope(a: ArrayLike) -> Array:
     """log N(a | 0, 1)."""
     with np.errstate(over="ignore"):
-        return np.asarray(-0.5 * np.square(np.asarray(a, dtype=np.float64)) - _LOG_SQRT_TAU)
+        return np.asarray(-0.5 * np.square(np.asarray(a, dtype=np.float64)) - HALF_LOG_TWO_PI)
 
 
 def scaled_probit(a: ArrayLike) -> Array:

@@ -60,8 +60,10 @@ class DropIn(BayesClassifier):
             if classes is not None:
                 self._declare(unique_labels(classes))
             afresh = not self._is_fitted()
+            if self._closed and not afresh:  # rows are added in place: refuse before, not after
+                self._check_fit()
             self._learn(X, y, sample_weight, afresh=afresh, check=self._check_declared)
-            if self._closed:
+            if self._closed and afresh:
                 self._check_fit()
 
         return self._atomically(learn)

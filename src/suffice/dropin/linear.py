@@ -14,7 +14,8 @@ from sklearn import discriminant_analysis
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
-from suffice.factors.base import Block, Totals, refuse_infinities
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import refuse_infinities
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.solve import assembled
 from suffice.factors.gaussian.tying import Tying

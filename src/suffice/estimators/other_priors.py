@@ -12,8 +12,7 @@ from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
-from suffice.model.summarize import checked_weights
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import checked_weights, read_labels
 
 
 class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.factors.words.language import Language
-from suffice.factors.words.solve import SolvedWords
+from suffice.factors.words.scores import SolvedWords
 from suffice.factors.words.totals import WordTotals
 from suffice.families import Words
 from suffice.families.base import Unseen

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from suffice.evaluation.metrics import Answers, Key, Metrics, confusion
 from suffice.evaluation.resampling import resampled_figures
-from suffice.model.summarize import checked_weights, split_target
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT
@@ -22,7 +21,7 @@ from suffice.plots.reliability import ReliabilityDisplay, reliability_curves
 from suffice.tables.columns import as_floats
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.table import is_frame, read_table
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import checked_weights, read_labels, split_target
 
 NAMES = {
     "accuracy": "accuracy",

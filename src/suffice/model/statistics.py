@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors import KINDS, Block, Totals
-from suffice.factors.base import gather, impossible, within
+from suffice.factors.base import gather
+from suffice.factors.checks import impossible, within
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read

@@ -16,14 +16,9 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Exponents
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import (
-    Block,
-    Separation,
-    SolvedFactor,
-    active_columns,
-    holds_infinity_beside,
-    refuse_infinities,
-)
+from suffice.factors.base import Block, Separation, SolvedFactor
+from suffice.factors.blocks import active_columns
+from suffice.factors.checks import holds_infinity_beside, refuse_infinities
 from suffice.factors.gaussian.export import gaussian_scores
 from suffice.factors.gaussian.moments import ScatterPart
 from suffice.factors.gaussian.parameters import Gaussians, Means, Whitening

@@ -17,19 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    SQUARABLE,
-    Block,
-    Totals,
-    first_offence,
-    impossible,
-    place_origins,
-    refuse_infinities,
-    size_of_squares,
-    within,
-)
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
 from suffice.factors.gaussian.saved import fields_of_sums, sums_from_fields
 from suffice.factors.gaussian.sums import ROWS_AT_ONCE, GroupedSums, Key, Sums, pairwise_sums, sums_of_rows
+from suffice.factors.origins import MOST_CLASSES, SQUARABLE, place_origins, size_of_squares
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels
@@ -39,8 +31,6 @@ from suffice.storage import Fields
 
 PATTERN_BYTES = 1 << 30
 """The most memory that the sums of one block may take."""
-MOST_CLASSES = 256
-"""Up to this many classes, every part of the rows may keep separate sums."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """The most parts that rows are split into, and the most memory for the sums of all parts."""
 
