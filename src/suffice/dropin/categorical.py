@@ -49,7 +49,7 @@ class CategoricalNB(DiscreteNB):
     array(['a'], dtype='<U1')
     """
 
-    takes_sparse: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.CategoricalNB._parameter_constraints  # noqa: SLF001
 
     def __init__(
@@ -67,7 +67,7 @@ class CategoricalNB(DiscreteNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Categorical columns."""
         return Categorical(unseen="error")
 
@@ -102,9 +102,9 @@ class CategoricalNB(DiscreteNB):
             _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The whole state of the model, as it is saved."""
-        state = super().state()
+        state = super()._to_fields()
         totals: Any = self._learnt.accumulator.solvable(self._declared).totals[0]
         _refuse_many_unseen(list(zip(totals.columns, self._fewest_categories().tolist(), strict=True)))
         return state

@@ -41,7 +41,7 @@ class CountedNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One Multinomial over all columns."""
         return Multinomial(unseen="error")
 
@@ -226,7 +226,7 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Bernoulli columns."""
         return Bernoulli(alpha=0.0, unseen="error")
 

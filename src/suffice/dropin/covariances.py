@@ -34,7 +34,7 @@ class Discriminant(DropIn):
     shrinkage: Any
     covariance_estimator: Any
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One joint Gaussian."""
         return joint_gaussian(self.shrinkage)
 

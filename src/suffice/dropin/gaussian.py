@@ -55,7 +55,7 @@ class GaussianNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Normal columns."""
         return Normal(alpha=0.0)
 

@@ -111,7 +111,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
         if self.priors is not None and abs(np.sum(np.asarray(self.priors, dtype=np.float64)) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
-        self.solve()
+        self._solved_model()
 
     def _class_priors(self, statistics: Statistics) -> Array:
         if self.priors is None:
@@ -172,7 +172,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     def intercept_(self) -> Array:
         """Constants of the linear scores; for two classes, their difference."""
         factor = self._factor()
-        constant = factor.constants - factor.coefficients @ factor.middle + self.solve().log_priors
+        constant = factor.constants - factor.coefficients @ factor.middle + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
 
     @property
@@ -207,7 +207,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return np.asarray(self._factor().explained[: self._n_features_out])
 
     def _require_directions(self, name: str, error: type[Exception]) -> None:
-        self.solve()
+        self._solved_model()
         if self.solver == "lsqr":
             raise error(f"{name} not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
 

@@ -64,7 +64,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     array([1])
     """
 
-    joins_labels: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -89,7 +89,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
 
     def _check_fit(self) -> None:
-        self.solve()
+        self._solved_model()
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None

@@ -109,10 +109,10 @@ class PriorShift:
     >>> from suffice.families import Normal
     >>> model = suffice.BayesClassifier(Normal()).fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
     >>> model.adapt_priors([[0.5], [9.0], [9.5], [10.5]]).prior_shift_
-    Priors of 4 rows, after 2 iterations
+    Priors of 4 rows, after 6 iterations
     class  before     now
-    0      0.5000  0.2500
-    1      0.5000  0.7500
+    0      0.5000  0.2485
+    1      0.5000  0.7515
     likelihood ratio against no shift: χ²(1) = 1.046, p = 0.306
     """
 
@@ -134,13 +134,13 @@ class PriorShift:
         freedom = self.degrees_of_freedom
         return float(special.chdtrc(freedom, self.statistic)) if freedom else 1.0
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The fields that a file holds; the classes are saved with the model."""
         names = ("before", "priors", "n_rows", "n_iterations", "statistic")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
-    def from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
+    def _from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
         """Read and check the fields of a file."""
         before, priors = (fields.array(name, np.float64, classes.shape) for name in ("before", "priors"))
         for name, given in (("before", before), ("priors", priors)):

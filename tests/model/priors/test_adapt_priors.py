@@ -111,7 +111,7 @@ def test_adapted_posteriors_are_those_of_a_model_with_these_priors(training):
 
 def test_other_priors_solve_nothing_again(training, monkeypatch):
     fitted = GaussianDiscriminant("full").fit(*training)
-    fitted.solve()
+    fitted._solved_model()
     monkeypatch.setattr("suffice.factors.solve", None)
     moved = fitted.with_priors("uniform")
     assert moved.priors_.tolist() == [1 / 3] * 3
