@@ -17,14 +17,22 @@ from suffice.families.shares import Shares
 class Categorical(Shares):
     """p(x = l) = p_l: u = the indicator of each of the L levels, λ_l = log p_l, A = log Σ e^λ.
 
-    The levels are those seen in the data, whatever the class; they grow as data come.
+    The levels are those seen in the data, in any class; new data may add levels.
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         Pseudo-observations of each level: (n_l + α)/(n + αL), Laplace's +1/+L by default.
-    unseen : {"ignore", "smooth", "error"}
-        A level never seen: a missing cell, an (L+1)-th level of count 0, or an error.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a level never seen in training means: a missing cell, an (L+1)-th level of count 0, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Categorical
+    >>> model = BayesClassifier(families=Categorical())
+    >>> model.fit([["red"], ["red"], ["red"], ["blue"]], ["a", "a", "b", "b"]).predict([["blue"]])
+    array(['b'], dtype=object)
     """
 
     factor: ClassVar[str] = "levels"
