@@ -109,7 +109,7 @@ class Beta(Family):
         return {"a": natural[0], "b": natural[1]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws that round to 0 or 1 are given as the nearest number between them."""
+        """Draw values; those that round to 0 or 1 become the nearest number between them."""
         return np.asarray(np.clip(rng.beta(natural[0], natural[1]), _SMALLEST, _LARGEST))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:

@@ -53,7 +53,7 @@ class Categorical(Shares):
         return np.asarray(np.sum(draws >= cumulative[:-1], axis=0).astype(np.float64))
 
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        """Log p of level numbers x (−inf for a number that is no level)."""
+        """Log p of level numbers x (−inf for a number that is not a level)."""
         codes = np.asarray(x)
         inside = (codes >= 0) & (codes < natural.shape[0]) & (codes == np.floor(codes))
         rows = np.where(inside, codes, 0).astype(np.intp)

@@ -89,7 +89,7 @@ class Gamma(DispersedFamily):
         return {"shape": natural[1], "rate": -natural[0]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws below the smallest positive number are given as that number."""
+        """Draw values; those that underflow become the smallest positive number."""
         return np.asarray(np.maximum(rng.gamma(natural[1], -1.0 / natural[0]), np.finfo(np.float64).tiny))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:

@@ -152,7 +152,7 @@ class LogNormal(Normal):
         return super().conventional(natural, np.log(origin))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws below the smallest positive number are given as that number."""
+        """Draw values; those that underflow become the smallest positive number."""
         return np.maximum(np.exp(super().sample(natural, origin, rng)), np.finfo(np.float64).tiny)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
