@@ -48,7 +48,15 @@ MOST_BARS = 40
 
 @dataclass(frozen=True)
 class Panel:
-    """One column: `density` holds p(x | C_k) at the values of `grid`, of shape (n_values, n_classes)."""
+    """The density of one column.
+
+    Attributes
+    ----------
+    grid : Grid
+        The values of the column, as `grid.values`.
+    density : ndarray of shape (n_values, n_classes)
+        p(x | C_k) at each value.
+    """
 
     grid: Grid
     density: Array

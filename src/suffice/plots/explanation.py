@@ -31,7 +31,15 @@ ROW_HEIGHT = 0.28
 
 @dataclass(frozen=True)
 class Entry:
-    """One bar: a `name`, and the `nats` it adds to the log odds."""
+    """One bar of a waterfall.
+
+    Attributes
+    ----------
+    name : str
+        The column and its value, or the word.
+    nats : float
+        What it adds to the log odds.
+    """
 
     name: str
     nats: float

@@ -235,7 +235,18 @@ class PosteriorDisplay(Display):
         return self.log_density is not None and self.x.is_smooth and self.y.is_smooth
 
     def handles(self, *, lines: bool = False) -> list[Any]:
-        """What a legend shows: each class by its marker and, if asked, by the line of its contours."""
+        """Return the entries of the legend, for a legend of your own.
+
+        Parameters
+        ----------
+        lines : bool, default=False
+            Whether to show the line of each class's contours next to its marker.
+
+        Returns
+        -------
+        list of matplotlib Line2D
+            One for each class.
+        """
         from matplotlib.lines import Line2D
 
         looks = zip(styles(len(self.classes)), self.classes.tolist(), strict=True)

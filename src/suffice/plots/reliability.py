@@ -25,15 +25,24 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Reliability:
-    """One class against the rest, bin by bin, without empty bins."""
+    """One class against the rest, bin by bin, without empty bins.
+
+    Attributes
+    ----------
+    label : class
+        The class.
+    predicted : ndarray of shape (n_bins,)
+        The mean predicted probability.
+    observed : ndarray of shape (n_bins,)
+        The share of rows that are of the class.
+    rows : ndarray of shape (n_bins,)
+        The number of rows, or the sum of their weights.
+    """
 
     label: Any
     predicted: Array
-    """The mean predicted probability."""
     observed: Array
-    """The share of rows that are of the class."""
     rows: NDArray[Any]
-    """The number of rows, or the sum of their weights."""
 
     @property
     def interval(self) -> tuple[Array, Array]:
