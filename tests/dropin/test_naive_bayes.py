@@ -197,3 +197,15 @@ def test_a_class_of_weightless_rows_stays_a_class(pair, iris, name):
     with np.errstate(divide="ignore"):
         np.testing.assert_allclose(both.ours.predict_proba(X), both.theirs.predict_proba(X), atol=1e-8)
     assert both.ours.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"])
+@pytest.mark.parametrize(
+    "setting", [{"alpha": [1.0, 2.0, 3.0]}, {"class_prior": [0.2, 0.3, 0.5]}], ids=["alpha", "class_prior"]
+)
+def test_rows_that_come_with_wrong_settings_are_not_added(name, setting):
+    model = getattr(dropin, name)().partial_fit([[1, 2], [0, 1]], ["a", "b"], classes=["a", "b"])
+    before = model.statistics_
+    with pytest.raises(ValueError, match=r"\S"):
+        model.set_params(**setting).partial_fit([[1, 1]], ["a"])
+    assert model.statistics_ == before

@@ -137,5 +137,5 @@ def test_a_family_of_the_users_own_is_exported_with_its_support(duckdb_rows):
 
 def test_a_support_that_cannot_be_written_out_is_refused():
     model = suffice.BayesClassifier(families=Sorted()).fit([[0.5], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
-    with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be written out"):
+    with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be exported"):
         model.to_sql("rows")

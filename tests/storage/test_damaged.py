@@ -172,7 +172,7 @@ def test_sums_that_do_not_fit_together_are_refused(small):
         ("statistics.schema.family", np.array([0, 9], dtype=np.int32), "does not exist"),
         ("statistics.schema.block", np.array([0, -1], dtype=np.int32), "block"),
         ("statistics.totals.0.exponent", np.array([0, 5000], dtype=np.int32), "exponent"),
-        ("statistics.totals.0.total", np.full((2, 2, 2), -1.0), "no values give"),
+        ("statistics.totals.0.total", np.full((2, 2, 2), -1.0), "no values could give"),
         ("statistics.classes.texts.offsets", np.array([0, 9, 2]), "offsets"),
         ("statistics.classes.texts.kind", np.array([0, 7], dtype=np.uint8), "types"),
         ("statistics.classes.texts.kind", np.array([1, 0], dtype=np.uint8), "cannot be read"),

@@ -178,7 +178,7 @@ def _kinds(model: Any) -> dict[Any, Any]:
     if not isinstance(model, BayesClassifier):
         names = getattr(model, "feature_names_in_", range(model.n_features_in_))
         return dict.fromkeys(list(names), "number")
-    statistics, container = model.statistics_, model.container_
+    statistics, container = model.statistics_, model._container
     schema = statistics.schema
     seen = _seen(container, len(schema))
     kinds: dict[int, Any] = {}

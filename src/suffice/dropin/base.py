@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.learnt import FittedState
+from suffice.estimators.generative import FittedState
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
@@ -26,10 +26,10 @@ from suffice.tables.table import Table
 class DropIn(BayesClassifier):
     """A BayesClassifier of one family whose settings, checks and parameters are scikit-learn's."""
 
-    prior_setting: ClassVar[str] = "priors"
+    _prior_setting: ClassVar[str] = "priors"
     """The constructor's argument that holds the class priors."""
-    takes_sparse: ClassVar[bool] = False
-    joins_labels: ClassVar[bool] = True
+    _takes_sparse: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = True
     """Whether text in objects becomes strings of one width, as scikit-learn's `unique_labels` makes it."""
     _declared: Any = None
     """Classes that are known whether or not they have rows, or None."""
@@ -60,8 +60,10 @@ class DropIn(BayesClassifier):
             if classes is not None:
                 self._declare(unique_labels(classes))
             afresh = not self._is_fitted()
+            if self._closed and not afresh:  # rows are added in place: refuse before, not after
+                self._check_fit()
             self._learn(X, y, sample_weight, afresh=afresh, check=self._check_declared)
-            if self._closed:
+            if self._closed and afresh:
                 self._check_fit()
 
         return self._atomically(learn)
@@ -91,24 +93,24 @@ class DropIn(BayesClassifier):
 
     def _check_fit(self) -> None:
         """Refuse settings that do not fit the rows, as soon as they are known."""
-        if getattr(self, self.prior_setting) is not None:
+        if getattr(self, self._prior_setting) is not None:
             self._class_priors(self._learnt.accumulator.solvable(self._declared))
 
     def set_params(self, **params: Any) -> Self:
         """Change settings; they act at the next fit."""
         if params and self._is_fitted():
             with suppress(ValueError):  # sums that cannot be solved have nothing to keep
-                self.solve()
+                self._solved_model()
         super().set_params(**params)
         return self
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
-        solution = self.solve()
-        return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
+        solution = self._solved_model()
+        return {self._prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        if sparse.issparse(X) and not self.takes_sparse:
+        if sparse.issparse(X) and not self._takes_sparse:
             raise TypeError(
                 f"Sparse data was passed, but {type(self).__name__} takes dense data; use X.toarray()."
             )
@@ -116,14 +118,14 @@ class DropIn(BayesClassifier):
 
     def _labels(self, y: Any) -> NDArray[Any]:
         labels = super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
-        return labels.astype(np.str_) if self.joins_labels and labels.dtype == object else labels
+        return labels.astype(np.str_) if self._joins_labels and labels.dtype == object else labels
 
     # --- files -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: declared classes too."""
         declared = [] if self._declared is None else [state_of_labels(self._declared)]
-        return {**super().state(), "declared": declared, "closed": self._closed}
+        return {**super()._to_fields(), "declared": declared, "closed": self._closed}
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Priors are checked where the parameters are solved."""
@@ -142,7 +144,7 @@ class DropIn(BayesClassifier):
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
         factor = self._solved(totals, labels, statistics, saved_search)
         priors = self._class_priors(statistics)
-        estimated = getattr(self, self.prior_setting) is None
+        estimated = getattr(self, self._prior_setting) is None
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
     @abstractmethod
@@ -164,15 +166,15 @@ class DropIn(BayesClassifier):
         )
 
     def _factor(self) -> Any:
-        return self.solve().factors[0]
+        return self._solved_model().factors[0]
 
     @property
     def class_count_(self) -> Array:
         """The rows of each class, by their weights."""
-        return self.solve().weight
+        return self._solved_model().weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.categorical = False
         return tags

@@ -11,11 +11,13 @@ from sklearn import naive_bayes
 from suffice.arrays import Array
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import ThresholdedTable
-from suffice.factors.base import OutsideSupportError, Totals
+from suffice.factors.base import Totals
+from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
-from suffice.factors.counts.totals import CountTotals, SolvedCounts, Tables
+from suffice.factors.counts.scores import SolvedCounts, Tables
+from suffice.factors.counts.totals import CountTotals
 from suffice.families import Bernoulli, Multinomial
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
@@ -39,7 +41,7 @@ class CountedNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One Multinomial over all columns."""
         return Multinomial(unseen="error")
 
@@ -224,7 +226,7 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Bernoulli columns."""
         return Bernoulli(alpha=0.0, unseen="error")
 

@@ -20,8 +20,8 @@ SMALLEST_ALPHA = 1e-10
 class DiscreteNB(DropIn):
     """Counts smoothed by alpha, of each column or of all."""
 
-    prior_setting: ClassVar[str] = "class_prior"
-    takes_sparse: ClassVar[bool] = True
+    _prior_setting: ClassVar[str] = "class_prior"
+    _takes_sparse: ClassVar[bool] = True
     alpha: Any
     force_alpha: bool
     fit_prior: bool
@@ -68,7 +68,7 @@ class DiscreteNB(DropIn):
     @property
     def class_log_prior_(self) -> Array:
         """Log π_k, −inf for a class without rows."""
-        return self.solve().log_priors
+        return self._solved_model().log_priors
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x), up to what is equal for all classes."""
@@ -76,7 +76,7 @@ class DiscreteNB(DropIn):
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
-        return self.solve().explain(self._read(X, reset=False), base=False)
+        return self._solved_model().explain(self._read(X, reset=False), base=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

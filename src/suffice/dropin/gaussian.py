@@ -16,12 +16,10 @@ from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
-from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
-
-LOG_TWO = float(np.log(2.0))
 
 
 class GaussianNB(DropIn):
@@ -32,7 +30,7 @@ class GaussianNB(DropIn):
     priors : array-like of shape (k,), default=None
         Class priors; None for the class frequencies.
     var_smoothing : float, default=1e-9
-        The share of the largest column variance that is added to all variances, when solving.
+        Portion of the largest column variance that is added to all variances when solving.
 
     Attributes
     ----------
@@ -57,7 +55,7 @@ class GaussianNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Normal columns."""
         return Normal(alpha=0.0)
 
@@ -65,7 +63,7 @@ class GaussianNB(DropIn):
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> FlooredColumns:
         if not isinstance(totals, ColumnTotals):
-            raise TypeError("these statistics are not of Normal columns.")
+            raise TypeError("GaussianNB needs statistics of Normal columns.")
         solved = solve_columns(totals, labels, statistics.classes)
         return FlooredColumns(solved, statistics.support, self.var_smoothing)
 

@@ -12,12 +12,12 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
-from suffice.dropin.covariances import Covariances, family_of
-from suffice.dropin.discriminant import Discriminant
+from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
-from suffice.factors.base import Block, Totals, refuse_infinities
-from suffice.factors.gaussian.moments import assembled
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import refuse_infinities
+from suffice.factors.gaussian.scores import SolvedGaussian
+from suffice.factors.gaussian.solve import assembled
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
@@ -101,7 +101,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
         if self.priors is not None and abs(np.sum(np.asarray(self.priors, dtype=np.float64)) - 1.0) > 1e-5:
             warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
-        self.solve()
+        self._solved_model()
 
     def _class_priors(self, statistics: Statistics) -> Array:
         if self.priors is None:
@@ -117,22 +117,24 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
-    ) -> LinearScatter:
+    ) -> LinearGaussian:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
         moments = Covariances.of(
             totals, statistics.classes, self.shrinkage, shared=svd, saved_search=saved_search
         )
-        found = moments.found
+        classwise = moments.classwise
         tying = Tying("shared", statistics.classes, 0.0)
-        evidence = found.moments.evidence
-        if evidence is not None:
-            evidence = [replace(part, group=0) for part in evidence]
-        scatter = found.moments.scatter.sum(axis=0, keepdims=True)
-        found = replace(
-            found, tying=tying, moments=replace(found.moments, evidence=evidence, scatter=scatter)
+        scatter_parts = classwise.moments.scatter_parts
+        if scatter_parts is not None:
+            scatter_parts = [replace(part, group=0) for part in scatter_parts]
+        scatter = classwise.moments.scatter.sum(axis=0, keepdims=True)
+        classwise = replace(
+            classwise,
+            tying=tying,
+            moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter),
         )
-        solved = LinearScatter(family_of(self.shrinkage), labels, found.active, len(labels))
+        solved = LinearGaussian(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
             matrix = moments.standard
@@ -141,7 +143,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             solved.within = np.einsum("k,kij->ij", priors, moments.each)
             matrix = moments.standardised(solved.within)[np.newaxis]
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
-        return assembled(solved, found, matrix.copy())
+        return assembled(solved, classwise, matrix.copy())
 
     # --- what scikit-learn calls what was learnt ---------------------------------------------------
 
@@ -160,7 +162,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     def intercept_(self) -> Array:
         """w_k0 of the linear scores; for two classes the one number w₀."""
         factor = self._factor()
-        constant = factor.constants - factor.coefficients @ factor.middle + self.solve().log_priors
+        constant = factor.constants - factor.coefficients @ factor.middle + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
 
     @property
@@ -195,7 +197,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return np.asarray(self._factor().explained[: self._n_features_out])
 
     def _require_directions(self, name: str, error: type[Exception]) -> None:
-        self.solve()
+        self._solved_model()
         if self.solver == "lsqr":
             raise error(f"{name} not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
 
@@ -233,7 +235,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=False)
 
 
-class LinearScatter(SolvedScatter):
+class LinearGaussian(SolvedGaussian):
     """Gaussians of one covariance, and the linear scores that a solver of scikit-learn makes of them.
 
     Rows without gaps are scored by `coefficients` about `middle`; others by the marginals of the Gaussians.

@@ -10,10 +10,9 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array, Codes
-from suffice.dropin.covariances import Covariances, family_of
-from suffice.dropin.discriminant import Discriminant
+from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.families import MultivariateNormal
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.links import log_odds_of_two
@@ -56,7 +55,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     array([1])
     """
 
-    joins_labels: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -81,11 +80,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
 
     def _check_fit(self) -> None:
-        self.solve()
+        self._solved_model()
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
-    ) -> SolvedScatter:
+    ) -> SolvedGaussian:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
@@ -93,11 +92,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
         moments = Covariances.of(totals, statistics.classes, self.shrinkage, saved_search=saved_search)
-        found = moments.found
-        solved = RotatedScatter(family_of(None), labels, np.arange(d), d)
-        solved.group = found.tying.group
+        classwise = moments.classwise
+        solved = RotatedGaussian(joint_gaussian(None), labels, np.arange(d), d)
+        solved.group = classwise.tying.group
         solved.centre, solved.shift = moments.mean, np.zeros_like(moments.mean)
-        solved.scale[found.active] = found.data.scale
+        solved.scale[classwise.active] = classwise.data.scale
         matrices = moments.each
         if self.solver == "svd":
             matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(d)
@@ -109,8 +108,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             solved.rotations.append(rotation[:, ::-1])
         solved.standard = matrices / np.outer(solved.scale, solved.scale)
         solved.n_parameters = len(classes) * (d + d * (d + 1) // 2)
-        solved.evidence = found.moments.evidence if len(found.active) == d else None
-        solved.em = found.moments.found
+        solved.scatter_parts = classwise.moments.scatter_parts if len(classwise.active) == d else None
+        solved.em = classwise.moments.saved_search
         return solved
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:
@@ -163,7 +162,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
 
 
-class RotatedScatter(SolvedScatter):
+class RotatedGaussian(SolvedGaussian):
     """Gaussians beside their principal axes."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.families.base import DispersedFamily
 from suffice.families.elementary import FunctionName
-from suffice.families.special import HALF_LOG_TWO_PI, log_scaled_bessel_k, scaled_exp1
+from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO, log_scaled_bessel_k, scaled_exp1
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
@@ -83,7 +83,7 @@ class InverseGaussian(DispersedFamily):
         order, mean = 1.0 - 1.5 * power, origin / (1.0 + away)
         z = -2.0 * power * natural[1] * (1.0 + away)
         bessel = log_scaled_bessel_k(order, z)
-        return np.asarray(np.log(2.0) + order * np.log(mean) + bessel - power * natural[1] * np.square(away))
+        return np.asarray(LOG_TWO + order * np.log(mean) + bessel - power * natural[1] * np.square(away))
 
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
         """1/s = E[1/x] − 1/E[x]."""

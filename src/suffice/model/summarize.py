@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Codes, Counts
-from suffice.factors import Block
-from suffice.factors.words.totals import TextBlock
 from suffice.model.infer import Families, choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
@@ -128,7 +126,7 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
-        blocks = read_blocks(self.kept_table(), accumulator.schema)
+        blocks = accumulator.schema.blocks(self.kept_table())
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def kept_table(self) -> Table:
@@ -136,25 +134,6 @@ class LabelledRows:
         if self.kept is not None:
             self.table, self.kept = self.table.take(self.kept), None
         return self.table
-
-
-def read_blocks(table: Table, schema: Schema) -> list[Block]:
-    """The cells of each factor of a schema, in the form it reads; infinities are for it to refuse."""
-    blocks: list[Block] = []
-    for factor in schema.factors:
-        columns = factor.columns
-        everything = len(columns) == table.n_columns
-        if factor.reads == "levels":
-            blocks.append(table.level_cells(columns.tolist()))
-        elif factor.reads == "documents":
-            blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
-        elif table.sparse is not None:
-            blocks.append(table.sparse if everything else table.sparse[:, columns])
-        elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
-            blocks.append(cells)
-        else:
-            blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
-    return blocks
 
 
 def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:

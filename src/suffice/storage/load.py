@@ -48,7 +48,7 @@ def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
         raise SufficeFileError(
             f"the file holds a {name[:40]!r}, a class that this version of suffice does not know."
         )
-    return _class_of(name).from_fields(fields)
+    return _class_of(name)._from_fields(fields)
 
 
 def _class_of(name: str) -> Any:

@@ -38,7 +38,7 @@ CLASSES = (
 class Saved:
     """An object that a file can hold."""
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The whole object as a tree of fields."""
         raise NotImplementedError
 
@@ -56,7 +56,7 @@ class Saved:
                 f"{type(self).__name__} is not a class of suffice, and a file can only hold one of "
                 f"{', '.join(CLASSES)}; save one of these, or its statistics_."
             )
-        write(path, {"class": name, **self.state(), "written_with": versions()})
+        write(path, {"class": name, **self._to_fields(), "written_with": versions()})
 
 
 def name_in_files(cls: type) -> str | None:

@@ -63,17 +63,29 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
     return frame.drop(target).to_native(), frame[target].to_native()
 
 
-def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
-    """Return weights as floats: one per row, finite, not negative, not all zero."""
+def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
+    """Read weights as floats, finite and not negative; `first_row` numbers the first of them in messages."""
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold one number per row.") from None
+        raise ValueError(f"{what} must hold one number per row.") from None
+    bad = (~np.isfinite(weights) | (weights < 0)).reshape(-1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{what} is {weights.reshape(-1)[row]} at row {first_row + row}; weights must be finite and not "
+            "negative (to remove rows again, use forget)."
+        )
+    return weights
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Read one weight per row, not all of them zero."""
+    weights = read_weights(sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n_rows} rows.")
-    refuse_bad_weight(weights, "sample_weight", cure=" (to remove rows again, use forget)")
     if n_rows and not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row, so there is nothing to count.")
     with np.errstate(over="ignore"):
@@ -82,16 +94,6 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
                 "sample_weight adds up to more than a float can hold; divide all weights by the same number."
             )
     return weights
-
-
-def refuse_bad_weight(weights: Array, name: str, *, first_row: int = 0, cure: str = "") -> None:
-    """Refuse weights that are negative or not finite, and say where the first of them stands."""
-    bad = ~np.isfinite(weights) | (weights < 0)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(
-            f"{name} is {weights[at]} at row {first_row + at}; weights must be finite and not negative{cure}."
-        )
 
 
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from suffice import GaussianDiscriminant, summarize
-from suffice.factors.gaussian import moments as solve_scatter
 from suffice.factors.gaussian.em import maximize
+from suffice.factors.gaussian.moments import closed_moments, standardised
+from suffice.factors.gaussian.tying import Tying
 from suffice.families import MultivariateNormal
 
 RUNGS = [
@@ -198,11 +199,11 @@ def test_any_container_gives_the_same_model(container, covariance, X, missing):
 @with_rungs
 def test_without_gaps_em_is_the_closed_form(covariance):
     statistics = model(covariance).fit(WHOLE_ROWS, Y).statistics_
-    data = solve_scatter.standardised(statistics.totals[0])
+    data = standardised(statistics.totals[0])
     family = MultivariateNormal(covariance)
-    tying = solve_scatter.Tying(family.covariance, statistics.classes, 0.0)
+    tying = Tying(family.covariance, statistics.classes, 0.0)
     by_em = maximize(data, tying)
-    closed = solve_scatter._moments(statistics.totals[0], data, tying)
+    closed = closed_moments(data, tying)
     np.testing.assert_allclose(by_em.mean, closed.mean, rtol=0, atol=1e-12)
     np.testing.assert_allclose(by_em.scatter / N, closed.scatter / N, rtol=0, atol=1e-12)
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
-from suffice.factors.base import (
-    OutsideSupportError,
-    Separation,
-    SolvedFactor,
-    Totals,
-    divergences,
-    gather,
-    impossible,
-    refuse_errors,
-    refuse_infinities,
-    within,
-)
-from suffice.factors.columns.sparse import column_of_entry, dense
-from suffice.factors.counts.count_sums import add_sparse_count_scores, sum_dense_counts, sum_sparse_counts
-from suffice.factors.scores import IMPOSSIBLE, Scores
+from suffice.factors.base import Totals, gather
+from suffice.factors.blocks import column_of_entry
+from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
+from suffice.factors.counts.sums import sum_dense_counts, sum_sparse_counts
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
-from suffice.factors.term_scores import TermScores, are_large, multinomial_weights
-from suffice.families import Bernoulli, Family
-from suffice.kernels.choose import is_complete
+from suffice.families import Family
 from suffice.storage import Fields
 
 
@@ -66,10 +50,10 @@ class CountTotals(ClassSparseSums, Totals):
 
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
         refuse_infinities(block, labels)
-        bad = _entries(block) < 0
-        if bad.any():
-            label, value = labels[_first_column(block, bad)], _entries(block)[bad].flat[0]
-            raise OutsideSupportError.of(label, value, self.family)
+        negative = first_negative(block)
+        if negative is not None:
+            column, value = negative
+            raise OutsideSupportError.of(labels[column], value, self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
         summed_up = sum_sparse_counts if sparse.issparse(block) else sum_dense_counts
@@ -166,210 +150,12 @@ class CountTotals(ClassSparseSums, Totals):
         return None
 
 
-@dataclass(frozen=True)
-class Tables:
-    """θ of every class and column in plain tables, (classes, columns)."""
-
-    probability: Array
-    log_p: Array
-    """Log θ, or what is left of it where it vanishes."""
-    zero: NDArray[Any] | None
-    """How often alpha divides θ where it vanishes with alpha."""
-
-    @classmethod
-    def of(cls, counts: Array) -> Self:
-        """Shares of the counts of each class; what is left of one that vanishes is 1/N."""
-        total = counts.sum(axis=1, keepdims=True)
-        share = np.divide(
-            counts, total, out=np.full_like(counts, 1.0 / max(counts.shape[1], 1)), where=total > 0
-        )
-        vanishes = share <= 0
-        with np.errstate(divide="ignore"):
-            log_p = np.where(vanishes, -np.log(total), np.log(share))
-        return cls(share, log_p, vanishes if vanishes.any() else None)
-
-
-def solve_counts(totals: CountTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedCounts:
-    """θ of every class and column."""
-    return SolvedCounts(totals)
-
-
-class SolvedCounts(SolvedFactor):
-    """θ of every class and column: in plain tables, or of what each class holds where they would be large."""
-
-    is_given_length = True
-
-    def __init__(self, totals: CountTotals, tables: Tables | None = None) -> None:
-        self.family = totals.family
-        self.entries = totals.entries.chosen(totals.entries.is_held())
-        self.n_columns = totals.n_columns
-        self.draws = self.entries.draws(len(totals.rows))
-        self.mean_length = np.divide(
-            self.draws, totals.weight, out=np.zeros_like(self.draws), where=totals.weight > 0
-        )
-        self.regularized = []
-        self.n_parameters = len(self.draws) * max(totals.n_columns - 1, 0)
-        self.is_wide = tables is None and are_large(len(self.draws), totals.n_columns)
-        self._base = float(totals.base.sum())
-        if tables is not None:
-            self.tables = tables
-
-    @cached_property
-    def tables(self) -> Tables:
-        """The plain tables."""
-        return Tables.of(
-            self.entries.table(self.entries.total, len(self.draws), self.n_columns) + self.family.alpha
-        )
-
-    @cached_property
-    def by_column(self) -> Array:
-        """Log θ with the classes of each column side by side."""
-        return np.ascontiguousarray(self.tables.log_p.T)
-
-    @cached_property
-    def weights(self) -> tuple[TermScores, TermScores | None]:
-        """Log θ of what each class does not hold, and beyond it of what it does; and powers of alpha."""
-        return multinomial_weights(self.entries, self.draws, self.family.alpha, self.n_columns)
-
-    @property
-    def log_likelihood(self) -> float:
-        entries = self.entries
-        if self.is_wide:
-            total = (self.draws + self.family.alpha * self.n_columns)[entries.classes]
-            log_p = np.log(entries.total + self.family.alpha) - np.log(total)
-        else:
-            log_p = self.tables.log_p[entries.classes, entries.columns]
-        return float(entries.total @ log_p) + self._base
-
-    def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
-        """Counts with gaps as zeros, and the rows that are whole."""
-        refuse_infinities(block, labels)
-        entries = _entries(block)
-        negative = entries < 0
-        if negative.any() and self.family.unseen == "error":
-            raise ValueError(
-                f"{labels[_first_column(block, negative)]}: a count is {entries[negative].flat[0]}; "
-                f"{self.family.name} takes {self.family.support_name}; unseen='ignore' would treat the block "
-                "as missing."
-            )
-        whole = ~_rows_with_gaps(block)
-        if negative.any():
-            whole &= ~np.asarray((block < 0).sum(axis=1) > 0).reshape(-1)
-        if whole.all():
-            return block, whole
-        if sparse.issparse(block):
-            kept = sparse.diags_array(whole.astype(np.float64)).tocsr()
-            block = block.copy()
-            block.data = np.nan_to_num(block.data)
-            return kept @ block, whole
-        return np.where(whole[:, np.newaxis], block, 0.0), whole
-
-    def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
-        block, whole = self._prepared(block, labels)
-        if self.is_wide:
-            self._add_wide_scores(sparse.csr_array(block), scores)
-        elif sparse.issparse(block):
-            add_sparse_count_scores(block, self.by_column, scores.finite)
-        else:
-            scores.finite += block @ self.tables.log_p.T
-        if not self.is_wide and self.tables.zero is not None:
-            zero = self.tables.zero.T.astype(np.float64)
-            scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ zero))
-        if base:
-            scores.finite += np.where(whole, log_base_of_rows(block), 0.0)[:, np.newaxis]
-
-    def _add_wide_scores(self, block: Any, scores: Scores) -> None:
-        weights, orders = self.weights
-        lengths = np.asarray(block.sum(axis=1), dtype=np.float64)
-        scores.finite += weights.scores(block, lengths)
-        if orders is not None:
-            scores.add_orders(slice(None), orders.scores(block, lengths))
-
-    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        refuse_errors(self.family, labels[0])
-        tables = self.tables
-        cells = tuple(Cell(column) for column in columns)
-        whole, nothing = all_of([cell >= 0.0 for cell in cells]), as_expression(0.0)
-        finite = Where(whole, Linear(cells, tables.log_p.T), nothing)
-        if tables.zero is None:
-            return Score(finite)
-        return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(tables.zero.T)), nothing))
-
-    def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
-        """Each column's x·log θ, with log n! shared out in proportion to the counts."""
-        block, _ = self._prepared(block, labels)
-        x = block.toarray() if sparse.issparse(block) else np.asarray(block, dtype=np.float64)
-        cells = x[:, :, np.newaxis] * self.tables.log_p.T
-        if base:
-            length = x.sum(axis=1, keepdims=True)
-            share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
-            log_base = share * special.gammaln(length + 1.0) - special.gammaln(x + 1.0)
-            cells += log_base[:, :, np.newaxis]
-        if self.tables.zero is not None:
-            order = (x > 0)[:, :, np.newaxis] * self.tables.zero.T.astype(np.float64)
-            cells = np.where(order == 0, cells, np.where(order > 0, -np.inf, np.inf))
-        return np.asarray(cells)
-
-    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        _, whole = self._prepared(block, labels)
-        seen = np.repeat(whole[:, np.newaxis], block.shape[1], axis=1)
-        complete = np.repeat(~_rows_with_gaps(block)[:, np.newaxis], block.shape[1], axis=1)
-        return seen, complete & ~seen
-
-    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
-        """Rows of Poisson length about the class's mean length."""
-        lengths = rng.poisson(self.mean_length[classes])
-        return list(rng.multinomial(lengths, self.tables.probability[classes]).T.astype(np.float64))
-
-    def separation(self) -> Separation:
-        """Of rows of the mean length: of the true class, or between both for the symmetric distance."""
-        length, probability = self.mean_length, self.tables.probability
-        between = 0.5 * (length[:, np.newaxis] + length)
-        with np.errstate(divide="ignore"):
-            kl, distance = divergences(self.family, np.log(probability.T))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # A column alone, in so many draws, is Binomial.
-            alone = divergences(Bernoulli(), np.log(probability / (1.0 - probability))[np.newaxis])
-        kl_alone, distance_alone = (np.nan_to_num(np.moveaxis(one, -1, 0), posinf=np.inf) for one in alone)
-        return Separation(
-            np.maximum(kl_alone, 0.0) * length[:, np.newaxis],
-            np.maximum(distance_alone, 0.0) * between,
-            np.maximum(kl, 0.0) * length[:, np.newaxis],
-            np.maximum(distance, 0.0) * between,
-        )
-
-    def conventional(self) -> list[dict[str, Any]]:
-        return [{"probability": column} for column in self.tables.probability.T]
-
-
-def log_base_of_rows(block: Any) -> Array:
-    """Log n!/Πx_j! of each row."""
-    length = np.asarray(block.sum(axis=1), dtype=np.float64).reshape(-1)
-    if sparse.issparse(block):
-        terms = block.astype(np.float64)
-        terms.data = special.gammaln(terms.data + 1.0)
-        parts = np.asarray(terms.sum(axis=1)).reshape(-1)
-    else:
-        parts = special.gammaln(np.asarray(block, dtype=np.float64) + 1.0).sum(axis=1)
-    return np.asarray(special.gammaln(length + 1.0) - parts)
-
-
-def _first_column(block: Any, bad: NDArray[np.bool_]) -> int:
-    """The column of the first bad entry, in row order."""
-    if sparse.issparse(block):
-        return column_of_entry(block, int(np.argmax(bad)))
-    return int(np.argwhere(bad)[0][1])
-
-
-def _entries(block: Any) -> NDArray[Any]:
-    return np.asarray(block.data if sparse.issparse(block) else block)
-
-
-def _rows_with_gaps(block: Any) -> NDArray[np.bool_]:
-    if not sparse.issparse(block):
-        return np.zeros(len(block), np.bool_) if is_complete(block) else np.isnan(block).any(axis=1)
-    gaps = np.zeros(block.shape[0], dtype=np.bool_)
-    missing = np.isnan(block.data)
-    if missing.any():
-        gaps[block.tocoo().row[missing]] = True
-    return gaps
+def first_negative(block: Any) -> tuple[int, Any] | None:
+    """Column and value of the first count below zero, in row order."""
+    is_sparse = sparse.issparse(block)
+    entries = np.asarray(block.data if is_sparse else block)
+    negative = entries < 0
+    if not negative.any():
+        return None
+    at = int(np.argmax(negative))
+    return column_of_entry(block, at) if is_sparse else at % block.shape[1], entries.flat[at]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from suffice.arrays import Array
 from suffice.factors.base import Regularized
-from suffice.factors.gaussian.accelerated import VANISHING
-from suffice.factors.gaussian.em import nearest_covariance
+from suffice.factors.gaussian.em import VANISHING
+from suffice.factors.gaussian.moments import ClassMoments, Moments, nearest_covariance
 from suffice.factors.gaussian.tying import Tying
-
-if TYPE_CHECKING:
-    from suffice.factors.gaussian.moments import ClassMoments, Moments
 
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank."""
@@ -27,19 +24,19 @@ FEW_DIGITS = 1e-6
 """The share of rounding in a variance from which on it is said."""
 
 
-def peculiarities(found: ClassMoments, labels: list[str]) -> list[Regularized]:
+def peculiarities(classwise: ClassMoments, labels: list[str]) -> list[Regularized]:
     """Columns that are left out, digits that are lost, and covariances that ddof leaves no rows for."""
-    tying, classes = found.tying, found.classes.tolist()
-    notes = [Regularized(labels[j], None, found.left_out[j]) for j in sorted(found.left_out)]
-    rounding = found.moments.rounding[tying.group]
+    tying, classes = classwise.tying, classwise.classes.tolist()
+    notes = [Regularized(labels[j], None, classwise.left_out[j]) for j in sorted(classwise.left_out)]
+    rounding = classwise.moments.rounding[tying.group]
     for k, at in np.argwhere(rounding > FEW_DIGITS):
         share = rounding[k, at]
         left = "what is left of its variance" if share >= 1 else f"up to {share:.1g} of its variance"
         reason = f"{left} is rounding of rows taken away; fit the rows that are left afresh"
-        notes.append(Regularized(labels[found.active[at]], classes[k], reason))
+        notes.append(Regularized(labels[classwise.active[at]], classes[k], reason))
     block = block_name(labels)
-    for k in tying.without_divisor(found.moments.weight):
-        rows = tying.pooled(found.moments.weight)[tying.group[k]]
+    for k in tying.without_divisor(classwise.moments.weight):
+        rows = tying.pooled(classwise.moments.weight)[tying.group[k]]
         reason = f"ddof={tying.ddof:g} leaves none of the {rows:g} rows of its covariance: ddof=0 was taken"
         notes.append(Regularized(block, classes[k], reason))
     return notes
@@ -59,7 +56,7 @@ def regular(
     and of the total variance in columns that are constant within every class. What rounding may have left
     of rows taken away is no rank.
     """
-    singular = frozenset() if moments.found is None else moments.found.singular
+    singular = frozenset() if moments.saved_search is None else moments.saved_search.singular
     noise = moments.rounding.max(axis=1, initial=SINGULAR)
     lost = [g in singular or not has_full_rank(matrix, noise[g]) for g, matrix in enumerate(matrices)]
     if not any(lost):

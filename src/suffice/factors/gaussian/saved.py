@@ -1,16 +1,17 @@
-"""The sums of a joint Gaussian block in a file: one array of each kind for all classes and patterns."""
+"""What a file holds of a joint Gaussian block: its sums, and where EM ended."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suffice.factors.gaussian.sums import Sums
-from suffice.factors.gaussian.totals import Key, ScatterTotals
+from suffice.arrays import Array, Exponents
+from suffice.factors.gaussian.sums import Key, Sums
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT
-from suffice.storage import Fields
+from suffice.storage import Fields, Scalars
 
 DEGREES = {"weight": 0, "support": 0, "total": 1, "scatter": 2, "peak": 1}
 """How many axes of columns each sum of a pattern has; by pairs of columns, the first three have two."""
@@ -26,26 +27,28 @@ def degrees_of(family: MultivariateNormal) -> dict[str, int]:
     return DEGREES | pairwise | (MOMENTS if family.shrinkage == "ledoit_wolf" else {})
 
 
-def state_of(totals: ScatterTotals) -> dict[str, Any]:
+def fields_of_sums(
+    family: MultivariateNormal, cells: dict[Key, Sums], origin: Array, exponent: Exponents
+) -> dict[str, Any]:
     """The sums of all cells, one after the other."""
-    patterns = b"".join(pattern for _, pattern in totals.cells)
-    state = {
-        "origin": totals.origin,
-        "exponent": totals.exponent,
-        "classes": np.array([k for k, _ in totals.cells], dtype=np.int64),
-        "patterns": np.frombuffer(patterns, np.bool).reshape(len(totals.cells), totals.n_columns),
+    patterns = b"".join(pattern for _, pattern in cells)
+    fields = {
+        "origin": origin,
+        "exponent": exponent,
+        "classes": np.array([k for k, _ in cells], dtype=np.int64),
+        "patterns": np.frombuffer(patterns, np.bool).reshape(len(cells), len(exponent)),
     }
-    for name in degrees_of(totals.family):
+    for name in degrees_of(family):
         empty = np.empty(0, np.int64 if name == "support" else np.float64)
-        parts = [getattr(cell, name).ravel() for cell in totals.cells.values()]
-        state[name] = np.concatenate([empty, *parts])
-    return state
+        parts = [getattr(cell, name).ravel() for cell in cells.values()]
+        fields[name] = np.concatenate([empty, *parts])
+    return fields
 
 
-def totals_from_fields(
+def sums_from_fields(
     family: MultivariateNormal, n_columns: int, n_classes: int, fields: Fields
-) -> ScatterTotals:
-    """The sums from their state."""
+) -> tuple[dict[Key, Sums], Array, Exponents]:
+    """The sums of all cells, their origins and their units."""
     origin = fields.array("origin", np.float64, (n_classes, n_columns), finite=False)
     exponent = fields.array("exponent", np.int32, (n_columns,))
     if np.isinf(origin).any() or ((exponent < SMALLEST_UNIT) | (exponent > LARGEST_EXPONENT)).any():
@@ -79,4 +82,34 @@ def totals_from_fields(
         held = np.any(np.broadcast_arrays(*diagonals), axis=0)
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
             raise fields.error("origin", "is missing where there are sums.")
-    return ScatterTotals(family, cells, origin, exponent)
+    return cells, origin, exponent
+
+
+@dataclass(frozen=True)
+class SavedSearch:
+    """Where EM ended: means (k, d) of the classes, scatter matrices (g, d, d) of the groups that share Σ."""
+
+    mean: Array
+    scatter: Array
+    singular: frozenset[int]
+    """Groups whose covariance was on its way to lose rank."""
+    notes: tuple[str, ...]
+
+    def state(self) -> dict[str, Any]:
+        """The same, as a file holds it."""
+        singular = np.array(sorted(self.singular), dtype=np.int64)
+        notes = Scalars(list(self.notes))
+        return {"mean": self.mean, "scatter": self.scatter, "singular": singular, "notes": notes}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, n_classes: int, n_groups: int, d: int) -> SavedSearch:
+        """The same from its state."""
+        singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
+        if not singular <= set(range(n_groups)):
+            raise fields.error("singular", "names groups that do not exist.")
+        return cls(
+            fields.array("mean", np.float64, (n_classes, d)),
+            fields.array("scatter", np.float64, (n_groups, d, d)),
+            singular,
+            tuple(map(str, fields.scalars("notes"))),
+        )

@@ -17,19 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    SQUARABLE,
-    Block,
-    Totals,
-    first_offence,
-    impossible,
-    place_origins,
-    refuse_infinities,
-    size_of_squares,
-    within,
-)
-from suffice.factors.gaussian.grouped_sums import ROWS_AT_ONCE, GroupedSums
-from suffice.factors.gaussian.sums import Sums, pairwise_sums, sums_of_rows
+from suffice.factors.base import Block, Totals
+from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
+from suffice.factors.gaussian.saved import fields_of_sums, sums_from_fields
+from suffice.factors.gaussian.sums import ROWS_AT_ONCE, GroupedSums, Key, Sums, pairwise_sums, sums_of_rows
+from suffice.factors.origins import MOST_CLASSES, SQUARABLE, place_origins, size_of_squares
 from suffice.families import Family, MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT, exponent_of
 from suffice.kernels import cells as kernels
@@ -39,16 +31,11 @@ from suffice.storage import Fields
 
 PATTERN_BYTES = 1 << 30
 """The most that the sums of one block may weigh."""
-MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
 """Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
 
-Key = tuple[int, bytes]
-"""A class and the columns observed, one byte each."""
 
-
-class ScatterTotals(Totals):
+class GaussianTotals(Totals):
     """`Sums` for each class and pattern that occurs, about one origin per class and column."""
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
@@ -357,12 +344,9 @@ class ScatterTotals(Totals):
         return None
 
     def state(self) -> dict[str, Any]:
-        from suffice.factors.gaussian.saved import state_of
-
-        return state_of(self)
+        return fields_of_sums(self.family, self.cells, self.origin, self.exponent)
 
     @classmethod
-    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Any:
-        from suffice.factors.gaussian.saved import totals_from_fields
-
-        return totals_from_fields(cls.empty(family, n_columns).family, n_columns, n_classes, fields)
+    def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
+        family = cls.empty(family, n_columns).family
+        return cls(family, *sums_from_fields(family, n_columns, n_classes, fields))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.base import Totals, impossible, within
-from suffice.factors.words.solve import SolvedWords, solve_words
+from suffice.factors.base import Totals
+from suffice.factors.checks import impossible, within
 from suffice.factors.words.word_counts import WordCounts, class_entries
 from suffice.families import Family, Words
 from suffice.storage import Fields
-from suffice.text import Analysis, Documents, count
+from suffice.text import Analysis, Documents, Vocabulary, count
 from suffice.text import Counts as DocumentCounts
 
 BYTES_AT_ONCE = 1 << 23
@@ -22,11 +23,19 @@ BYTES_AT_ONCE = 1 << 23
 
 
 class TextBlock:
-    """A batch of one column of documents, and its counts once they are made."""
+    """A batch of one column of documents, and its counts once they are made: over words of its own."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
+        self.vocabulary = Vocabulary()
         self.counted: list[tuple[slice, DocumentCounts]] = []
+
+    def count(self, analysis: Analysis) -> None:
+        """Count the words of every document."""
+        self.counted = [
+            (rows, count(self.documents.part(rows.start, rows.stop), analysis, self.vocabulary, grow=True))
+            for rows in self.parts()
+        ]
 
     def parts(self) -> list[slice]:
         """Runs of documents of a limited size."""
@@ -59,12 +68,8 @@ class WordTotals(Totals):
     def refuse(self, block: list[TextBlock], labels: list[str], classes: Codes) -> None:
         """Count the words: what a tokenizer cannot read is refused before anything is summed."""
         analysis = analysis_of(self.family)
-        for column, text in zip(self.columns, block, strict=True):
-            vocabulary = column.growing()
-            text.counted = [
-                (rows, count(text.documents.part(rows.start, rows.stop), analysis, vocabulary, grow=True))
-                for rows in text.parts()
-            ]
+        for text in block:
+            text.count(analysis)
 
     def update(self, block: list[TextBlock], classes: Codes, weights: Array | None) -> None:
         for column, text in zip(self.columns, block, strict=True):
@@ -77,10 +82,12 @@ class WordTotals(Totals):
             column.weight = column.weight + (
                 rows if by_row is None else np.bincount(held, by_row, minlength=n_classes)
             )
+            ids = column.learn(text.vocabulary)
+            size = len(column.vocabulary)
             while text.counted:
                 part, counts = text.counted.pop(0)  # given back when it is summed
                 w = None if weights is None else weights[part]
-                size = len(column.vocabulary)
+                counts = replace(counts, terms=ids[counts.terms])
                 column.append(class_entries(counts, classes[part], w, self.family, n_classes, size))
 
     def add(self, other: Self, sign: int) -> None:
@@ -173,14 +180,6 @@ class WordTotals(Totals):
                         word = column.vocabulary.words_of(part.columns[bad][:1])[0]
                         return f"{label} would hold the word {word!r} {how} in some class"
         return None
-
-
-def solve_texts(totals: WordTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedWords:
-    """The language of every class, for each column."""
-    analysis = analysis_of(totals.family)
-    return SolvedWords(
-        totals.family, [solve_words(totals.family, analysis, column) for column in totals.columns]
-    )
 
 
 def analysis_of(family: Words) -> Analysis:

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
-from suffice.factors.sparse_sums import ENTRIES_AT_ONCE, ClassSparseSums, SparseSums, no_sums, ordered, summed
+from suffice.factors.sparse_sums import (
+    ENTRIES_AT_ONCE,
+    ClassSparseSums,
+    Ids,
+    SparseSums,
+    no_sums,
+    ordered,
+    summed,
+)
 from suffice.families import Words
 from suffice.storage import Fields
 from suffice.text import Counts as DocumentCounts
@@ -85,7 +93,14 @@ class WordCounts(ClassSparseSums):
         rows = fields.array("rows", np.int64, (n_classes,))
         return cls(vocabulary, entries, weight, rows, shared=False)
 
-    def growing(self) -> Vocabulary:
+    def learn(self, words: Vocabulary) -> Ids:
+        """The id of each word of a batch; words that are new are added, in their order."""
+        if len(self.vocabulary) == 0:  # the words of the first batch are those of the counter
+            self.vocabulary, self._shared = words, False
+            return np.arange(len(words), dtype=np.int32)
+        return self._growing().union(words)
+
+    def _growing(self) -> Vocabulary:
         """The vocabulary, to add words to: from now on this counter's own."""
         if self._shared:
             self.vocabulary = self.vocabulary.copy()
@@ -110,13 +125,13 @@ class WordCounts(ClassSparseSums):
         if sign < 0 and (changed is None or len(changed) < len(mine)):
             self._forget_words()
 
-    def _ids_of(self, vocabulary: Vocabulary, sign: int) -> NDArray[np.int32]:
+    def _ids_of(self, vocabulary: Vocabulary, sign: int) -> Ids:
         """The id of each word of another vocabulary; words that are new are added."""
         if sign < 0:  # what is taken away was there before, as a rule: then nothing grows
             ids = self.vocabulary.find(vocabulary.arena, vocabulary.offsets)
             if (ids >= 0).all():
                 return ids
-        return self.growing().union(vocabulary)
+        return self._growing().union(vocabulary)
 
     def _forget_words(self) -> None:
         """Keep only the words that are held by some entry."""

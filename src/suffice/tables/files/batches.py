@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.source import FileSource, open_source
-from suffice.tables.targets import refuse_bad_weight
+from suffice.tables.targets import read_weights
 
 SCHEMA_ROWS = 100_000
 """The first rows, which decide what the columns are."""
@@ -71,7 +71,10 @@ class LabelledFiles:
         row, kept_any = 0, False
         for table in tables:
             start, row = row, row + table.num_rows
-            weights = None if self.weight is None else _weights(table.column(self.weight), self.weight, start)
+            weights = None
+            if self.weight is not None:
+                cells = table.column(self.weight).to_numpy(zero_copy_only=False)
+                weights = read_weights(cells, f"column {self.weight!r}", start)
             labels = _labels(table.column(self.target), self.target, start)
             kept = table.select(self.features)
             if weights is not None and not weights.all():
@@ -127,12 +130,3 @@ def _labels(column: Any, name: str, start: int) -> Any:
                 "choose another target, or group the values first."
             )
     return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
-
-
-def _weights(column: Any, name: str, start: int) -> Array:
-    try:
-        weights = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} holds {column.type}s; weights must be numbers.") from None
-    refuse_bad_weight(weights, f"column {name!r}", first_row=start)
-    return weights

@@ -1,4 +1,4 @@
-"""Class sums and scores of counts, row by row: no product with a table of class memberships."""
+"""Class sums of counts, row by row: no product with a table of class memberships."""
 
 from __future__ import annotations
 
@@ -92,10 +92,3 @@ def _close_up(array: NDArray[Any], places: Counts, starts: Counts) -> None:
         if place != start:
             array[start:end] = array[place : place + end - start]
     array.resize(int(starts[-1]), refcheck=False)
-
-
-def add_sparse_count_scores(block: Any, table: Array, out: Array) -> None:
-    """Add Σ x·table[column] to each row's scores."""
-    block = block.tocsr()
-    arrays = (read_only(array) for array in (block.indptr, block.indices, block.data))
-    discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, table, out)

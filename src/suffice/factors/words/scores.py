@@ -1,0 +1,119 @@
+"""Columns of text once they are solved: what documents score."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.factors.base import Separation, SolvedFactor, divergences
+from suffice.factors.scores import Scores
+from suffice.factors.sparse_sums import sum_of
+from suffice.factors.words.language import Language
+from suffice.factors.words.totals import TextBlock
+from suffice.families import Bernoulli, Words
+
+
+class SolvedWords(SolvedFactor):
+    """One `Language` for each column of text."""
+
+    def __init__(self, family: Words, languages: list[Language]) -> None:
+        self.family = family
+        self.languages = languages
+        self.regularized = []
+        self.ignores_priors = family.event == "complement"
+        self.is_given_length = family.event != "bernoulli"
+        self.has_density = family.event != "complement" and not family.weight_norm
+        free = 0 if family.event == "bernoulli" else 1
+        self.n_parameters = sum(
+            len(language.weight) * max(language.n_words - free, 0) for language in languages
+        )
+
+    @property
+    def log_likelihood(self) -> float:
+        value = 0.0
+        for language in self.languages:
+            entries, weights = language.entries, language.weights
+            counts = entries.present if language.family.event == "bernoulli" else entries.total
+            value += float(language.weight @ weights.baseline) + sum_of(counts * weights.of_entries(entries))
+        return value
+
+    def _scored(self, block: list[TextBlock], labels: list[str]) -> Iterator[tuple[slice, int, Array, Any]]:
+        for j, (language, text, label) in enumerate(zip(self.languages, block, labels, strict=True)):
+            for part in text.parts():
+                documents = text.documents.part(part.start, part.stop)
+                for rows, finite, order in language.scores(documents, label):
+                    yield slice(part.start + rows.start, part.start + rows.stop), j, finite, order
+
+    def add_scores(self, block: list[TextBlock], labels: list[str], scores: Scores, *, base: bool) -> None:
+        for rows, _, finite, order in self._scored(block, labels):
+            scores.finite[rows] += finite
+            if order is not None:
+                scores.add_orders(rows, order)
+
+    def contributions(self, block: list[TextBlock], labels: list[str], *, base: bool) -> Array:
+        result = np.zeros((len(block[0].documents), len(block), len(self.languages[0].weight)))
+        for rows, j, finite, order in self._scored(block, labels):
+            result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
+        return result
+
+    def observed(
+        self, block: list[TextBlock], labels: list[str]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        seen = np.ones((len(block[0].documents), len(block)), dtype=np.bool_)
+        for j, text in enumerate(block):
+            if text.documents.missing is not None:
+                seen[:, j] = ~text.documents.missing
+        return seen, np.zeros_like(seen)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        """Of the presence of each word; counts of words are given their number."""
+        result = np.zeros((len(powers), len(self.languages[0].weight)))
+        for language in itertools.compress(self.languages, seen):
+            for k in range(result.shape[1]):
+                p = language.probabilities(k)
+                result[:, k] += [np.sum(np.log(p**a + (1.0 - p) ** a)) for a in powers]
+        return result
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        return [
+            np.array([language.sample(k, rng) for k in classes.tolist()], dtype=object)
+            for language in self.languages
+        ]
+
+    def separation(self) -> Separation:
+        """Of documents of the mean length: of the true class, or between both for the symmetric distance."""
+        pairs = [self._divergences(language) for language in self.languages]
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
+
+    def _divergences(self, language: Language) -> tuple[Array, Array]:
+        n_classes = len(language.weight)
+        if language.n_words == 0:
+            return np.zeros((n_classes, n_classes)), np.zeros((n_classes, n_classes))
+        theta = np.stack([language.probabilities(k) for k in range(n_classes)], axis=1)[language.in_order]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if language.family.event == "bernoulli":
+                kl, distance = divergences(Bernoulli(), np.log(theta / (1.0 - theta)).T[np.newaxis])
+                return np.nan_to_num(kl, posinf=np.inf).sum(axis=-1), distance.sum(axis=-1)
+            kl, distance = divergences(self.family, np.log(theta))
+        length = language.mean_length()
+        return _times(kl, length[:, np.newaxis]), _times(distance, 0.5 * (length[:, np.newaxis] + length))
+
+    def conventional(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "words": np.bincount(language.entries.classes, minlength=len(language.weight)),
+                "mean_length": language.mean_length(),
+            }
+            for language in self.languages
+        ]
+
+
+def _times(each: Array, length: Array) -> Array:
+    """What so many words say, if each says this much, be it without bound: none say nothing."""
+    length = np.broadcast_to(length, each.shape)
+    return np.multiply(each, length, out=np.zeros_like(each), where=length > 0)
