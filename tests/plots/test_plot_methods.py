@@ -169,5 +169,5 @@ def test_the_rows_of_a_regression_lie_on_its_link(make):
     assert display.ax_.get_legend().get_texts()[-1].get_text() == "rows"
     with pytest.raises(ValueError, match="two classes"):
         LinkDisplay.from_estimator(make().fit(X, np.arange(80) % 3), X)
-    with pytest.raises(ValueError, match="one probability"):
+    with pytest.raises(ValueError, match="equally long"):
         LinkDisplay.from_predictions([1.0, 2.0], [0.5])
