@@ -129,7 +129,7 @@ def test_no_models_and_too_few_labels_are_refused(iris):
     [
         (LogisticRegression(), r"list of classifiers; for one, pass \[LogisticRegression"),
         ([LogisticRegression], "is a class; pass an instance"),
-        ({"svm": LinearSVC()}, "'svm' has no predict_log_proba.*CalibratedClassifierCV"),
+        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*CalibratedClassifierCV"),
     ],
 )
 def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):

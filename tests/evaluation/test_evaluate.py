@@ -13,8 +13,7 @@ from sklearn.svm import LinearSVC
 
 import suffice
 from suffice import BayesClassifier, TextClassifier, evaluate
-from suffice.evaluation.metrics import Answers, Metrics
-from suffice.evaluation.resampling import resampled_figures
+from suffice.evaluation.metrics import bootstrap_metrics
 
 
 class Fixed:
@@ -175,41 +174,6 @@ def test_an_average_with_an_undefined_part_is_undefined():
     assert np.isnan(theirs)
 
 
-def hard_answers(name):
-    """Answers with ties, rare and unknown classes, refusals, weights or no posteriors."""
-    rng = np.random.default_rng(5)
-    n, k = 40, 2 if name == "two classes" else 1 if name == "one class" else 4
-    truth, predicted = (
-        rng.choice(k, n, p=rng.dirichlet(np.ones(k))),
-        rng.integers(k + (name == "refusals"), size=n),
-    )
-    p = rng.dirichlet(np.ones(k), n).round(1)
-    p = p / p.sum(axis=1, keepdims=True)
-    return Answers(
-        truth,
-        predicted,
-        None if name == "no posteriors" else p,
-        rng.integers(1, 4, n).astype(float) if name == "weights" else None,
-        k + (name == "refusals"),
-        k,
-    )
-
-
-@pytest.mark.parametrize(
-    "name", ["plain", "two classes", "one class", "refusals", "weights", "no posteriors"]
-)
-def test_the_figures_of_rows_drawn_anew_are_those_of_scikit_learn_on_them(name):
-    some = hard_answers(name)
-    found = resampled_figures(some, 30, np.random.default_rng(2))
-    rows = np.random.default_rng(2).integers(40, size=(30, 40))
-    expected = [Metrics.of(some.take(one)).flat() for one in rows]
-    assert set(found) == set(expected[0])
-    for key, values in found.items():
-        np.testing.assert_allclose(
-            values, [one[key] for one in expected], rtol=1e-11, atol=1e-13, err_msg=key
-        )
-
-
 @pytest.mark.parametrize(
     "y, message",
     [
@@ -349,7 +313,7 @@ def test_posteriors_of_single_precision_are_judged_as_such():
     y = np.array(["b", "b", "b"])
     report = evaluate(FixedProbabilities(["a", "b"]), p, y, bootstrap=5)
     assert report.log_loss == metrics.log_loss(y, p, labels=["a", "b"])
-    drawn = resampled_figures(report.answers, 1, AllOnce())
+    drawn = bootstrap_metrics(report.answers, 1, AllOnce())
     assert drawn["log_loss", None][0] == pytest.approx(report.log_loss, rel=1e-6)
 
 
@@ -366,7 +330,7 @@ def test_many_rows_are_judged_in_runs(fitted, monkeypatch, weighted):
     w = np.random.default_rng(0).random(len(y)) if weighted else None
     whole = evaluate(model, X, y, sample_weight=w).flat()
     monkeypatch.setattr("suffice.evaluation.metrics.ROWS_AT_ONCE", 7)
-    monkeypatch.setattr("suffice.evaluation.evaluate.LABELS_AT_ONCE", 5)
+    monkeypatch.setattr("suffice.evaluation.answers.LABELS_AT_ONCE", 5)
     in_runs = evaluate(model, X, y, sample_weight=w).flat()
     assert in_runs.keys() == whole.keys()
     np.testing.assert_allclose(list(in_runs.values()), list(whole.values()), rtol=1e-13)
@@ -387,7 +351,7 @@ def test_many_rows_need_little_more_memory_than_their_posteriors():
 
 def test_posteriors_of_other_classes_than_the_models_are_refused():
     model = FixedProbabilities(["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"shape \(2, 2\); with 3 classes_ they must be rows × 3"):
+    with pytest.raises(ValueError, match=r"shape \(2, 2\), but 2 rows and 3 classes need \(2, 3\)"):
         evaluate(model, [[0.5, 0.5], [0.1, 0.9]], ["a", "b"])
 
 

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, is_regressor
 
-from suffice.evaluation.metrics import Answers, Key, Metrics, confusion
-from suffice.evaluation.resampling import resampled_figures
-from suffice.model.summarize import checked_weights, split_target
+from suffice.evaluation.answers import Answers, read_answers
+from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics, confusion
+from suffice.model.summarize import split_target
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT
 from suffice.plots.reliability import ReliabilityDisplay, reliability_curves
-from suffice.tables.columns import as_floats
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.table import is_frame, read_table
 from suffice.tables.targets import read_labels
@@ -36,8 +35,6 @@ NAMES = {
 }
 MOST_CLASSES = 20
 """Classes up to which the confusion matrix is printed."""
-LABELS_AT_ONCE = 1 << 16
-"""Labels that are Python objects at a time."""
 SIDE_BY_SIDE = 6.0
 """Inches of width from which two panels stand side by side."""
 Interval = tuple[float, float]
@@ -104,31 +101,19 @@ def evaluate(
     predicted = np.asarray(model.predict(X))
     if predicted.shape != truth.shape:
         raise ValueError(f"X has {len(predicted)} rows and y has {len(truth)} labels; they must be as many.")
-    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
-    probability = as_floats(np.asarray(model.predict_proba(X))) if hasattr(model, "predict_proba") else None
-    known = list(getattr(model, "classes_", np.unique(truth)).tolist())
-    place = {label: k for k, label in enumerate(known)}
-    truth_codes = _codes(truth, place)
-    n_classes = len(place)
-    _check_types(known, list(place)[len(known) :])
-    predicted_codes = _codes(predicted, place)
-    labels = tuple(place)
-    answers = Answers(
-        truth_codes,
-        predicted_codes,
-        _padded(probability, len(known), n_classes),
-        weight,
-        len(labels),
-        n_classes,
+    answers, labels, known = read_answers(
+        truth,
+        model.predict_proba(X) if hasattr(model, "predict_proba") else None,
+        predicted,
+        getattr(model, "classes_", np.unique(truth)),
+        sample_weight,
     )
-    if weight is not None:
-        answers = answers.take(np.flatnonzero(weight))
     return Evaluation(
         **vars(Metrics.of(answers)),
         answers=answers,
         baseline=Metrics.of(answers.of_the_commonest()),
         labels=labels,
-        known=tuple(known),
+        known=known,
         intervals={} if bootstrap is None else _intervals(answers, bootstrap, level, random_state),
         level=level,
         container=container,
@@ -435,45 +420,10 @@ def _check_settings(bootstrap: Any, level: Any) -> None:
         raise ValueError(f"level must be a number strictly between 0 and 1, got {level!r}.")
 
 
-def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
-    """The place of each label; new ones are added behind the others as they come."""
-    codes = np.empty(len(values), dtype=np.intp)
-    for start in range(0, len(values), LABELS_AT_ONCE):
-        some = values[start : start + LABELS_AT_ONCE].tolist()
-        codes[start : start + len(some)] = [place.setdefault(label, len(place)) for label in some]
-    return codes
-
-
-def _check_types(known: list[Any], strange: list[Any]) -> None:
-    """Refuse labels that the model does not know since they are of another type."""
-    if strange and isinstance(strange[0], str) != isinstance(known[0], str):
-        raise ValueError(
-            f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
-            "give both one type."
-        )
-
-
-def _padded(probability: NDArray[Any] | None, n_known: int, n_classes: int) -> NDArray[Any] | None:
-    """Posteriors with a column of zeros for each class the model does not know."""
-    if probability is None:
-        return None
-    if probability.ndim != 2 or probability.shape[1] != n_known:
-        raise ValueError(
-            f"predict_proba gives posteriors of shape {probability.shape}; with {n_known} classes_ they must "
-            f"be rows × {n_known}."
-        )
-    if n_known == n_classes:
-        return probability
-    # Posteriors of single precision stay so: scikit-learn takes their rounding for what it is.
-    padded = np.zeros((len(probability), n_classes), probability.dtype)
-    padded[:, :n_known] = probability
-    return padded
-
-
 def _intervals(answers: Answers, times: int, level: float, random_state: int) -> dict[Key, Interval]:
     """Percentiles of every figure over rows drawn anew; draws in which it is undefined do not count."""
     intervals = {}
-    drawn = resampled_figures(answers, times, np.random.default_rng(random_state))
+    drawn = bootstrap_metrics(answers, times, np.random.default_rng(random_state))
     for key, found in drawn.items():
         values = found[~np.isnan(found)]
         ends = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]) if len(values) else [np.nan, np.nan]

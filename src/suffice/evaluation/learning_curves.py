@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from suffice.arrays import Array
+from suffice.evaluation.answers import read_answers
+from suffice.evaluation.metrics import error_and_log_loss
 from suffice.plots.display import Display, legend_below
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 Measure = Literal["error", "log_loss"]
 MOST_APART = 20.0
 """How many times the least value the largest may be before their axis is logarithmic."""
-SMALLEST_P = 1e-300
-"""A probability of 0 for what happened would make a mean of log-losses infinite."""
 
 
 def compare(
@@ -260,15 +260,15 @@ class LearningCurveDisplay(Display):
 
 
 def _checked(models: dict[str, Any]) -> dict[str, Any]:
-    """Classifiers by name, each of which gives log-probabilities."""
+    """Classifiers by name, each of which gives probabilities."""
     if not models:
         raise ValueError("there are no models to compare.")
     for name, model in models.items():
         if isinstance(model, type):
             raise TypeError(f"the model {name!r} is a class; pass an instance, {model.__name__}().")
-        if not hasattr(model, "predict_log_proba"):
+        if not hasattr(model, "predict_proba"):
             raise TypeError(
-                f"the model {name!r} has no predict_log_proba, which the log-loss needs; for a "
+                f"the model {name!r} has no predict_proba, which the log-loss needs; for a "
                 f"{type(model).__name__}, CalibratedClassifierCV adds probabilities."
             )
     return models
@@ -323,10 +323,8 @@ def _rows(X: Any, positions: NDArray[np.intp]) -> Any:
 
 def _measured(model: Any, X: Any, y: NDArray[Any]) -> tuple[float, float]:
     """The error and the log-loss of a fitted model."""
-    log_p = np.asarray(model.predict_log_proba(X))
-    codes = np.searchsorted(model.classes_, y)
-    loss = -np.maximum(log_p[np.arange(len(y)), codes], np.log(SMALLEST_P)).mean()
-    return float(np.mean(model.predict(X) != y)), float(loss)
+    answers, _, _ = read_answers(y, model.predict_proba(X), model.predict(X), model.classes_)
+    return error_and_log_loss(answers)
 
 
 def _standard_error(values: Array) -> Array:
