@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from suffice.tables.table import read_labels
-from suffice.tables.targets import class_index
+from suffice.tables.targets import class_index, read_labels
 
 
 @pytest.mark.parametrize("labels", [[1, 2], [True, False], ["a", "b"], [0.5, 1.5]])

@@ -33,7 +33,7 @@ class Sample:
         self.weight = None if weights[0] is None else np.concatenate(weights)
 
     def _add(self, batch: LabelledBatch) -> None:
-        from suffice.tables.table import read_labels
+        from suffice.tables.targets import read_labels
 
         first = -self.n_rows % self._stride
         self.n_rows += batch.X.num_rows

@@ -45,7 +45,7 @@ def sink(path: str) -> Iterator[Any]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    from suffice.storage.replacing import replacing
+    from suffice.storage.saved import replacing
 
     with replacing(path) as file:
         yield file

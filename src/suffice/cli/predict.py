@@ -168,7 +168,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     from suffice.cli.cross_validation import Held
     from suffice.cli.inputs import kind_of_classes, reader, target_of
     from suffice.tables.files import LabelledFiles
-    from suffice.tables.table import read_labels
+    from suffice.tables.targets import read_labels
 
     column = target_of(model, source, target, weight)
     reading = reader(model, source)

@@ -14,9 +14,8 @@ from sklearn.base import ClassifierMixin
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
 from suffice.model.priors import as_reals
-from suffice.model.summarize import checked_weights
 from suffice.tables.table import is_frame
-from suffice.tables.targets import class_index, read_labels
+from suffice.tables.targets import checked_weights, class_index, read_labels
 
 Costs = ArrayLike | Mapping[Any, float] | None
 ROUNDING = 1e-12

@@ -13,8 +13,7 @@ from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
 from suffice.model.prior_shift import PriorShift, estimate_shift
 from suffice.model.priors import Priors, class_priors
-from suffice.model.summarize import checked_weights
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import checked_weights, read_labels
 
 
 class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.model.summarize import checked_weights
 from suffice.tables.columns import as_floats
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import checked_weights, read_labels
 
 LABELS_AT_ONCE = 1 << 16
 """Labels that are Python objects at a time."""

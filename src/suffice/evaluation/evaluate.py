@@ -14,14 +14,13 @@ from sklearn.base import BaseEstimator, is_regressor
 
 from suffice.evaluation.answers import Answers, read_answers
 from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics, confusion
-from suffice.model.summarize import split_target
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT
 from suffice.plots.reliability import ReliabilityDisplay, reliability_curves
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.table import is_frame, read_table
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import read_labels, split_target
 
 NAMES = {
     "accuracy": "accuracy",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suffice.export.scoring import InputColumn, is_utf8
-from suffice.tables.columns import Kind
+if TYPE_CHECKING:  # the command line lists the dialects and computes nothing
+    from suffice.export.scoring import InputColumn
+    from suffice.tables.columns import Kind
 
 LARGEST = "1.7976931348623157e308"
 LARGEST_BIGINT = 2**63 - 1
@@ -22,6 +23,11 @@ def _escaped(text: str) -> str:
     """A string literal in which backslashes escape."""
     special = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"}
     return "'" + "".join(special.get(letter, letter) for letter in text) + "'"
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a text can be written at all: half of a surrogate pair cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, get_args
 
 from suffice.export.expressions import Gaps
-from suffice.export.scoring import Scoring
-
-Output = Literal["proba", "label", "scores"]
-Precision = Literal["float64", "float32"]
-GAPS: tuple[Gaps, ...] = ("marginal", "null")
+from suffice.export.scoring import Output, Precision, Scoring
 
 
 class Exportable:
@@ -90,6 +86,6 @@ class Exportable:
 
 
 def _checked_gaps(missing: Gaps) -> Gaps:
-    if missing not in GAPS:
-        raise ValueError(f"missing must be one of {GAPS}, got {missing!r}.")
+    if missing not in get_args(Gaps):
+        raise ValueError(f"missing must be one of {', '.join(get_args(Gaps))}, got {missing!r}.")
     return missing

@@ -10,8 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.export.alike import alike
-from suffice.export.exportable import Precision
+from suffice.export.dialects import is_utf8
 from suffice.export.expressions import (
     RULED_OUT,
     Apply,
@@ -28,8 +27,8 @@ from suffice.export.expressions import (
     balanced,
     nodes,
 )
-from suffice.export.scoring import Scoring, is_utf8
-from suffice.export.tensors import Tensors
+from suffice.export.scoring import Precision, Scoring
+from suffice.export.tensors import Tensors, alike
 
 OPSET = 18
 ML_OPSET = 4

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from suffice.export.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
 from suffice.tables.columns import Kind
 
+Output = Literal["proba", "label", "scores"]
+"""What a query returns."""
+Precision = Literal["float64", "float32"]
+"""The numbers that go into a graph and come out of it."""
 LARGEST_WHOLE = 2**53
 """Whole numbers up to here are floats."""
 
@@ -87,8 +91,3 @@ class Scoring:
                 f"columns names {len(renamed)} columns, but the model was fitted on {len(self.names)}."
             )
         return list(renamed)
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text can be written at all: half of a surrogate pair cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)

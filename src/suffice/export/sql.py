@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from suffice.export.dialects import DIALECTS, Dialect
-from suffice.export.exportable import Output
 from suffice.export.expressions import RULED_OUT, balanced
 from suffice.export.render import Renderer
-from suffice.export.scoring import Scoring
+from suffice.export.scoring import Output, Scoring
 
 NEGLIGIBLE = -700.0
 """Nats below the best class from which a posterior counts as 0: some databases raise where exp underflows."""

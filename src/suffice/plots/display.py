@@ -204,6 +204,20 @@ def bounded(lengths: Array) -> Array:
     return np.nan_to_num(lengths, nan=0.0, posinf=longest, neginf=-longest)
 
 
+def mark_means(ax: Axes, means: Array) -> None:
+    """A short upright line at the mean of each row of points."""
+    ax.scatter(
+        means,
+        range(len(means)),
+        s=140,
+        marker="|",
+        c=[foreground()],
+        linewidths=2,
+        label="mean",
+        zorder=3,
+    )
+
+
 def draw_far_nearer(ax: Axes, values: Array) -> None:
     """Make the axis logarithmic beyond a power of ten where a few far points would hide all others."""
     lengths = np.abs(values[np.isfinite(values) & (values != 0.0)])

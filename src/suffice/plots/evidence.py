@@ -17,6 +17,7 @@ from suffice.plots.display import (
     foreground,
     legend_below,
     legend_room,
+    mark_means,
 )
 from suffice.plots.layout import beyond, fitted_pair, keep_within, name_ticks
 from suffice.plots.palette import COLOURS, DISTINCT, styles
@@ -192,16 +193,7 @@ class EvidenceDisplay(Display):
         ax.scatter(
             drawn[i, g], i + aside, s=10, c=COLOURS[0], alpha=0.8, linewidths=0, label=one, rasterized=True
         )
-        ax.scatter(
-            drawn.mean(axis=1),
-            range(len(drawn)),
-            s=140,
-            marker="|",
-            c=[foreground()],
-            linewidths=2,
-            label="mean",
-            zorder=3,
-        )
+        mark_means(ax, drawn.mean(axis=1))
 
     def _name(self, group: str, ax: Axes) -> str:
         """What a legend calls a group."""

@@ -10,7 +10,15 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.links import difference
-from suffice.plots.display import Display, bounded, default_width, draw_far_nearer, foreground, legend_below
+from suffice.plots.display import (
+    Display,
+    bounded,
+    default_width,
+    draw_far_nearer,
+    foreground,
+    legend_below,
+    mark_means,
+)
 from suffice.plots.layout import beyond, fitted_pair, keep_within, name_ticks, room_in_inches
 from suffice.plots.palette import AGAINST, FOR
 from suffice.tables.targets import class_index
@@ -232,16 +240,7 @@ class ExplanationDisplay(Display):
                 label=f"a row, {name}",
                 rasterized=True,
             )
-        ax.scatter(
-            shown.mean(axis=0),
-            range(len(names)),
-            s=140,
-            marker="|",
-            c=[foreground()],
-            linewidths=2,
-            label="mean",
-            zorder=3,
-        )
+        mark_means(ax, shown.mean(axis=0))
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.set_ylim(len(names) - 0.5, -0.5)
         one = "the best class" if label is None else str(label)

@@ -15,7 +15,8 @@ from suffice.plots.grid import Grid, Surroundings, log_densities, marginalises, 
 from suffice.plots.layout import keep_within
 from suffice.plots.palette import DISTINCT, mixed, rgb, styles
 from suffice.tables.container import Container
-from suffice.tables.table import Table, read_labels, read_table
+from suffice.tables.table import Table, read_table
+from suffice.tables.targets import read_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

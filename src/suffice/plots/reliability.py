@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.plots.display import Display, foreground, legend_below, make_frame
 from suffice.plots.palette import DISTINCT, styles
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import checked_weights, read_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,9 +210,7 @@ def reliability_curves(
     if p.ndim == 1:
         p = np.column_stack([1.0 - p, p])
     _check(truth, p, known, bins)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    if weight is not None and weight.shape != truth.shape:
-        raise ValueError(f"sample_weight has shape {weight.shape}, but there are {len(truth)} rows.")
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
     place = {label: k for k, label in enumerate(known)}
     codes = np.array([place[label] for label in truth.tolist()], dtype=np.intp)
     if each or (each is None and len(known) <= DISTINCT):

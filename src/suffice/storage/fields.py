@@ -6,8 +6,6 @@ What is saved is a dict by name of dicts and lists of dicts (branches), arrays (
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -15,11 +13,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from suffice.storage.format import SufficeFileError, Tensors, pack, unpack
-from suffice.storage.replacing import replacing
+from suffice.storage.format import Buffer, SufficeFileError, Tensors, pack, unpack
 from suffice.storage.settings import Known, encode
 
-Path = str | os.PathLike[str] | IO[bytes]
 Shape = tuple[int | None, ...]
 KINDS = (str, int, float, bool)
 """The kinds of scalars, by their number in a file."""
@@ -39,35 +35,16 @@ class Scalars:
     values: list[Any]
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Save a tree. The old file stays as it is until the new one is whole."""
+def packed(content: Mapping[str, Any]) -> list[Buffer]:
+    """The bytes of a tree, part by part."""
     tensors: Tensors = {}
-    parts = pack(_branch(content, "", tensors), tensors)
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
-        path.writelines(parts)
-        return
-    with replacing(_path(path)) as file:
-        file.writelines(parts)
+    return pack(_branch(content, "", tensors), tensors)
 
 
-def read(path: Path, known: Any = ()) -> Fields:
-    """Load a tree; `known` are families and functions that it may name."""
+def unpacked(file: IO[bytes], known: Any = ()) -> Fields:
+    """The tree of a file; `known` are families and functions that it may name."""
     names = Known(known)
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
-        return Fields(*unpack(path), names)
-    with open(_path(path), "rb") as file:  # noqa: PTH123, a path of any kind
-        return Fields(*unpack(file), names)
-
-
-def versions() -> dict[str, str]:
-    """With what a file was written, for people who wonder."""
-    return {"suffice": sys.modules["suffice"].__version__, "numpy": np.__version__}
-
-
-def _path(path: Any) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"a path or a binary file was expected, got {type(path).__name__}.")
-    return os.fsdecode(path)
+    return Fields(*unpack(file), names)
 
 
 def _branch(content: Mapping[str, Any], path: str, tensors: Tensors) -> dict[str, Any]:

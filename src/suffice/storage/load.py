@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
-from suffice.storage import CLASSES, Path, SufficeFileError, read
+from suffice.storage.format import SufficeFileError
+from suffice.storage.saved import CLASSES, Path, read
 
 
 def load(path: Path, *, known: Iterable[Any] = ()) -> Any:

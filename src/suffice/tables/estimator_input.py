@@ -11,7 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
-from suffice.tables.table import Table, is_frame, read_labels, read_table
+from suffice.tables.table import Table, is_frame, read_table
+from suffice.tables.targets import read_labels
 
 Names = tuple[Hashable, ...]
 

@@ -24,7 +24,6 @@ from suffice.tables.columns import (
     frame_column,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
-from suffice.tables.targets import read_labels
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_table"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")

@@ -1,18 +1,18 @@
-"""Reading the labels y: one per row, none missing; and finding a label among the classes."""
+"""Labels and weights of rows: read and checked, taken out of a table, found among the classes."""
 
 from __future__ import annotations
 
 import difflib
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from suffice.tables.table import is_frame
 
 MOST_NAMED = 20
 """Classes that a message names."""
@@ -47,6 +47,51 @@ def read_labels(y: Any) -> NDArray[Any]:
             raise ValueError(complex_refusal("y"))
         case _:
             raise ValueError(f"y has the dtype {labels.dtype}; convert the labels to strings.")
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """The other columns and the target column of a frame."""
+    if not is_frame(X):
+        raise ValueError(
+            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+        )
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if target not in frame.columns:
+        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    return frame.drop(target).to_native(), frame[target].to_native()
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Weights as floats: one per row, finite, not negative, not all zero."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must hold numbers, one for each row.") from None
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n_rows} rows.")
+    refuse_bad_weight(weights, "sample_weight", cure=" (to take rows away again, use forget)")
+    if n_rows and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row, so no row counts.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(
+                "sample_weight adds up to more than a float can hold; divide all weights by one number."
+            )
+    return weights
+
+
+def refuse_bad_weight(weights: Array, name: str, *, first_row: int = 0, cure: str = "") -> None:
+    """Refuse weights that are negative or not finite, and say where the first of them stands."""
+    bad = ~np.isfinite(weights) | (weights < 0)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} is {weights[at]} at row {first_row + at}; weights must be finite and not negative{cure}."
+        )
 
 
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:

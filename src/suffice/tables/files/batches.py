@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.source import FileSource, open_source
+from suffice.tables.targets import refuse_bad_weight
 
 SCHEMA_ROWS = 100_000
 """The rows, counted from the first, that decide what the columns are."""
@@ -135,10 +136,5 @@ def _weights(column: Any, name: str, start: int) -> Array:
         weights = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"column {name!r} holds {column.type}s; weights must be numbers.") from None
-    bad = ~np.isfinite(weights) | (weights < 0)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(
-            f"column {name!r} is {weights[at]} at row {start + at}; weights must be finite and not negative."
-        )
+    refuse_bad_weight(weights, f"column {name!r}", first_row=start)
     return weights
