@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 
 import suffice
-from suffice import BayesClassifier, TextClassifier, evaluate
+from suffice import BayesClassifier, Evaluation, TextClassifier, evaluate
 from suffice.evaluation.metrics import bootstrap_metrics
 
 
@@ -149,7 +149,7 @@ def test_refusals_stand_beside_the_classes():
     assert len(report.precision) == 2
     assert report.micro.precision == 1.0
     assert report.micro.recall == 0.75
-    assert "1 rows were answered 'refused'" in repr(report)
+    assert "1 row was answered 'refused'" in repr(report)
 
 
 def test_a_class_without_rows_and_without_predictions_takes_no_part_in_averages():
@@ -178,7 +178,7 @@ def test_an_average_with_an_undefined_part_is_undefined():
     "y, message",
     [
         ([], "no rows"),
-        (["a", "b"], "1 rows and y has 2 labels"),
+        (["a", "b"], "1 rows, but y has 2 labels"),
         ([3], "one type"),
         ([None], "missing label"),
     ],
@@ -371,3 +371,47 @@ def test_results_compare_by_identity(fitted):
         one, other = result(), result()
         assert one in [other, one]
         assert len({one, other}) == 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_evaluation_of_posteriors_is_that_of_the_model_that_gave_them(fitted, weighted):
+    model, X, y = fitted
+    w = np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if weighted else None
+    of_model = evaluate(model, X, y, sample_weight=w, bootstrap=10)
+    given = Evaluation.of(y, model.predict_proba(X), classes=model.classes_, sample_weight=w, bootstrap=10)
+    assert repr(given) == repr(of_model)
+    assert given.flat() == of_model.flat()
+
+
+def test_an_evaluation_of_predictions_alone_needs_no_classes():
+    report = Evaluation.of(["a", "b", "c"], predictions=["a", "b", "b"])
+    assert report.labels == ("a", "b", "c")
+    assert report.confusion.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert np.isnan(report.log_loss)
+
+
+def test_predictions_may_differ_from_the_most_probable_class():
+    p = [[0.9, 0.1], [0.6, 0.4]]
+    assert Evaluation.of(["a", "b"], p).accuracy == 0.5
+    careful = Evaluation.of(["a", "b"], p, predictions=["a", "b"])
+    assert careful.accuracy == 1.0
+    assert careful.log_loss == Evaluation.of(["a", "b"], p).log_loss
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({}, "pass posteriors, predictions or both"),
+        ({"predictions": ["a"]}, "2 labels, but predictions has shape"),
+        ({"posteriors": [[0.5, 0.5]]}, r"shape \(1, 2\), but 2 rows and 2 classes need \(2, 2\)"),
+        ({"posteriors": [[1.0], [1.0]]}, "classes names the columns"),
+    ],
+)
+def test_an_evaluation_of_answers_that_do_not_fit_the_labels_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        Evaluation.of(["a", "b"], **given)
+
+
+def test_labels_of_two_types_are_refused():
+    with pytest.raises(ValueError, match="different types"):
+        Evaluation.of(["a", "b"], predictions=[1, 2])

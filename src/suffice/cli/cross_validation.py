@@ -72,8 +72,7 @@ def cross_validated(model: Any, sample: Sample) -> Evaluation | None:
         # A class that only this fold has gets 0.
         columns = np.array([place[label] for label in other.classes_.tolist()])
         posterior[np.ix_(rows, columns)] = other.predict_proba(sample.X.take(rows))
-    held = Held(model.classes_, posterior)
-    return suffice.evaluate(held, sample.X, sample.y, sample_weight=sample.weight)
+    return suffice.Evaluation.of(sample.y, posterior, classes=model.classes_, sample_weight=sample.weight)
 
 
 def _without(model: Any, sample: Sample, rows: Any, rest: Any) -> Any:
@@ -86,19 +85,3 @@ def _without(model: Any, sample: Sample, rows: Any, rest: Any) -> Any:
     if hasattr(model, "forget"):
         return copy(model).forget(*of(rows))
     return clone(model).fit(*of(rest))
-
-
-class Held:
-    """Posteriors that are there already, as the classifier that gave them."""
-
-    def __init__(self, classes: Any, posterior: Any) -> None:
-        self.classes_ = classes
-        self.posterior = posterior
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
-        return self.classes_[np.argmax(self.posterior, axis=1)]
-
-    def predict_proba(self, X: Any) -> Any:
-        """The posteriors."""
-        return self.posterior

@@ -165,7 +165,6 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     import numpy as np
 
     import suffice
-    from suffice.cli.cross_validation import Held
     from suffice.cli.inputs import kind_of_classes, reader, target_of
     from suffice.tables.files import LabelledFiles
     from suffice.tables.targets import read_labels
@@ -185,9 +184,10 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
             parts.append((places[codes], weights, model.predict_proba(reading.arranged(X))))
         numbers, weights, posteriors = zip(*parts, strict=True)
         truth = read_labels(list(names))[np.concatenate(numbers)]
-        held = Held(model.classes_, np.concatenate(posteriors))
         weight_of_rows = None if weights[0] is None else np.concatenate(weights)
-        return suffice.evaluate(held, truth[:, np.newaxis], truth, sample_weight=weight_of_rows)
+        return suffice.Evaluation.of(
+            truth, np.concatenate(posteriors), classes=model.classes_, sample_weight=weight_of_rows
+        )
 
     files = source.only([*reading.names, *others], wanted)
     return LabelledFiles.of(files, column, weight).through(judged)
