@@ -23,6 +23,7 @@ from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import is_frame, read_table
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -168,12 +169,8 @@ class LearningCurves:
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells
-        ]
         head = f"Error on unseen rows, mean ± standard error of {self.error.shape[2]} splits"
-        return "\n".join([head, *lines])
+        return "\n".join([head, *aligned(cells, left=0)])
 
     def _values(self, measure: Measure) -> Array:
         if measure not in ("error", "log_loss"):

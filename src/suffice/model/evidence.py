@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.tables.container import Container
+from suffice.tables.wording import aligned
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
@@ -94,9 +95,8 @@ class ColumnEvidence:
     def __repr__(self) -> str:
         weight, distance = self.weight, self._mean(self.bhattacharyya)
         order = np.argsort(-weight, kind="stable")[:MOST_LINES]
-        width = max([6, *(len(str(self.columns[j])) for j in order)])
-        lines = [f"{'column':<{width}}  nats for the truth  Bhattacharyya"]
-        lines += [f"{self.columns[j]!s:<{width}}  {weight[j]:18.4g}  {distance[j]:13.4g}" for j in order]
+        rows = [(str(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
+        lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
         if len(self.columns) > MOST_LINES:
             lines.append(f"… and {len(self.columns) - MOST_LINES} weaker columns")
         return "\n".join(lines)

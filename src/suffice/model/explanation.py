@@ -13,6 +13,7 @@ from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
+from suffice.tables.wording import aligned
 
 if TYPE_CHECKING:
     from suffice.plots.explanation import ExplanationDisplay
@@ -165,11 +166,8 @@ class Explanation:
                 odds = float(np.log(posterior[a]) - np.log(posterior[b]))
         if not np.isnan(odds):
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
-        widths = [max(len(entry[i]) for entry in entries) for i in range(2)]
         lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
-        lines += [
-            f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {gain:+8.3f}" for name, value, gain in entries
-        ]
+        lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
