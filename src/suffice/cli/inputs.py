@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 import shutil
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.errors import DataFailure, SchemaFailure
+from suffice.tables.wording import nearest
 
 if TYPE_CHECKING:
     from suffice.tables.files import FileSource, Types
@@ -160,8 +160,8 @@ def _is_numeric(of: Any) -> bool:
 
 def _missing(missing: list[str], present: tuple[str, ...], known: list[str]) -> str:
     extra = [name for name in present if name not in known]
-    near = difflib.get_close_matches(missing[0], extra, n=1)
-    hint = f" Is {near[0]!r} meant? Then rename it." if near else ""
+    near = nearest(missing[0], extra)
+    hint = "" if near is None else f" Is {near!r} meant? Then rename it."
     return f"the model needs {_list(missing)}, which the data do not have.{hint} They have {_list(present)}."
 
 

@@ -51,10 +51,10 @@ class Program(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Name the nearest command where there is none of a name."""
         if args[0] not in COMMANDS:
-            import difflib
+            from suffice.tables.wording import nearest
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(args[0], COMMANDS)
+            hint = "" if near is None else f" Did you mean {near!r}?"
             ctx.fail(f"There is no command {args[0]!r}.{hint} The commands are {', '.join(COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
