@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+from suffice.tables.files.formats import FORMATS
+
 Decorator = Callable[[Any], Any]
 
 

@@ -12,6 +12,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
+from suffice.export.dialects import DIALECTS
 
 
 @options.command("suffice info penguins.suffice")
@@ -54,7 +55,7 @@ def _settings(model: Any) -> dict[str, Any]:
 @click.option("--table", default="data", show_default=True, help="sql: the table that holds the rows.")
 @click.option(
     "--dialect",
-    type=click.Choice(["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]),
+    type=click.Choice(DIALECTS),
     default="duckdb",
     show_default=True,
     help="sql: the database that will run it.",
