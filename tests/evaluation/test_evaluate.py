@@ -74,7 +74,7 @@ def test_every_figure_is_that_of_scikit_learn(fitted, weighted):
     assert report.roc_auc == pytest.approx(area, rel=1e-14)
 
 
-def test_weight_k_is_the_row_k_times(fitted):
+def test_a_row_of_weight_k_counts_as_k_rows(fitted):
     model, X, y = fitted
     w = np.random.default_rng(1).integers(0, 4, len(y))
     weighted = evaluate(model, X, y, sample_weight=w.astype(float)).flat()

@@ -30,7 +30,7 @@ class Answers:
     n_classes: int
 
     def take(self, rows: NDArray[np.intp] | slice) -> Answers:
-        """Some rows, as often as they are named; adjacent ones are not copied."""
+        """Some rows, each as often as it is named; a slice copies nothing."""
         return Answers(
             self.truth[rows],
             self.predicted[rows],
@@ -46,9 +46,9 @@ class Answers:
         return np.asarray(counts / counts.sum())
 
     def of_the_commonest(self) -> Answers:
-        """The best answers that look at no row: always the commonest class, and the shares as posteriors.
+        """The best answers that ignore the rows: the most common class, with the class shares as posteriors.
 
-        They differ only in the truth, so that one row of a class stands for all of them, by its weight.
+        All rows of a class are alike then, so one row stands for them, with their weight.
         """
         counts = np.bincount(self.truth, self.weight, self.n_classes).astype(np.float64)
         present = np.flatnonzero(counts)
@@ -65,10 +65,10 @@ class Answers:
 def read_answers(
     y_true: Any, posteriors: Any, predictions: Any, classes: Any, sample_weight: Any = None
 ) -> tuple[Answers, tuple[Any, ...], tuple[Any, ...]]:
-    """The answers, all labels, and the classes of the model, which are the first of them.
+    """The answers, all labels, and the classes of the model, which come first among the labels.
 
-    Rows of weight zero are left out. Predictions are those of the posteriors unless given, and the classes
-    are the sorted labels.
+    Rows of weight zero are left out. By default the predictions are the most probable classes, and the
+    classes are the sorted labels.
     """
     truth = read_labels(y_true)
     if len(truth) == 0:
@@ -90,7 +90,7 @@ def read_answers(
     elif probability is not None:
         predicted_codes = probability.argmax(axis=1)
     if probability is not None and n_classes > len(known):
-        # Posteriors of single precision stay so: scikit-learn takes their rounding for what it is.
+        # Single precision is kept: the floor of the log loss depends on it.
         padded = np.zeros((len(probability), n_classes), probability.dtype)
         padded[:, : len(known)] = probability
         probability = padded
@@ -111,7 +111,7 @@ def _sorted_labels(truth: NDArray[Any], predicted: NDArray[Any] | None) -> list[
 
 
 def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
-    """The place of each label; new ones are added behind the others as they come."""
+    """The place of each label; new labels are appended as they come."""
     codes = np.empty(len(values), dtype=np.intp)
     for start in range(0, len(values), LABELS_AT_ONCE):
         some = values[start : start + LABELS_AT_ONCE].tolist()
@@ -120,11 +120,11 @@ def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
 
 
 def _check_types(known: list[Any], strange: list[Any]) -> None:
-    """Refuse labels that the model does not know since they are of another type."""
+    """Refuse labels that the model does not know because they have another type."""
     if strange and isinstance(strange[0], str) != isinstance(known[0], str):
         raise ValueError(
             f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
-            "give both one type."
+            "convert them to one type."
         )
 
 

@@ -43,14 +43,14 @@ class Average(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Metrics:
-    """All metrics of some answers."""
+    """All metrics of a classifier on labelled rows; NaN where undefined."""
 
     accuracy: float
     """The share of rows that are right."""
     precision: Array
-    """Of the rows given a class, the share that has it."""
+    """Of the rows predicted to be of a class, the share that is."""
     recall: Array
-    """Of the rows that have a class, the share that was given it."""
+    """Of the rows of a class, the share that was predicted to be."""
     f1: Array
     """The harmonic mean of precision and recall."""
     macro: Average
@@ -58,21 +58,22 @@ class Metrics:
     micro: Average
     """All classes counted together."""
     weighted: Average
-    """The mean over the classes, by their rows."""
+    """The mean over the classes, weighted by their rows."""
     log_loss: float
     """The mean of −log p(truth)."""
     brier: float
     """The mean squared error of the posteriors, halved for two classes."""
     ece: float
-    """Expected calibration error: how far confidence is from accuracy."""
+    """The expected calibration error: how far confidence is from accuracy."""
     roc_auc: float
-    """The area under the ROC curve, the mean of each class against the rest; a class without rows has none,
-    and leaves the mean undefined."""
+    """The area under the ROC curve, averaged over each class against the rest; undefined if a class has no
+    rows."""
     roc_auc_by_class: Array
+    """The area under the ROC curve of each class against the rest."""
 
     @classmethod
     def of(cls, answers: Answers) -> Metrics:
-        """The metrics of truth and predictions."""
+        """Compute every metric of some answers."""
         measured = _measure(_Rows(answers), _own_weights(answers), _curves(answers))
         values = {key: float(of_rows[0]) for key, of_rows in measured.items()}
 
@@ -98,13 +99,25 @@ class Metrics:
         )
 
     def scalars(self) -> dict[str, float]:
-        """The metrics that are one number for all classes."""
+        """Return the metrics that are one number for all classes.
+
+        Returns
+        -------
+        dict of str → float
+            By name: accuracy, log_loss, brier, ece and roc_auc.
+        """
         return {
             one.name: value for one in fields(Metrics) if isinstance(value := getattr(self, one.name), float)
         }
 
     def by_class(self) -> dict[str, Array]:
-        """The metrics that are one number for each class."""
+        """Return the metrics that are one number for each class.
+
+        Returns
+        -------
+        dict of str → ndarray of shape (n_classes,)
+            By name: precision, recall, f1 and roc_auc.
+        """
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -113,11 +126,23 @@ class Metrics:
         }
 
     def averages(self) -> dict[str, Average]:
-        """Averages over the classes, by kind."""
+        """Return the averages over the classes.
+
+        Returns
+        -------
+        dict of str → Average
+            By kind: macro, micro and weighted.
+        """
         return {"macro": self.macro, "micro": self.micro, "weighted": self.weighted}
 
     def flat(self) -> dict[Key, float]:
-        """Every metric by its name and what it is of."""
+        """Return every metric in one dictionary.
+
+        Returns
+        -------
+        dict
+            By name and class number, name of an average or, for all rows, None.
+        """
         named: dict[Key, float] = {}
         named.update({(name, None): value for name, value in self.scalars().items()})
         for name, values in self.by_class().items():
