@@ -19,6 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
+from suffice.tables.wording import aligned
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -153,14 +154,10 @@ class PriorShift:
         return cls(classes, before, priors, n_rows, n_iterations, statistic)
 
     def __repr__(self) -> str:
-        names = [str(label) for label in self.classes.tolist()]
-        width = max(len("class"), *map(len, names))
-        lines = [
-            f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations",
-            f"{'class':<{width}}  before     now",
-        ]
-        pairs = zip(names, self.before, self.priors, strict=True)
-        lines += [f"{name:<{width}}  {old:6.4f}  {new:6.4f}" for name, old, new in pairs]
+        pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
+        rows = [(str(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
+        lines = [f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations"]
+        lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"
         return "\n".join([*lines, f"likelihood ratio against no shift: {test}"])
 
