@@ -5,7 +5,6 @@ from suffice.text.counting import count
 from suffice.text.counts import Counts
 from suffice.text.documents import Documents, read_documents
 from suffice.text.spans import place_terms, words_end
-from suffice.text.sums import class_sums
 from suffice.text.vocabulary import Vocabulary
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "Counts",
     "Documents",
     "Vocabulary",
-    "class_sums",
     "count",
     "place_terms",
     "read_documents",
