@@ -17,6 +17,7 @@ from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.scores import SolvedCounts, Tables
 from suffice.factors.counts.totals import CountTotals
+from suffice.factors.term_scores import counts_elsewhere
 from suffice.families import Bernoulli, Multinomial
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
@@ -159,7 +160,7 @@ class ComplementNB(CountedNB):
     ) -> SolvedCounts:
         counts = self._count_totals(totals)
         count = counts.table()
-        others = Tables.of(count.sum(axis=0) - count + self._smoothing())
+        others = Tables.of(counts_elsewhere(count, count.sum(axis=0)) + self._smoothing())
         weights, vanishes = -others.log_p, others.zero
         if self.norm:
             sizes = weights.sum(axis=1, keepdims=True)
