@@ -80,9 +80,9 @@ def multinomial_weights(
     )
 
 
-def counts_elsewhere(counts: Array, everywhere: Array) -> Array:
+def counts_elsewhere(counts: Array, everywhere: NDArray[Any]) -> Array:
     """The counts of all the other classes together: what complement naive Bayes learns from."""
-    return np.maximum(everywhere - counts, 0.0)
+    return np.asarray(np.maximum(everywhere - counts, 0.0))
 
 
 def log_gain(entries: SparseSums, alpha: float) -> Array:

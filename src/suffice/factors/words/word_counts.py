@@ -23,8 +23,7 @@ from suffice.factors.sparse_sums import (
 )
 from suffice.families import Words
 from suffice.storage import Fields
-from suffice.text import Counts as DocumentCounts
-from suffice.text import Vocabulary
+from suffice.text import TermCounts, Vocabulary
 
 FEW = 8
 """So many times as many entries are looked through for a few, rather than sorted with them."""
@@ -160,7 +159,7 @@ class WordCounts(ClassSparseSums):
 
 
 def class_entries(
-    counts: DocumentCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
+    counts: TermCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
 ) -> SparseSums:
     """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
     x = document_values(counts, family)
@@ -171,7 +170,7 @@ def class_entries(
 
 
 def _ordered_runs(
-    counts: DocumentCounts, x: NDArray[Any], classes: Codes, weights: Array | None
+    counts: TermCounts, x: NDArray[Any], classes: Codes, weights: Array | None
 ) -> Iterator[SparseSums]:
     """Each run of documents summed by sorting its entries."""
     runs = np.flatnonzero(np.diff(counts.starts // ENTRIES_AT_ONCE)) + 1
@@ -184,7 +183,7 @@ def _ordered_runs(
         yield ordered(SparseSums(codes, counts.terms[held], x[held] * worth, once, worth))
 
 
-def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:
+def document_values(counts: TermCounts, family: Words) -> NDArray[Any]:
     """What each count is worth: tf, then length."""
     if family.tf == "count" and family.length is None:
         return counts.counts
@@ -202,7 +201,7 @@ def term_frequencies(counts: NDArray[Any], family: Words) -> Array:
     return np.asarray(kept, dtype=np.float64)
 
 
-def document_lengths(counts: DocumentCounts, x: Array) -> Array:
+def document_lengths(counts: TermCounts, x: Array) -> Array:
     """The Euclidean length of each document."""
     n = len(counts)
     return np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(counts.starts)), x**2, minlength=n))
