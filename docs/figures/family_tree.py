@@ -1,4 +1,4 @@
-"""The continuous models of the notes, and how many parameters each has."""
+"""The continuous models of the notes, with their numbers of parameters."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ STEPS = [
 
 
 def counted(covariance: str) -> int:
-    """The parameters of a fitted model."""
+    """Count the parameters of a fitted model."""
     rng = np.random.default_rng(0)
     model = GaussianDiscriminant(covariance).fit(rng.normal(size=(90, M)), np.arange(90) % K)
     return model.n_parameters_

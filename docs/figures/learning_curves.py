@@ -1,4 +1,4 @@
-"""Learning curves of GDA and logistic regression on public tables in the folder that SUFFICE_DATA names."""
+"""Learning curves of GDA and logistic regression on public tables in the folder SUFFICE_DATA."""
 
 import os
 from collections.abc import Callable
@@ -18,7 +18,7 @@ TABLES = {"satimage": "class", "letter": "lettr", "texture": "target", "twonorm"
 
 
 def table(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Standardised columns, so that the weak penalty pulls on all of them alike, and labels."""
+    """Return standardised columns, so that the weak penalty affects all of them equally, and labels."""
     file = "train.csv.gz" if name == "satimage" else "data.csv.gz"
     frame = pd.read_csv(Path(os.environ["SUFFICE_DATA"]) / name / file)
     y = frame.pop(TABLES[name]).astype(str).to_numpy()
@@ -37,7 +37,7 @@ def draw(read: Callable[[str], tuple[np.ndarray, np.ndarray]] = table, repeats: 
         curves = compare(models, X, y, sizes=sizes, repeats=repeats)
         for measure, ax in zip(("error", "log_loss"), row, strict=True):
             mean, about = curves.difference("GDA", "logistic", measure)
-            with np.errstate(divide="ignore", invalid="ignore"):  # splits that all agree
+            with np.errstate(divide="ignore", invalid="ignore"):  # all splits may agree
                 print(name, measure, curves.sizes, (mean / about).round(1))
             curves.plot(ax, measure)
             handles = ax.get_legend_handles_labels()[0]

@@ -1,4 +1,4 @@
-"""LDA and QDA with two and with three classes, on the same rows."""
+"""LDA and QDA on the same rows, with two and with three classes."""
 
 from matplotlib.figure import Figure
 from panels import gaussians, new_figure, save

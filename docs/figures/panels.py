@@ -1,4 +1,4 @@
-"""How the figures of these pages are put together and saved."""
+"""The layout of the figures, and how they are saved."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from suffice.plots import PosteriorDisplay
 from suffice.plots.display import legend_under_all
 
 WIDTH = 4.8
-"""Inches, so that the letters can still be read when the page is as wide as a phone."""
+"""In inches, so that the text stays readable on a page as narrow as a phone."""
 
 
 def new_figure(height: float) -> Figure:
@@ -22,14 +22,14 @@ def new_figure(height: float) -> Figure:
 def gaussians(
     means: dict[str, Any], covariances: dict[str, Any], n: int = 120
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of Gaussian classes, and their labels."""
+    """Draw rows of Gaussian classes, with their labels."""
     rng = np.random.default_rng(0)
     drawn = [rng.multivariate_normal(means[label], covariances[label], n) for label in means]
     return np.concatenate(drawn), np.repeat(list(means), n)
 
 
 def densities_and_posteriors(model: Any, X: np.ndarray, y: np.ndarray) -> Figure:
-    """What was fitted to each class above, and what follows for a new x below."""
+    """Draw the fitted density of each class above, and the posterior of a new x below."""
     figure = new_figure(6.8)
     above, below = figure.subplots(2, 1)
     PosteriorDisplay.from_estimator(model, X, y, posterior=False, boundaries=False, legend=False, ax=above)
@@ -41,9 +41,9 @@ def densities_and_posteriors(model: Any, X: np.ndarray, y: np.ndarray) -> Figure
 
 
 def save(draw: Callable[[], Figure], script: str) -> None:
-    """Draw a figure beside its script, under its name."""
+    """Save a figure next to its script, under the same name."""
     file = Path(script).with_suffix(".png")
-    # All points of a line are drawn: which are left out would depend on rounding, and with them the file.
+    # Draw all points of a line: which ones simplification drops depends on rounding, and the file would too.
     with mpl.rc_context({"path.simplify": False}):
         draw().savefig(file, dpi=150, metadata={"Software": None})
     print(file.name)

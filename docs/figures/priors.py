@@ -1,4 +1,4 @@
-"""A prior moves the linear boundary in parallel."""
+"""A prior shifts the linear boundary in parallel."""
 
 import matplotlib as mpl
 import numpy as np

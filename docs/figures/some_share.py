@@ -1,4 +1,4 @@
-"""Three Gaussian classes, of which C₁ and C₂ share Σ."""
+"""Three Gaussian classes; C₁ and C₂ share one Σ."""
 
 from matplotlib.figure import Figure
 from panels import densities_and_posteriors, gaussians, save

@@ -20,7 +20,7 @@ def draw() -> Figure:
             rows = rng.integers(len(X), size=n)
             model = BayesClassifier(Normal(alpha=0)).fit(X[rows], y[rows])
             layers = {"densities": False, "legend": False, "ax": ax}
-            # The training rows come first, since the range is that of what is drawn last.
+            # Draw the training rows first, since the last drawing sets the range.
             PosteriorDisplay.from_estimator(
                 model, X[rows], y[rows], resolution=2, posterior=False, boundaries=False, **layers
             )

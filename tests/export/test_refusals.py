@@ -59,7 +59,7 @@ def test_levels_of_mixed_types_are_refused():
 
 def test_dates_are_refused_where_a_database_keeps_them_in_many_ways(moments):
     with pytest.raises(
-        ValueError, match=r"column 'when' is a moment, which sqlite keeps.*seconds since 1970"
+        ValueError, match=r"column 'when' is a moment, which sqlite stores.*seconds since 1970"
     ):
         moments.model.to_sql("rows", dialect="sqlite")
 
@@ -70,9 +70,9 @@ def test_dates_are_refused_where_a_database_keeps_them_in_many_ways(moments):
         ({"dialect": "mysql"}, ValueError, "dialect must be one of duckdb, postgres"),
         ({"output": "probability"}, ValueError, "output must be one of proba, label, scores"),
         ({"missing": "ignore"}, ValueError, "missing must be one of"),
-        ({"key": 3}, TypeError, "key must be a name"),
-        ({"key": [3]}, TypeError, "key must be a name"),
-        ({"columns": ["a", "b"]}, ValueError, "columns names 2 columns, but the model was fitted on 1"),
+        ({"key": 3}, TypeError, "key must be a string"),
+        ({"key": [3]}, TypeError, "key must be a string"),
+        ({"columns": ["a", "b"]}, ValueError, "fitted on, 1 in all, got 2"),
         ({"columns": "x"}, TypeError, "columns must be a list"),
         ({"columns": [""]}, ValueError, "cannot be quoted"),
         ({"columns": ["a\0"]}, ValueError, "cannot be quoted"),
@@ -137,5 +137,5 @@ def test_a_family_of_the_users_own_is_exported_with_its_support(duckdb_rows):
 
 def test_a_support_that_cannot_be_written_out_is_refused():
     model = suffice.BayesClassifier(families=Sorted()).fit([[0.5], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
-    with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be written out"):
+    with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be exported"):
         model.to_sql("rows")

@@ -60,7 +60,7 @@ def test_what_is_neither_family_nor_function_is_not_known():
 
 def test_a_class_of_ones_own_is_not_saved():
     mine = type("Mine", (BayesClassifier,), {})
-    with pytest.raises(TypeError, match="class of your own"):
+    with pytest.raises(TypeError, match="not a class of suffice"):
         saved(mine().fit([[1.0], [2.0]], [0, 1]))
 
 

@@ -176,7 +176,7 @@ def test_paths_globs_and_lists_are_one_source(tmp_path):
     assert rows_of([tmp_path / f"part{i}.csv" for i in range(3)]).to_pydict() == wanted
     with pytest.raises(FileNotFoundError, match="no file"):
         open_source(str(tmp_path / "nothing*.csv"))
-    with pytest.raises(IsADirectoryError, match="folder"):
+    with pytest.raises(IsADirectoryError, match="directory"):
         open_source(tmp_path)
 
 

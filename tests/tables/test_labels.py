@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from suffice.tables.table import read_labels
-from suffice.tables.targets import class_index
+from suffice.tables.targets import class_index, read_labels
 
 
 @pytest.mark.parametrize("labels", [[1, 2], [True, False], ["a", "b"], [0.5, 1.5]])
@@ -125,10 +124,10 @@ def test_a_missing_label_is_refused_with_its_row(y):
         (None, "y should be a 1d array"),
         (np.ones((2, 2)), r"y should be a 1d array .* \(2, 2\)"),
         ([["a"], ["b", "c"]], "y is not rectangular"),
-        ([10**20, 1], "more than 64 bits; make them strings"),
+        ([10**20, 1], "more than 64 bits; convert them to strings"),
         ([1.0, np.inf], "y has an infinite label at row 1"),
-        (["a", 1], "types int, str; make them all strings"),
-        ([{"a": 1}, "b"], "types dict, str; make them all strings"),
+        (["a", 1], "type int, str; convert all of them to strings"),
+        ([{"a": 1}, "b"], "type dict, str; convert all of them to strings"),
         (np.ones(2, complex), "Complex data not supported"),
         (np.array(["2020"], dtype="datetime64[Y]"), "convert the labels to strings"),
     ],

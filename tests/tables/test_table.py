@@ -330,7 +330,7 @@ def test_a_nested_cell_of_an_array_is_refused():
 
 
 def test_a_structured_array_is_refused():
-    with pytest.raises(TypeError, match="column 0 has the dtype"):
+    with pytest.raises(TypeError, match="column 0 has dtype"):
         read_table(np.zeros((2, 1), dtype=[("a", float)])).kind(0)
 
 

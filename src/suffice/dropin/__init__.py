@@ -1,6 +1,6 @@
-"""scikit-learn's naive Bayes, discriminant analysis and logistic regression, one import line away.
+"""Drop-in replacements for scikit-learn's naive Bayes, discriminant analysis and logistic regression.
 
-Same parameters, defaults, fitted attributes and methods; the sums and kernels are those of the library.
+They have the same parameters, defaults, fitted attributes and methods; change the import and nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the generative estimators with scikit-learn's names share: checks, and declared classes."""
+"""The base of the generative estimators with scikit-learn's names: validation and declared classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.learnt import FittedState
+from suffice.estimators.generative import FittedState
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
@@ -26,10 +26,10 @@ from suffice.tables.table import Table
 class DropIn(BayesClassifier):
     """A BayesClassifier of one family whose settings, checks and parameters are scikit-learn's."""
 
-    prior_setting: ClassVar[str] = "priors"
+    _prior_setting: ClassVar[str] = "priors"
     """The constructor's argument that holds the class priors."""
-    takes_sparse: ClassVar[bool] = False
-    joins_labels: ClassVar[bool] = True
+    _takes_sparse: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = True
     """Whether text in objects becomes strings of one width, as scikit-learn's `unique_labels` makes it."""
     _declared: Any = None
     """Classes that are known whether or not they have rows, or None."""
@@ -39,7 +39,22 @@ class DropIn(BayesClassifier):
     # --- fitting ---------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit to rows X with labels y.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The training rows; missing values are allowed.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
 
         def learn() -> None:
             self._validate_params()
@@ -53,7 +68,25 @@ class DropIn(BayesClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Add rows. `classes` declares all labels that will come; without it new ones may come any time."""
+        """Add rows to those already fitted; the result equals one fit on all of them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The new rows; missing values are allowed.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may ever occur in y. Unlike in scikit-learn it is optional: without it, any batch
+            may bring new classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
 
         def learn() -> None:
             self._validate_params()
@@ -85,47 +118,58 @@ class DropIn(BayesClassifier):
                 )
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
-        """All labels, where some may only stand on rows of weight zero: they stay classes."""
-        with suppress(TypeError, ValueError):  # what is no weight is refused where rows are read
+        """All labels, if some rows have weight zero: their labels count as classes too."""
+        with suppress(TypeError, ValueError):  # bad weights are refused where rows are read
             if not np.all(np.asarray(sample_weight, dtype=np.float64) > 0):
                 return np.unique(self._labels(y))
         return None
 
     def _check_fit(self) -> None:
-        """Refuse settings that do not fit the rows, as soon as they are known."""
-        if getattr(self, self.prior_setting) is not None:
+        """Refuse settings that do not match the data, at fit."""
+        if getattr(self, self._prior_setting) is not None:
             self._class_priors(self._learnt.accumulator.solvable(self._declared))
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings; they act at the next fit."""
+        """Set parameters; they take effect at the next fit.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and new values.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
         if params and self._is_fitted():
             with suppress(ValueError):  # sums that cannot be solved have nothing to keep
-                self.solve()
+                self._solved_model()
         super().set_params(**params)
         return self
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
-        # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
-        solution = self.solve()
-        return {self.prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
+        # Solved again: some of scikit-learn's solvers weight the classes by their priors.
+        solution = self._solved_model()
+        return {self._prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        if sparse.issparse(X) and not self.takes_sparse:
+        if sparse.issparse(X) and not self._takes_sparse:
             raise TypeError(
-                f"Sparse data was passed, but {type(self).__name__} takes dense data; use X.toarray()."
+                f"Sparse data was passed, but {type(self).__name__} requires dense data; use X.toarray()."
             )
         return super()._read(X, reset=reset)
 
     def _labels(self, y: Any) -> NDArray[Any]:
         labels = super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
-        return labels.astype(np.str_) if self.joins_labels and labels.dtype == object else labels
+        return labels.astype(np.str_) if self._joins_labels and labels.dtype == object else labels
 
     # --- files -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: declared classes too."""
         declared = [] if self._declared is None else [state_of_labels(self._declared)]
-        return {**super().state(), "declared": declared, "closed": self._closed}
+        return {**super()._to_fields(), "declared": declared, "closed": self._closed}
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Priors are checked where the parameters are solved."""
@@ -144,14 +188,14 @@ class DropIn(BayesClassifier):
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
         factor = self._solved(totals, labels, statistics, saved_search)
         priors = self._class_priors(statistics)
-        estimated = getattr(self, self.prior_setting) is None
+        estimated = getattr(self, self._prior_setting) is None
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
     @abstractmethod
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedFactor:
-        """The parameters of the only factor; with `again`, a search need not run: a file holds its end."""
+        """The parameters of the only factor; `saved_search` is the end of a search, read from a file."""
 
     @abstractmethod
     def _class_priors(self, statistics: Statistics) -> Array:
@@ -159,22 +203,22 @@ class DropIn(BayesClassifier):
 
     @property
     def decision_function(self) -> Any:
-        """Absent, as it is in scikit-learn: wrappers choose by it what they are given."""
+        """Absent, as in scikit-learn: meta-estimators check for it."""
         raise AttributeError(
             f"{type(self).__name__} has no decision_function, as in scikit-learn; "
             "use predict_joint_log_proba."
         )
 
     def _factor(self) -> Any:
-        return self.solve().factors[0]
+        return self._solved_model().factors[0]
 
     @property
     def class_count_(self) -> Array:
-        """The rows of each class, by their weights."""
-        return self.solve().weight
+        """The total sample weight of each class."""
+        return self._solved_model().weight
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.takes_sparse
+        tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.categorical = False
         return tags

@@ -13,7 +13,8 @@ from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
 from suffice.factors.base import Totals
 from suffice.factors.levels.cells import LevelBlock
-from suffice.factors.levels.totals import LevelCounts, LevelTable, LevelTotals, SolvedLevels
+from suffice.factors.levels.scores import LevelTable, SolvedLevels
+from suffice.factors.levels.totals import LevelCounts, LevelTotals
 from suffice.families import Categorical, Family
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
@@ -21,7 +22,7 @@ from suffice.storage import Fields
 from suffice.tables.table import Table
 
 MOST_UNSEEN = 1 << 20
-"""Of categories in a file that no row has: numbers of all classes."""
+"""The most numbers, over all classes, that categories without rows may add to a file."""
 
 
 class CategoricalNB(DiscreteNB):
@@ -31,15 +32,19 @@ class CategoricalNB(DiscreteNB):
     ----------
     alpha, force_alpha, fit_prior, class_prior
         As in MultinomialNB; alpha is one number, added to each category.
-    min_categories : int or array-like of shape (d,), default=None
-        The fewest categories of each column; without it, the largest number seen says how many there are.
+    min_categories : int or array-like of shape (n_features,), default=None
+        Minimum number of categories of each column; None takes it from the largest category seen.
 
     Attributes
     ----------
-    category_count_, feature_log_prob_ : list of ndarray of shape (k, categories)
-    n_categories_ : ndarray of shape (d,)
-    class_count_, class_log_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+    category_count_, feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        The weight and the log probability of each category, for each column.
+    n_categories_ : ndarray of shape (n_features,)
+        The number of categories of each column.
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        The weight and the log prior probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -48,7 +53,7 @@ class CategoricalNB(DiscreteNB):
     array(['a'], dtype='<U1')
     """
 
-    takes_sparse: ClassVar[bool] = False
+    _takes_sparse: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.CategoricalNB._parameter_constraints  # noqa: SLF001
 
     def __init__(
@@ -66,7 +71,7 @@ class CategoricalNB(DiscreteNB):
         self.class_prior = class_prior
         self.min_categories = min_categories
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Categorical columns."""
         return Categorical(unseen="error")
 
@@ -94,28 +99,28 @@ class CategoricalNB(DiscreteNB):
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedLevels:
         if not isinstance(totals, LevelTotals):
-            raise TypeError("these statistics are not of Categorical columns.")
+            raise TypeError("CategoricalNB needs statistics of Categorical columns.")
         family = Categorical(alpha=float(self._smoothing()), unseen="error")
         pairs = list(zip(totals.columns, self._fewest_categories().tolist(), strict=True))
         if saved_search is not None:
             _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
-    def state(self) -> dict[str, Any]:
-        """All that the model is, as a file holds it."""
-        state = super().state()
+    def _to_fields(self) -> dict[str, Any]:
+        """The whole state of the model, as it is saved."""
+        state = super()._to_fields()
         totals: Any = self._learnt.accumulator.solvable(self._declared).totals[0]
         _refuse_many_unseen(list(zip(totals.columns, self._fewest_categories().tolist(), strict=True)))
         return state
 
     @property
     def category_count_(self) -> list[Array]:
-        """The rows of each class and category, by their weights, for each column."""
+        """The weight of each class and category, for each column."""
         return [table.weight for table in self._factor().tables]
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
-        """How many categories each column has."""
+        """The number of categories of each column."""
         return np.array([len(table.levels) for table in self._factor().tables], dtype=np.int64)
 
     @property
@@ -132,24 +137,24 @@ class CategoricalNB(DiscreteNB):
 
 
 def _refuse_many_unseen(columns: list[tuple[LevelCounts, int]]) -> None:
-    """Refuse to make a small file of many categories that no row has: it would take much memory to load."""
+    """Refuse a small file of many categories without rows: loading it would take much memory."""
     size = 0
     for counts, fewest in columns:
         seen = _numbers(counts)[1]
         size += (_n_categories(seen, fewest) - len(seen)) * (2 + len(counts.weight))
     if size > MOST_UNSEEN:
         raise ValueError(
-            "a file does not hold so many categories that no row has; number them without large gaps, and "
-            "set a smaller min_categories."
+            "the model has too many categories without rows for a file; number the categories without large "
+            "gaps, or set a smaller min_categories."
         )
 
 
 def _numbers(counts: LevelCounts) -> tuple[Codes, Codes]:
-    """The places of the levels that have rows, and the categories they are."""
+    """The positions of the levels that have rows, and their category numbers."""
     seen = np.flatnonzero(counts.support.any(axis=0))
     number = np.array([int(counts.levels[i]) for i in seen.tolist()], dtype=np.intp)
     if (number < 0).any():
-        raise ValueError(f"the category {number.min()} is below 0.")
+        raise ValueError(f"the category {number.min()} is negative; categories are numbered from 0.")
     return seen, number
 
 
@@ -159,7 +164,7 @@ def _n_categories(number: Codes, fewest: int) -> int:
 
 
 class CategoryCounts(LevelTable):
-    """Log p(category | class) of one column, whose categories are all numbers below the largest."""
+    """Log p(category | class) of one column, whose categories are 0, 1, … up to the largest."""
 
     def __init__(self, family: Family, counts: LevelCounts, fewest: int) -> None:
         seen, number = _numbers(counts)
@@ -176,13 +181,13 @@ class CategoryCounts(LevelTable):
         return super().rows_of([int(value) for value in values])
 
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
-        """The category of each cell; one beyond the last is an IndexError, as it is in scikit-learn."""
+        """The category of each cell; one beyond the last raises IndexError, as in scikit-learn."""
         n_categories = len(self.levels)
         number = np.array([*(int(value) for value in batch.values), n_categories + 1], dtype=np.intp)
         beyond = number[:-1].max(initial=-1)
         if beyond >= n_categories:
             raise IndexError(
-                f"{label}: category {beyond} was never seen, and there are {n_categories}; fit with "
-                f"min_categories={beyond + 1}, or pass NaN, which is a missing cell."
+                f"{label}: category {beyond} was never seen (the model has {n_categories} categories); "
+                f"fit with min_categories={beyond + 1}, or pass NaN for a missing cell."
             )
         return np.asarray(number[batch.codes])

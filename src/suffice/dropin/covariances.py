@@ -1,4 +1,4 @@
-"""Means and covariances of the classes as scikit-learn's discriminants define them, from scatter sums."""
+"""The base of scikit-learn's two discriminants: their settings, and class covariances from sums."""
 
 from __future__ import annotations
 
@@ -11,23 +11,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
+from suffice.dropin.base import DropIn
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.moments import ClassMoments, class_moments
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.moments import ClassMoments
+from suffice.factors.gaussian.shrinkage import ledoit_wolf_share
+from suffice.factors.gaussian.solve import class_moments
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.families import MultivariateNormal
+from suffice.model.infer import Families
 from suffice.storage import Fields
 
 
-def family_of(shrinkage: Any) -> MultivariateNormal:
-    """What is summed: Ledoit and Wolf's shrinkage needs fourth moments."""
+def joint_gaussian(shrinkage: Any) -> MultivariateNormal:
+    """The family to sum for; Ledoit and Wolf's shrinkage needs fourth moments."""
     return MultivariateNormal("full", shrinkage="ledoit_wolf" if shrinkage == "auto" else None)
+
+
+class Discriminant(DropIn):
+    """One joint Gaussian in each class, whose covariances a solver regularises."""
+
+    solver: str
+    shrinkage: Any
+    covariance_estimator: Any
+
+    def _chosen_families(self) -> Families:
+        """One joint Gaussian."""
+        return joint_gaussian(self.shrinkage)
+
+    def _validate_params(self) -> None:
+        """Refuse settings that the solver does not support."""
+        super()._validate_params()
+        if self.solver == "svd":
+            if self.shrinkage is not None:
+                raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+            if self.covariance_estimator is not None:
+                raise ValueError(
+                    "covariance_estimator is not supported with solver='svd'. Try another solver."
+                )
+        elif self.covariance_estimator is not None:
+            if self.shrinkage is not None and self.shrinkage != 0:
+                raise ValueError(
+                    "covariance_estimator and shrinkage parameters are not None. "
+                    "Only one of the two can be set."
+                )
+            raise NotImplementedError(
+                "covariance_estimator needs the rows, but this model keeps only sums; use shrinkage, or "
+                f"sklearn.discriminant_analysis.{type(self).__name__}."
+            )
 
 
 @dataclass(frozen=True)
 class Covariances:
     """Moments of every class in the units of the data, divided by n, with scikit-learn's shrinkage."""
 
-    found: ClassMoments
+    classwise: ClassMoments
     shrinkage: Any
 
     @classmethod
@@ -40,53 +77,55 @@ class Covariances:
         shared: bool = False,
         saved_search: Fields | None = None,
     ) -> Covariances:
-        """Solve scatter sums without a ridge, for one Σ or one of each class.
+        """Solve the sums without a ridge, for one Σ or one of each class.
 
-        With gaps this is EM, or (`again`) what it found when the model was saved.
+        With gaps this takes EM, unless `saved_search` holds where it ended when the model was saved.
         """
-        if not isinstance(totals, ScatterTotals):
-            raise TypeError("these statistics are not of one joint Gaussian block.")
+        if not isinstance(totals, GaussianTotals):
+            raise TypeError("these statistics are not those of one joint Gaussian block.")
         if shared:
             totals = totals.with_family(replace(totals.family, covariance="shared"))
         return cls(class_moments(totals, classes, saved_search), shrinkage)
 
     @property
     def weight(self) -> Array:
-        """The rows' weight of each class."""
-        return self.found.moments.weight
+        """The total sample weight of each class."""
+        return self.classwise.moments.weight
 
     @cached_property
     def mean(self) -> Array:
         """μ_k, (k, d)."""
-        mean = self.found.centre.copy()
-        mean[:, self.found.active] += self.found.moments.mean * self.found.data.scale
+        mean = self.classwise.centre.copy()
+        mean[:, self.classwise.active] += self.classwise.moments.mean * self.classwise.data.scale
         return mean
 
     @cached_property
     def share(self) -> Array:
-        """The rows of each class over all rows."""
+        """The share of each class in the total weight."""
         return np.asarray(self.weight / self.weight.sum())
 
     @property
     def standard(self) -> Array:
         """Σ of each group that shares one, on the columns that vary and in their scales; not shrunk."""
-        found = self.found
-        weight = found.tying.pooled(self.weight)
-        return np.asarray(found.moments.scatter / weight[:, np.newaxis, np.newaxis])
+        classwise = self.classwise
+        weight = classwise.tying.pooled(self.weight)
+        return np.asarray(classwise.moments.scatter / weight[:, np.newaxis, np.newaxis])
 
     def in_units(self, standard: Array) -> Array:
         """Matrices of the columns that vary, in the units of the data and with all columns."""
-        d = len(self.found.scale)
+        d = len(self.classwise.scale)
         full = np.zeros((*standard.shape[:-2], d, d))
-        scale = self.found.data.scale
-        rows, columns = np.ix_(self.found.active, self.found.active)
+        scale = self.classwise.data.scale
+        rows, columns = np.ix_(self.classwise.active, self.classwise.active)
         full[..., rows, columns] = standard * np.outer(scale, scale)
         return full
 
     def standardised(self, covariance: Array) -> Array:
-        """The opposite of `in_units`, for one matrix."""
-        scale = self.found.data.scale
-        return np.asarray(covariance[np.ix_(self.found.active, self.found.active)] / np.outer(scale, scale))
+        """The inverse of `in_units`, for one matrix."""
+        scale = self.classwise.data.scale
+        return np.asarray(
+            covariance[np.ix_(self.classwise.active, self.classwise.active)] / np.outer(scale, scale)
+        )
 
     @cached_property
     def each(self) -> Array:
@@ -96,13 +135,13 @@ class Covariances:
 
     @cached_property
     def total(self) -> Array:
-        """The covariance of all rows, shrunk on its own."""
+        """The covariance of all rows, shrunk separately."""
         away = self.mean - self.share @ self.mean
         within = np.einsum("k,kij->ij", self.share, self.in_units(self.standard))
         return self._shrunk(within + (self.share[:, np.newaxis] * away).T @ away, None)
 
     def _shrunk(self, covariance: Array, k: int | None) -> Array:
-        """What scikit-learn makes of the covariance of class k, or (None) of all rows."""
+        """Shrink the covariance of class k, or (None) of all rows, as scikit-learn does."""
         if self.shrinkage is None:
             return covariance
         d = len(covariance)
@@ -113,27 +152,17 @@ class Covariances:
         deviation[deviation == 0] = 1.0
         correlation = covariance / np.outer(deviation, deviation)
         n = float(self.weight.sum() if k is None else self.weight[k])
-        fourth = self._fourth_power(
-            deviation, range(len(self.weight)) if k is None else [k], about_all=k is None
-        )
         level = float(np.trace(correlation)) / d
-        size = float(np.vdot(correlation, correlation))
-        distance = size - d * level**2
-        noise = min((fourth / n - size) / n, distance)
-        share = noise / distance if noise != 0 else 0.0
+        distance = float(np.vdot(correlation, correlation)) - d * level**2  # to level·I
+        share = ledoit_wolf_share(correlation, distance, self._fourth_power(deviation, k), n)
         shrunk = (1.0 - share) * correlation + share * level * np.eye(d)
         return np.asarray(shrunk * np.outer(deviation, deviation))
 
-    def _fourth_power(self, deviation: Array, classes: Any, *, about_all: bool) -> float:
-        """Σ w·|z|⁴ over classes, z in units of `deviation`, about the class mean or that of all rows."""
-        found = self.found
-        factor = found.data.scale / deviation[found.active]
-        away = np.zeros_like(found.moments.mean)
-        if about_all:
-            away = (self.mean - self.share @ self.mean)[:, found.active] / found.data.scale
-        total = 0.0
-        for k in classes:
-            for cell in found.data.cells[k]:
-                shift = cell.shift + (away[k] - found.moments.mean[k]) / cell.factor
-                total += cell.raw.fourth_power(shift, cell.factor * factor)
-        return total
+    def _fourth_power(self, deviation: Array, k: int | None) -> float:
+        """Σ w·|z/deviation|⁴ of class k about its mean, or (None) of all rows about theirs."""
+        scale = self.classwise.data.scale
+        factor = scale / deviation[self.classwise.active]
+        if k is not None:
+            return self.classwise.fourth_power([k], factor)
+        away = (self.mean - self.share @ self.mean)[:, self.classwise.active] / scale
+        return self.classwise.fourth_power(range(len(self.weight)), factor, away)

@@ -12,7 +12,8 @@ from sklearn import naive_bayes
 from suffice.arrays import Array
 from suffice.dropin.base import DropIn
 from suffice.dropin.tables import ThresholdedTable
-from suffice.factors.base import OutsideSupportError, Totals
+from suffice.factors.base import Totals
+from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
@@ -33,8 +34,8 @@ SMALLEST_ALPHA = 1e-10
 class DiscreteNB(DropIn):
     """Counts smoothed by alpha, of each column or of all."""
 
-    prior_setting: ClassVar[str] = "class_prior"
-    takes_sparse: ClassVar[bool] = True
+    _prior_setting: ClassVar[str] = "class_prior"
+    _takes_sparse: ClassVar[bool] = True
     alpha: Any
     force_alpha: bool
     fit_prior: bool
@@ -81,7 +82,7 @@ class DiscreteNB(DropIn):
     @property
     def class_log_prior_(self) -> Array:
         """Log π_k, −inf for a class without rows."""
-        return self.solve().log_priors
+        return self._solved_model().log_priors
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x), up to what is equal for all classes."""
@@ -89,7 +90,7 @@ class DiscreteNB(DropIn):
 
     def explain(self, X: Any) -> Explanation:
         """Contributions of every cell to every class's joint score."""
-        return self.solve().explain(self._read(X, reset=False), base=False)
+        return self._solved_model().explain(self._read(X, reset=False), base=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -113,7 +114,7 @@ class CountedNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One Multinomial over all columns."""
         return Multinomial(unseen="error")
 
@@ -298,7 +299,7 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Bernoulli columns."""
         return Bernoulli(alpha=0.0, unseen="error")
 

@@ -16,12 +16,10 @@ from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
-from suffice.families.special import HALF_LOG_TWO_PI
+from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO
 from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
-
-LOG_TWO = float(np.log(2.0))
 
 
 class GaussianNB(DropIn):
@@ -29,19 +27,21 @@ class GaussianNB(DropIn):
 
     Parameters
     ----------
-    priors : array-like of shape (k,), default=None
-        Class priors; None for the class frequencies.
+    priors : array-like of shape (n_classes,), default=None
+        Prior probabilities of the classes; None for the class frequencies.
     var_smoothing : float, default=1e-9
-        The share of the largest column variance that is added to all variances, when solving.
+        Portion of the largest column variance that is added to all variances when solving.
 
     Attributes
     ----------
-    theta_, var_ : ndarray of shape (k, d)
-        Means, and variances with the floor.
+    theta_, var_ : ndarray of shape (n_classes, n_features)
+        The mean, and the variance including `epsilon_`, of each class and column.
     epsilon_ : float
-        The floor.
-    class_count_, class_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+        The value added to all variances.
+    class_count_, class_prior_ : ndarray of shape (n_classes,)
+        The weight and the prior probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class GaussianNB(DropIn):
         self.priors = priors
         self.var_smoothing = var_smoothing
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """Normal columns."""
         return Normal(alpha=0.0)
 
@@ -65,7 +65,7 @@ class GaussianNB(DropIn):
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> FlooredColumns:
         if not isinstance(totals, ColumnTotals):
-            raise TypeError("these statistics are not of Normal columns.")
+            raise TypeError("GaussianNB needs statistics of Normal columns.")
         solved = solve_columns(totals, labels, statistics.classes)
         return FlooredColumns(solved, statistics.support, self.var_smoothing)
 
@@ -83,7 +83,7 @@ class GaussianNB(DropIn):
 
     @property
     def class_prior_(self) -> Array:
-        """π_k."""
+        """The prior probability of each class."""
         return self.priors_
 
     @property
@@ -93,12 +93,12 @@ class GaussianNB(DropIn):
 
     @property
     def var_(self) -> Array:
-        """The variance of each class and column, the floor included."""
+        """The variance of each class and column, including `epsilon_`."""
         return np.asarray(self._factor().variance)
 
     @property
     def epsilon_(self) -> np.float64:
-        """The floor under the variances."""
+        """The value added to all variances."""
         return np.float64(self._factor().floor)
 
 

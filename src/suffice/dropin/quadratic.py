@@ -1,4 +1,4 @@
-"""QuadraticDiscriminantAnalysis: own means and covariances in each class."""
+"""QuadraticDiscriminantAnalysis: a mean and a covariance for each class."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array, Codes
-from suffice.dropin.covariances import Covariances, family_of
-from suffice.dropin.discriminant import Discriminant
+from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.families import MultivariateNormal
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.links import log_odds_of_two
@@ -27,26 +26,35 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        Whether `reg_param` ("svd") or `shrinkage` ("eigen") regularises.
+        Which parameter regularises: `reg_param` with "svd", `shrinkage` with "eigen".
     shrinkage : "auto", float or None, default=None
-        Of each covariance toward a multiple of the identity; "auto" is Ledoit and Wolf's.
-    priors : array-like of shape (k,), default=None
-        Class priors.
+        How far each covariance is shrunk toward a multiple of the identity; "auto" is Ledoit and Wolf's
+        estimate.
+    priors : array-like of shape (n_classes,), default=None
+        Class priors; None for the class frequencies.
     reg_param : float, default=0.0
-        γ in Σ = (1 − γ)·Σ + γ·I.
+        γ, where each covariance Σ is replaced by (1 − γ)·Σ + γ·I.
     store_covariance : bool, default=False
-        Whether there is a `covariance_`.
+        Whether `covariance_` is available.
     tol : float, default=1e-4
-        Variances up to it count as none.
+        Variances up to `tol` count as zero.
     covariance_estimator : None
-        Estimators that need the rows are scikit-learn's own.
+        Not supported: it needs the rows, and the model keeps only their sums.
 
     Attributes
     ----------
-    means_ : ndarray of shape (k, d)
-    priors_ : ndarray of shape (k,)
-    rotations_, scalings_, covariance_ : list of ndarray
-    classes_ : ndarray of shape (k,)
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    priors_ : ndarray of shape (n_classes,)
+        Class priors.
+    rotations_ : list of ndarray of shape (n_features, n_features)
+        The principal axes of each class, in columns; their signs are arbitrary.
+    scalings_ : list of ndarray of shape (n_features,)
+        The variances along the principal axes of each class.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        The covariance of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
 
     Examples
     --------
@@ -56,7 +64,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     array([1])
     """
 
-    joins_labels: ClassVar[bool] = False
+    _joins_labels: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -81,11 +89,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         self.covariance_estimator = covariance_estimator
 
     def _check_fit(self) -> None:
-        self.solve()
+        self._solved_model()
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
-    ) -> SolvedScatter:
+    ) -> SolvedGaussian:
         classes, n_rows, d = statistics.classes.tolist(), statistics.support, len(labels)
         if len(classes) < 2:
             raise ValueError(f"The number of classes has to be greater than one. Got {len(classes)} class.")
@@ -93,11 +101,11 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
         moments = Covariances.of(totals, statistics.classes, self.shrinkage, saved_search=saved_search)
-        found = moments.found
-        solved = RotatedScatter(family_of(None), labels, np.arange(d), d)
-        solved.group = found.tying.group
+        classwise = moments.classwise
+        solved = RotatedGaussian(joint_gaussian(None), labels, np.arange(d), d)
+        solved.group = classwise.tying.group
         solved.centre, solved.shift = moments.mean, np.zeros_like(moments.mean)
-        solved.scale[found.active] = found.data.scale
+        solved.scale[classwise.active] = classwise.data.scale
         matrices = moments.each
         if self.solver == "svd":
             matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(d)
@@ -109,8 +117,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             solved.rotations.append(rotation[:, ::-1])
         solved.standard = matrices / np.outer(solved.scale, solved.scale)
         solved.n_parameters = len(classes) * (d + d * (d + 1) // 2)
-        solved.evidence = found.moments.evidence if len(found.active) == d else None
-        solved.em = found.moments.found
+        solved.scatter_parts = classwise.moments.scatter_parts if len(classwise.active) == d else None
+        solved.em = classwise.moments.saved_search
         return solved
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:
@@ -130,24 +138,35 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != statistics.classes.shape or (priors < 0).any():
             raise ValueError(
-                f"priors must be one number ≥ 0 for each of the {len(statistics.classes)} classes, "
+                f"priors must be {len(statistics.classes)} non-negative numbers, one for each class, "
                 f"got {priors.tolist()}."
             )
         return priors
 
     def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes (1-D), else log(p(x | C_k)·π_k) + d/2·log 2π."""
+        """Quadratic scores of rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; missing values are allowed.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The log odds of the second class for two classes, else log(p(x | C_k)·π_k) + d/2·log 2π.
+        """
         constant = 0.0 if len(self.classes_) == 2 else self.n_features_in_ * HALF_LOG_TWO_PI
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()) + constant, base=True)
 
     @property
     def means_(self) -> Array:
-        """μ_k."""
+        """Class means, (n_classes, n_features)."""
         return np.asarray(self._factor().centre)
 
     @property
     def rotations_(self) -> list[Array]:
-        """The principal axes of each class, in columns; a sign is arbitrary."""
+        """The principal axes of each class, in columns; their signs are arbitrary."""
         return list(self._factor().rotations)
 
     @property
@@ -157,14 +176,14 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     @property
     def covariance_(self) -> list[Array]:
-        """Σ_k, where `store_covariance=True`."""
+        """The covariance of each class, with `store_covariance=True`."""
         if not self.store_covariance:
-            raise AttributeError("covariance_ is there with store_covariance=True.")
+            raise AttributeError("covariance_ requires store_covariance=True.")
         return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
 
 
-class RotatedScatter(SolvedScatter):
-    """Gaussians beside their principal axes."""
+class RotatedGaussian(SolvedGaussian):
+    """Gaussians with their principal axes."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(family, labels, active, d)

@@ -1,4 +1,4 @@
-"""Tables that read their cells as a model of scikit-learn does."""
+"""Tables that read cells as scikit-learn's models do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors.columns.sparse import with_data
+from suffice.factors.blocks import with_data
 from suffice.kernels import threads
 from suffice.kernels.choose import is_complete, row_parts
 from suffice.tables.columns import LevelCells
@@ -32,7 +32,7 @@ class ThresholdedTable(Table):
     def numbers(
         self, columns: Sequence[int] | slice, *, infinities: bool = False
     ) -> NDArray[np.floating[Any]]:
-        """0 or 1 for each cell, NaN where missing; no infinity is left to find."""
+        """0 or 1 for each cell, NaN where missing; infinities become 0 or 1 too."""
         values = super().numbers(columns)
         above = self._above(values, np.float32)
         if not is_complete(values):
@@ -79,12 +79,12 @@ class CategoryTable(Table):
         vars(self).update(vars(table))
 
     def levels(self, column: int) -> Levels:
-        """The levels of a column, refused where they are no numbers of categories."""
+        """The levels of a column; raise if one is not a category number."""
         levels = super().levels(column)
         for value in levels.values:
             if not isinstance(value, (bool, int, float)) or np.isinf(value):
                 raise ValueError(
-                    f"{self.label(column)} holds {value!r}, which is no number of a category; number the "
+                    f"{self.label(column)} holds {value!r}, which is not a category number; encode the "
                     "categories (OrdinalEncoder), or use BayesClassifier, which takes them as they are."
                 )
             if value < 0:
@@ -95,7 +95,7 @@ class CategoryTable(Table):
         return levels
 
     def level_cells(self, columns: Sequence[int]) -> LevelCells:
-        """Columns to be read as levels, once every cell is a number of a category; fractions are cut off."""
+        """Columns to be read as levels, after checking for category numbers; fractions are cut off."""
         cells = super().level_cells(columns)
         matrix = cells.matrix
         if matrix is None or not matrix.size or matrix.dtype.kind not in "if":

@@ -1,15 +1,32 @@
-"""Fitting to files, which all models have in common."""
+"""What every estimator has: fitting that succeeds or changes nothing, locks, criteria, names of columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from threading import Lock, RLock
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from suffice.export import Exportable
+from suffice.storage import Fields, Saved
 from suffice.tables.files import LabelledFiles
 
+_LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
+_NEW_LOCK = Lock()
 
-class FitsFiles:
-    """A model that can be fitted to files."""
+
+class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is fitted to tables or files, reports information criteria, and can be saved."""
+
+    _learnt: Any
+    """What fitting has found; absent before."""
+
+    # --- fitting ---------------------------------------------------------------------------------
 
     def fit_from(
         self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
@@ -38,3 +55,82 @@ class FitsFiles:
     def _cells(self, X: Any) -> Any:
         """What the model reads of a batch from files."""
         return X
+
+    def _atomically(self, change: Callable[[], None]) -> Self:
+        """Run a change; where it fails, the model is as it was."""
+        with self._lock():
+            before = dict(self.__dict__)
+            try:
+                change()
+            except BaseException:
+                self.__dict__ = before
+                raise
+        return self
+
+    def _lock(self) -> RLock:
+        """What learning and solving in several threads take turns with; it is neither copied nor saved."""
+        with _NEW_LOCK:
+            return _LOCKS.setdefault(self, RLock())
+
+    # --- fitted or not ---------------------------------------------------------------------------
+
+    def _is_fitted(self) -> bool:
+        return hasattr(self, "_learnt")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._is_fitted()
+
+    def _require_fitted(self) -> None:
+        if not self._is_fitted():
+            raise not_fitted(self)
+
+    # --- how well it fits ------------------------------------------------------------------------
+
+    def _criterion_terms(self) -> tuple[float, int, float]:
+        """The maximised log likelihood, the number of free parameters and the total weight of the rows."""
+        raise NotImplementedError
+
+    @property
+    def aic_(self) -> float:
+        """Akaike's information criterion, 2p − 2·log likelihood."""
+        log_likelihood, n_parameters, _ = self._criterion_terms()
+        return 2.0 * n_parameters - 2.0 * log_likelihood
+
+    @property
+    def bic_(self) -> float:
+        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
+        log_likelihood, n_parameters, weight = self._criterion_terms()
+        return float(n_parameters * np.log(weight) - 2.0 * log_likelihood)
+
+    # --- names of columns ------------------------------------------------------------------------
+
+    def _load_names(self, fields: Fields, names: Sequence[Hashable] | None) -> None:
+        """Note the columns' names, where a file says that the model knew them."""
+        if fields.flag("feature_names_in"):
+            if not are_feature_names(names):
+                raise fields.error("feature_names_in", "is true, but the columns have no names.")
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+
+def are_feature_names(names: Sequence[Hashable] | None) -> bool:
+    """Whether scikit-learn takes these for `feature_names_in_`: all of them are texts."""
+    return names is not None and all(isinstance(name, str) for name in names)
+
+
+def not_fitted(estimator: Any, besides: str = "") -> NotFittedError:
+    """What is raised where an estimator is asked for something that only `fit` gives it."""
+    return NotFittedError(
+        f"This {type(estimator).__name__} instance is not fitted yet{besides}. Call 'fit' with appropriate "
+        "arguments before using this estimator."
+    )
+
+
+def _forget_locks() -> None:
+    """In a child that was forked: locks of threads that it does not have would never be freed."""
+    global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
+    _LOCKS.clear()
+    _NEW_LOCK = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_locks)

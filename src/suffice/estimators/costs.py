@@ -14,9 +14,8 @@ from sklearn.base import ClassifierMixin
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
 from suffice.model.priors import as_reals
-from suffice.model.summarize import checked_weights
 from suffice.tables.table import is_frame
-from suffice.tables.targets import class_index, read_labels
+from suffice.tables.targets import checked_weights, class_index, read_labels
 
 Costs = ArrayLike | Mapping[Any, float] | None
 ROUNDING = 1e-12
@@ -121,11 +120,11 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors of the model; costs change decisions, not beliefs."""
-        return self.posteriors(X)
+        return self._posteriors(X)
 
     def _decisions(self, X: Any) -> tuple[NDArray[np.intp], Array]:
         """The cheapest class of each row, and its expected cost."""
-        posterior, costs = self.posteriors(X), self.costs_
+        posterior, costs = self._posteriors(X), self.costs_
         # What a row of the costs has in common changes no decision. Without it, equal costs of all errors
         # leave −p, so that ties and roundings fall as they do in the model's own predict.
         codes = np.argmin(posterior @ (costs - costs.max(axis=1, keepdims=True)), axis=1)

@@ -1,7 +1,8 @@
-"""Models by the names people know: presets of BayesClassifier."""
+"""GaussianDiscriminant: one joint Gaussian in each class, and the boundary xᵀQx + wᵀx + w₀ = 0 of two."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -12,15 +13,15 @@ from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.boundary import Boundary
-from suffice.factors.gaussian.gaps import regression
-from suffice.factors.gaussian.scores import SolvedScatter
+from suffice.factors.gaussian.em import regression
+from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.infer import Families
 from suffice.model.priors import Priors
+from suffice.tables.table import is_frame, read_table
 from suffice.tables.targets import class_index
 
 
@@ -74,7 +75,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
             self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
@@ -91,9 +92,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
         return self._atomically(fit_and_check)
 
-    def _gaussian(self) -> SolvedScatter:
-        factor = self.solve().factors[0]
-        if not isinstance(factor, SolvedScatter):
+    def _gaussian(self) -> SolvedGaussian:
+        factor = self._solved_model().factors[0]
+        if not isinstance(factor, SolvedGaussian):
             raise TypeError("these statistics are not of one joint Gaussian block.")
         return factor
 
@@ -120,7 +121,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the one number w₀."""
         mean = self.means_
         rows = self._scaled_directions(mean) / self._gaussian().scale
-        constant = -0.5 * np.sum(rows * mean, axis=1) + self.solve().log_priors
+        constant = -0.5 * np.sum(rows * mean, axis=1) + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
 
     def _scaled_directions(self, vectors: Array) -> Array:
@@ -148,7 +149,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
         centre = gaussian.mean[i]
         parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
-        log_priors = self.solve().log_priors
+        log_priors = self._solved_model().log_priors
         same = gaussian.group[i] == gaussian.group[j]
         with np.errstate(invalid="ignore"):
             quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
@@ -177,7 +178,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """Directions that separate the classes best, best first, and how much each explains."""
         gaussian = self._gaussian()
         on = gaussian.active
-        weight = self.solve().weight
+        weight = self._solved_model().weight
         pooled = np.einsum("k,kij->ij", weight / weight.sum(), gaussian.standard[gaussian.group])
         root = np.linalg.cholesky(pooled)
         grand = (weight / weight.sum()) @ self.means_
@@ -211,7 +212,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         A missing cell stands for its expectation given the observed ones.
         """
         directions = self._directions()[0]
-        weight = self.solve().weight
+        weight = self._solved_model().weight
         grand = (weight / weight.sum()) @ self.means_
         values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
         gaps = np.isnan(values)
@@ -251,7 +252,89 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
 
 
-def _quadratic(gaussian: SolvedScatter, k: int, centre: Array) -> tuple[Array, Array, float]:
+@dataclass(frozen=True)
+class Boundary:
+    """Where two classes are equally probable (or one has a given posterior against the other).
+
+    The same surface is kept about a point amid the classes, and evaluated there: far from the origin,
+    Q, w and w₀ are large numbers that cancel.
+
+    Attributes
+    ----------
+    Q : ndarray of shape (d, d)
+        Zero where the boundary is linear.
+    w : ndarray of shape (d,)
+    w0 : float
+    kind : "linear" or "quadratic"
+    columns : tuple
+        The names of x₀, x₁, …; None for models fitted on arrays.
+    """
+
+    label: Any
+    against: Any
+    Q: Array
+    centre: Array
+    """A point amid the classes."""
+    slope: Array
+    """The gradient of the log odds there."""
+    level: float
+    """The log odds there."""
+    columns: tuple[Any, ...] | None = None
+
+    @property
+    def w(self) -> Array:
+        """The linear coefficients."""
+        return np.asarray(self.slope - 2.0 * (self.Q @ self.centre))
+
+    @property
+    def w0(self) -> float:
+        """The constant."""
+        return float(self.level - self.slope @ self.centre + self.centre @ self.Q @ self.centre)
+
+    @property
+    def kind(self) -> Literal["linear", "quadratic"]:
+        """Whether the surface is a hyperplane."""
+        return "quadratic" if self.Q.any() else "linear"
+
+    def __call__(self, X: Any) -> Array:
+        """Log odds of `label` against `against` at each row: positive on the side of `label`.
+
+        Frames are read by the columns' names. A row with a gap has no place in the plane, and gives NaN;
+        the model's `decision_function` marginalises it.
+        """
+        away = self._rows(X) - self.centre
+        return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
+
+    def _rows(self, X: Any) -> Array:
+        """X as numbers, its columns in the order of the boundary's."""
+        if is_frame(X) and self.columns is not None:
+            table = read_table(X)
+            missing = [name for name in self.columns if name not in table.names]
+            if missing:
+                raise ValueError(f"the boundary is in the columns {list(self.columns)}; X lacks {missing}.")
+            return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
+        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
+        if rows.shape[1] != len(self.centre):
+            raise ValueError(f"rows have {rows.shape[1]} columns; the boundary has {len(self.centre)}.")
+        return rows
+
+    def __repr__(self) -> str:
+        d = len(self.centre)
+        if d > 6:
+            return f"Boundary({self.label!r} | {self.against!r}: {self.kind} in {d} columns)"
+        names = [f"x{i}" for i in range(d)] if self.columns is None else [str(name) for name in self.columns]
+        terms = []
+        for i in range(d):
+            for j in range(i, d):
+                coefficient = self.Q[i, j] + (self.Q[j, i] if i != j else 0.0)
+                if coefficient:
+                    terms.append(f"{coefficient:+.4g}·{names[i]}" + ("²" if i == j else f"·{names[j]}"))
+        terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
+        terms.append(f"{self.w0:+.4g}")
+        return f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)"
+
+
+def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:
     """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
     on = gaussian.active
     whitening = gaussian.whitenings[gaussian.group[k]]

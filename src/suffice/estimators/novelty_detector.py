@@ -55,7 +55,7 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Array:
         """`novelty` of the model: the smaller, the stranger."""
-        model = self.fitted_model()
+        model = self._fitted_model()
         if not hasattr(model, "novelty"):
             raise AttributeError(
                 f"NoveltyDetector needs a model that knows p(x), and {type(model).__name__} has no novelty; "

@@ -11,10 +11,8 @@ from sklearn.base import ClassifierMixin
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
-from suffice.model.prior_shift import PriorShift, estimate_shift
-from suffice.model.priors import Priors, class_priors
-from suffice.model.summarize import checked_weights
-from suffice.tables.targets import read_labels
+from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
+from suffice.tables.targets import checked_weights, read_labels
 
 
 class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
@@ -62,7 +60,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         """The priors behind the model's posteriors."""
         if self.training_priors is not None:
             return class_priors(self.training_priors, self.classes_, np.ones(len(self.classes_)))
-        found = priors_of(self.fitted_model())
+        found = priors_of(self._fitted_model())
         if found is None:
             found = getattr(self, "_shares", None)
         if found is None:
@@ -88,7 +86,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)
-        scores = log_posteriors(self.fitted_model(), X) + factor
+        scores = log_posteriors(self._fitted_model(), X) + factor
         # A row whose classes are all ruled out by now says nothing about those that are left.
         with np.errstate(divide="ignore"):
             return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
@@ -135,9 +133,8 @@ def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
             raise ValueError(f"{type(model).__name__} knows its own priors; leave training_priors out.")
         return model.adapt_priors(X)
     wrapped = WithPriors(model, training_priors=training_priors)
-    shift = estimate_shift(
-        log_posteriors(wrapped.fitted_model(), X), wrapped.training_priors_, wrapped.classes_
-    )
+    classes, before = wrapped.classes_, wrapped.training_priors_
+    shift = estimate_shift(log_posteriors(model, X), before, classes)
     wrapped.priors = shift.priors
     wrapped.prior_shift_ = shift
     return wrapped

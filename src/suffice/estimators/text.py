@@ -24,7 +24,7 @@ from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
 from suffice.tables.table import Table, TextTable
-from suffice.tables.targets import class_index
+from suffice.tables.targets import class_index, read_weights
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100
@@ -108,7 +108,7 @@ class TextClassifier(BayesClassifier):
         self.unseen = unseen
         self.priors = priors
 
-    def chosen_families(self) -> Families:
+    def _chosen_families(self) -> Families:
         """One language per class."""
         return Words(**self._settings())
 
@@ -171,7 +171,7 @@ class TextClassifier(BayesClassifier):
         return X.column(0)
 
     def _language(self) -> Language:
-        factor = self.solve().factors[0]
+        factor = self._solved_model().factors[0]
         if not isinstance(factor, SolvedWords):
             raise TypeError("these statistics are not of one column of text.")
         return factor.languages[0]
@@ -205,7 +205,7 @@ class TextClassifier(BayesClassifier):
 
     def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
         """Words drawn from the language of a class."""
-        self.solve().require_density("generate")
+        self._solved_model().require_density("generate")
         _check_number("n_words", n_words)
         gap = " " if self.analyzer == "word" else ""
         return gap.join(
@@ -214,7 +214,7 @@ class TextClassifier(BayesClassifier):
 
     def log_prob(self, documents: Any, label: Any) -> Any:
         """Log p(document | class): a number for one document, an array for several."""
-        self.solve().require_density("log_prob")
+        self._solved_model().require_density("log_prob")
         many = read_documents([documents] if isinstance(documents, str) else documents)
         log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
         return float(log_p[0]) if isinstance(documents, str) else log_p
@@ -224,7 +224,7 @@ class TextClassifier(BayesClassifier):
 
         NaN where the documents hold no word that counts; ∞ where alpha = 0 rules one out.
         """
-        self.solve().require_density("perplexity")
+        self._solved_model().require_density("perplexity")
         many = read_documents([documents] if isinstance(documents, str) else documents)
         language = self._language()
         x, unseen = language.read(many, "text")
@@ -235,7 +235,7 @@ class TextClassifier(BayesClassifier):
 
     def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
         """What the words of each document say about each class."""
-        solution, language = self.solve(), self._language()
+        solution, language = self._solved_model(), self._language()
         documents = read_documents([X] if isinstance(X, str) else X)
         scores = solution.scores(TextTable(documents), base=True)
         return TextExplanation(
@@ -258,7 +258,7 @@ class TextClassifier(BayesClassifier):
         missing: bool = False,
     ) -> tuple[Any, NDArray[Any]]:
         """Draw documents and their labels as BayesClassifier draws rows: a list, array or Series of them."""
-        solution = self.solve()
+        solution = self._solved_model()
         codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
         return (self._learnt.container or LIST).documents(columns), solution.classes[codes]
 
@@ -276,12 +276,9 @@ def _check_number(name: str, value: Any) -> None:
 
 
 def _refuse_huge(sample_weight: ArrayLike) -> None:
-    """Raise for weights whose sums could pass the largest float; what is wrong otherwise is said later."""
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        return
-    if weights.max(initial=0.0) > MOST_WEIGHT and np.isfinite(weights).all():
+    """Raise for weights whose sums could pass the largest float."""
+    weights = np.atleast_1d(read_weights(sample_weight))
+    if weights.max(initial=0.0) > MOST_WEIGHT:
         row = int(np.argmax(weights))
         raise ValueError(
             f"sample_weight is {weights[row]:g} at document {row}; sums of weights beyond {MOST_WEIGHT:g} "

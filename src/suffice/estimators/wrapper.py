@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
+from suffice.estimators.base import not_fitted
 
 
 class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,27 +31,24 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.model_ = clone(self.model, safe=False).fit(X, y, **params)
         return self
 
-    def fitted_model(self) -> Any:
+    def _fitted_model(self) -> Any:
         """The model that `fit` made, or the one that came fitted."""
         if hasattr(self, "model_"):
             return self.model_
         if not _is_fitted(self.model):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet, nor is its model. Call 'fit' with "
-                "appropriate arguments before using this estimator."
-            )
+            raise not_fitted(self, ", nor is its model")
         return self.model
 
     def __sklearn_is_fitted__(self) -> bool:
         try:
-            self.fitted_model()
+            self._fitted_model()
         except NotFittedError:
             return False
         return True
 
-    def posteriors(self, X: Any) -> Array:
+    def _posteriors(self, X: Any) -> Array:
         """`predict_proba` of the model."""
-        model = self.fitted_model()
+        model = self._fitted_model()
         if not hasattr(model, "predict_proba"):
             raise AttributeError(
                 f"{type(self).__name__} needs posteriors, and {type(model).__name__} has no predict_proba; "
@@ -61,17 +59,17 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels of the model."""
-        return np.asarray(self.fitted_model().classes_)
+        return np.asarray(self._fitted_model().classes_)
 
     @property
     def n_features_in_(self) -> int:
         """The number of columns of the model."""
-        return int(self.fitted_model().n_features_in_)
+        return int(self._fitted_model().n_features_in_)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The names of the model's columns."""
-        return np.asarray(self.fitted_model().feature_names_in_)
+        return np.asarray(self._fitted_model().feature_names_in_)
 
     def get_metadata_routing(self) -> Any:
         """What goes where, for scikit-learn's metadata routing."""

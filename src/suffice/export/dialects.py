@@ -1,13 +1,14 @@
-"""How databases differ: names, literals, and how a cell is read as a number."""
+"""How databases differ: names, literals, and reading a cell as a number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from suffice.export.scoring import InputColumn, is_utf8
-from suffice.tables.columns import Kind
+if TYPE_CHECKING:  # the command line lists the dialects and computes nothing
+    from suffice.export.scoring import InputColumn
+    from suffice.tables.columns import Kind
 
 LARGEST = "1.7976931348623157e308"
 LARGEST_BIGINT = 2**63 - 1
@@ -24,37 +25,42 @@ def _escaped(text: str) -> str:
     return "'" + "".join(special.get(letter, letter) for letter in text) + "'"
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a string can be encoded: half of a surrogate pair cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 @dataclass(frozen=True)
 class Dialect:
-    """What one database needs written its own way."""
+    """What one database writes in its own way."""
 
     name: str
     double: str = "DOUBLE"
     text: str = "VARCHAR"
     name_quote: str = '"'
     escapes_names: bool = False
-    """Whether a backslash escapes within a quoted name; else the quote is doubled."""
+    """Whether a backslash escapes a quote within a quoted name; otherwise the quote is doubled."""
     string: Callable[[str], str] = _doubled
     nul: str | None = "CHR(0)"
-    """The character NUL as an expression; None where text cannot hold it."""
+    """The character NUL as an expression; None if text cannot hold it."""
     greatest: str = "GREATEST"
     least: str = "LEAST"
     typed_numbers: bool = False
     """Whether a literal must be cast to be a float."""
     infinity: str = "CAST('Infinity' AS {double})"
     common_table: str = "{name} AS ({select})"
-    """A common table expression that is computed once, not substituted into the next."""
+    """A common table expression that is computed once rather than substituted into the next."""
     seconds: str | None = None
-    """A moment, duration or time of day in seconds; None where databases keep them in too many ways."""
+    """A moment, duration or time of day in seconds; None if the database stores them in several ways."""
     longest_name: int = 255
     wide_labels: bool = False
-    """Whether whole numbers beyond 64 bits exist."""
+    """Whether there are integers of more than 64 bits."""
     tiny_squares_fail: bool = False
-    """Whether a square too small for a float is an error."""
+    """Whether squaring a number raises an error if the result is too small for a float."""
     plain_names: bool = False
-    """Whether result columns take letters, digits and _ only."""
+    """Whether names of result columns may contain only letters, digits and _."""
     loose_types: bool = False
-    """Whether a column may hold text where numbers are meant."""
+    """Whether a column of numbers may contain text."""
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -70,18 +76,20 @@ class Dialect:
         return quote + name + quote
 
     def holds(self, text: str) -> bool:
-        """Whether the database can hold a text at all."""
+        """Whether the database can hold a string at all."""
         return is_utf8(text) and (self.nul is not None or "\0" not in text)
 
     def text_literal(self, text: str) -> str:
-        """A text; NUL is put together from pieces."""
+        """A string literal; around NUL it is concatenated from pieces."""
         if not self.holds(text):
-            raise ValueError(f"the class {text!r} cannot be written as text in {self.name}; rename it.")
+            raise ValueError(
+                f"the class {text!r} cannot be written as text in {self.name}; rename the class."
+            )
         pieces = [self.string(piece) for piece in text.split("\0")]
         return pieces[0] if len(pieces) == 1 else "(" + f" || {self.nul} || ".join(pieces) + ")"
 
     def number(self, value: float) -> str:
-        """A float with all its digits; the exponent makes it a float where decimals are a type."""
+        """A float with all its digits; the exponent keeps databases from reading it as a decimal."""
         literal = repr(float(value))
         literal = literal if "e" in literal else literal + "e0"
         if self.typed_numbers:
@@ -97,11 +105,13 @@ class Dialect:
         if isinstance(value, float):
             return self.number(value)
         if value > LARGEST_BIGINT and not self.wide_labels:
-            raise ValueError(f"the class {value} is beyond 64-bit integers in {self.name}; make it text.")
+            raise ValueError(
+                f"the class {value} does not fit a 64-bit integer in {self.name}; convert the labels to text."
+            )
         return f"({value})" if value < 0 else str(value)
 
     def cell(self, column: InputColumn) -> str:
-        """A column as the scores read it: a float, or as it is where levels are compared."""
+        """A column as the scores read it: a float, or unchanged if levels are compared."""
         name = self.identifier(column.name)
         if column.kind == "level":
             return name if self.loose_types else f"CAST({name} AS {self.text})"
@@ -110,7 +120,7 @@ class Dialect:
         if column.kind == "boolean":
             return f"CASE WHEN {name} THEN {self.number(1.0)} WHEN NOT {name} THEN {self.number(0.0)} END"
         number = f"CAST({self._seconds(name, column)} AS {self.double})"
-        # Neither NaN nor an infinity lies between, whatever the database thinks of their order.
+        # Neither NaN nor an infinity lies in between, however the database orders them.
         limit = f"CAST({LARGEST} AS {self.double})" if self.typed_numbers else LARGEST
         test = f"{number} BETWEEN -{limit} AND {limit}"
         if self.loose_types:
@@ -127,8 +137,8 @@ class Dialect:
                 "clock": "seconds since midnight",
             }
             raise ValueError(
-                f"column {column.name!r} is a {column.kind}, which {self.name} keeps in more than one way; "
-                f"score a view that has it as {kinds[column.kind]}, with a model fitted on such numbers."
+                f"column {column.name!r} is a {column.kind}, which {self.name} stores in several ways; fit "
+                f"the model on {kinds[column.kind]} instead, and score a view that holds these numbers."
             )
         return self.seconds.format(name=name)
 

@@ -1,16 +1,12 @@
-"""The two methods by which every tabular model leaves for elsewhere."""
+"""The methods that export every tabular model: to_sql and to_onnx."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, get_args
 
 from suffice.export.expressions import Gaps
-from suffice.export.scoring import Scoring
-
-Output = Literal["proba", "label", "scores"]
-Precision = Literal["float64", "float32"]
-GAPS: tuple[Gaps, ...] = ("marginal", "null")
+from suffice.export.scoring import Output, Precision, Scoring
 
 
 class Exportable:
@@ -29,25 +25,26 @@ class Exportable:
         columns: Sequence[str] | None = None,
         missing: Gaps = "marginal",
     ) -> str:
-        """Give one SELECT that scores the rows of a table inside the database.
+        """Return one SELECT statement that scores the rows of a table inside the database.
 
         Parameters
         ----------
         table : str or sequence of str
-            The table, or its parts: ("schema", "table"). Each part is quoted, whatever it holds.
+            The name of the table, or its parts: ("schema", "table"). Each part is quoted.
         dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
-            Whose SQL to write.
+            The database to write for.
         output : {"proba", "label", "scores"}, default="proba"
-            Posteriors (`proba_<class>`), the most probable class (`label`), or log posteriors
-            (`score_<class>`).
+            The columns of the result: posteriors (`proba_<class>`), the most probable class (`label`), or log
+            posteriors (`score_<class>`).
         key : str or sequence of str, optional
-            Columns of the table to pass through, so that scores find their rows.
+            Columns of the table to pass through, to identify the rows.
         columns : sequence of str, optional
-            What the table calls the columns the model was fitted on, in their order. By default their names,
-            and x0, x1, … for an array.
+            The names in the table of the columns the model was fitted on, in the same order. By default they
+            have the same names, or x0, x1, … for a model fitted on an array.
         missing : {"marginal", "null"}, default="marginal"
-            What a gap in a joint Gaussian block does: the block is scored on what was observed (up to 6
-            columns), or the row's result is NULL. Elsewhere a missing cell counts for nothing, as in predict.
+            What a gap in a joint Gaussian block does. "marginal" scores the block on its observed cells, for
+            up to 6 columns; "null" makes the result of the row NULL. Elsewhere a missing cell is left out, as
+            in `predict`.
 
         Returns
         -------
@@ -68,21 +65,29 @@ class Exportable:
         return query(scoring, table, dialect=dialect, output=output, key=key, columns=columns)
 
     def to_onnx(self, *, dtype: Precision = "float64", missing: Gaps = "marginal") -> Any:
-        """Give an ONNX graph with the outputs `label` and `probabilities`.
+        """Return the model as an ONNX graph with the outputs `label` and `probabilities`.
 
         Parameters
         ----------
         dtype : {"float64", "float32"}, default="float64"
-            The type of the numbers that go in and come out; between them the graph computes in float64, since
-            scores of some hundreds of nats have too few digits left in float32.
+            The type of the inputs and outputs. In between, the graph computes in float64, since float32 has
+            too few digits for scores of some hundreds of nats.
         missing : {"marginal", "null"}, default="marginal"
-            As in `to_sql`; NaN is the result of a row that has none.
+            As in `to_sql`, with NaN as the result where SQL has NULL.
 
         Returns
         -------
         onnx.ModelProto
-            With one input `X` of shape (n, d) for a model fitted on an array of numbers, and one input of
-            shape (n, 1) for each column of a table. NaN is a missing number, "" a missing text.
+            A graph with one input `X` of shape (n_samples, n_features) if the model was fitted on an array of
+            numbers, or one input of shape (n_samples, 1) for each column of a table. A missing number is NaN,
+            a missing text "".
+
+        Examples
+        --------
+        >>> import suffice
+        >>> model = suffice.BayesClassifier().fit([[1.0], [1.2], [3.0], [3.1]], ["a", "a", "b", "b"])
+        >>> [output.name for output in model.to_onnx().graph.output]
+        ['label', 'probabilities']
         """
         from suffice.export.onnx import model_proto
 
@@ -90,6 +95,6 @@ class Exportable:
 
 
 def _checked_gaps(missing: Gaps) -> Gaps:
-    if missing not in GAPS:
-        raise ValueError(f"missing must be one of {GAPS}, got {missing!r}.")
+    if missing not in get_args(Gaps):
+        raise ValueError(f"missing must be one of {', '.join(get_args(Gaps))}, got {missing!r}.")
     return missing

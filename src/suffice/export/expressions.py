@@ -1,7 +1,7 @@
-"""Scores as expressions over the cells of one row, from which SQL and ONNX are written.
+"""Scores as expressions over the cells of one row, which SQL and ONNX are written from.
 
 A value is one number, or one number per class (a K-vector constant makes everything above it a vector).
-A factor says what it scores with these few nodes; the exporters know the nodes and no factor.
+A factor writes its scores with these few nodes; the exporters know the nodes, but no factor.
 
 A cell may be missing. Arithmetic with a missing cell is missing, a comparison with one is not true, and
 `Where` takes its second branch unless the condition is true.
@@ -45,9 +45,9 @@ FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)} | {
     "invert": "logical_not",
 }
 Gaps = Literal["marginal", "null"]
-"""What a gap in a joint block does: it is marginalised away, or the row has no score."""
+"""What a gap in a joint block does: it is marginalised out, or the row has no score."""
 RULED_OUT = -1e300
-"""The score of a class that is ruled out: databases have no common word for −∞."""
+"""The score of a class that is ruled out, since databases do not agree on how to write −∞."""
 SWAPPED: dict[str, Function] = {"greater": "less", "greater_equal": "less_equal"}
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Expression:
 
     @cached_property
     def parts(self) -> tuple[Expression, ...]:
-        """The nodes this one is made of, in the order of its fields."""
+        """The nodes that this one is made of, in the order of its fields."""
         held = [getattr(self, one.name) for one in fields(self)]
         groups = [value if isinstance(value, tuple) else (value,) for value in held]
         return tuple(value for group in groups for value in group if isinstance(value, Expression))
@@ -152,7 +152,7 @@ class Missing(Expression):
 
 @dataclass(frozen=True, eq=False)
 class LevelNumber(Expression):
-    """The place of a cell among L levels; L where it is none of them, L + 1 where it is missing."""
+    """The position of a cell among L levels; L if it is none of them, L + 1 if it is missing."""
 
     column: int
     levels: tuple[Any, ...]
@@ -160,7 +160,7 @@ class LevelNumber(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Apply(Expression):
-    """A function of NumPy's name; `add`, `logical_and` and `logical_or` take any number of arguments."""
+    """A function under NumPy's name; `add`, `logical_and` and `logical_or` take any number of arguments."""
 
     function: Function
     arguments: tuple[Expression, ...]
@@ -168,7 +168,7 @@ class Apply(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Clip(Expression):
-    """A value cut off below and above."""
+    """A value clipped below and above."""
 
     inner: Expression
     low: float
@@ -177,7 +177,7 @@ class Clip(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Where(Expression):
-    """One of two values, by a condition."""
+    """One of two values, depending on a condition."""
 
     condition: Expression
     yes: Expression
@@ -186,7 +186,7 @@ class Where(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Lookup(Expression):
-    """The row of a table (rows, classes) that an index names."""
+    """The row of a table (rows, classes) at an index."""
 
     index: Expression
     table: Array
@@ -213,14 +213,14 @@ class SquaredNorm(Expression):
 
 @dataclass(frozen=True)
 class Score:
-    """Finite parts of the scores, and orders where some cell can be impossible (see `scores`)."""
+    """Finite parts of the scores, and orders where some cell can be impossible (see `factors.scores`)."""
 
     finite: Expression
     order: Expression | None = None
 
 
 def as_expression(value: Any) -> Expression:
-    """A node of a value; numbers equal for all classes become one number."""
+    """A value as a node; if its numbers are equal for all classes, it is one number."""
     if isinstance(value, Expression):
         return value
     array = np.asarray(value, dtype=np.float64)
@@ -278,9 +278,9 @@ def floor(a: Expression) -> Expression:
 
 
 def log1p(a: Expression) -> Expression:
-    """log(1 + a) without cancellation: what rounding did to 1 + a it did to (1 + a) − 1 as well."""
+    """log(1 + a) without cancellation: rounding affects 1 + a and (1 + a) − 1 alike."""
     one_more = 1.0 + a
-    # Where 1 + a rounds to 1 the quotient is kept from dividing by 0, and not used.
+    # Where 1 + a rounds to 1, the quotient is not used, but must not divide by 0.
     moved = Where(one_more == 1.0, as_expression(1.0), one_more - 1.0)
     return Where(one_more == 1.0, a, log(one_more) * (a / moved))
 
@@ -291,7 +291,7 @@ def polynomial(x: Expression, coefficients: tuple[float, ...]) -> Expression:
 
 
 def scaled(x: Expression, exponent: int) -> Expression:
-    """x·2⁻ᵉ, in two steps where 2⁻ᵉ is no float."""
+    """x·2⁻ᵉ, in two steps where 2⁻ᵉ is not a float."""
     half = -exponent // 2
     if abs(exponent) <= 1000:
         return x if exponent == 0 else x * 2.0**-exponent
@@ -301,7 +301,7 @@ def scaled(x: Expression, exponent: int) -> Expression:
 def elementary(
     functions: tuple[FunctionName, ...], x: Expression, origin: Array, exponent: int
 ) -> tuple[Expression, ...]:
-    """The elementary functions that u(x) is made of, about origins by class; what they share is shared."""
+    """The elementary functions that u(x) is made of, about origins by class, with common parts shared."""
     centre = as_expression(origin)
     away = x - centre
     forms: dict[FunctionName, Callable[[], Expression]] = {
@@ -329,7 +329,7 @@ def elementary(
 
 
 def nodes(expression: Expression) -> Iterator[Expression]:
-    """Every node once, parts before what they are part of."""
+    """Every node once, parts before the nodes that contain them."""
     seen: set[int] = set()
     waiting = [(expression, False)]
     while waiting:
@@ -343,7 +343,7 @@ def nodes(expression: Expression) -> Iterator[Expression]:
 
 
 def balanced(items: list[T], join: Callable[[T, T], T]) -> T:
-    """Join items in pairs of pairs, so that a long sum is not a deep one."""
+    """Join items in pairs of pairs, so that a long sum is not deeply nested."""
     while len(items) > 1:
         joined = [join(a, b) for a, b in zip(items[::2], items[1::2], strict=False)]
         items = joined + items[len(joined) * 2 :]

@@ -10,8 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.export.alike import alike
-from suffice.export.exportable import Precision
+from suffice.export.dialects import is_utf8
 from suffice.export.expressions import (
     RULED_OUT,
     Apply,
@@ -28,13 +27,13 @@ from suffice.export.expressions import (
     balanced,
     nodes,
 )
-from suffice.export.scoring import Scoring, is_utf8
-from suffice.export.tensors import Tensors
+from suffice.export.scoring import Precision, Scoring
+from suffice.export.tensors import Tensors, alike
 
 OPSET = 18
 ML_OPSET = 4
 IR_VERSION = 9
-"""Versions that runtimes have known since 2023."""
+"""Versions that runtimes have supported since 2023."""
 OPERATORS = {
     "add": "Add",
     "subtract": "Sub",
@@ -54,7 +53,7 @@ OPERATORS = {
 }
 MANY = ("add", "logical_and", "logical_or")
 WIDEST = 256
-"""The most columns × classes that a tensor has for each row, where a sum can be cut into parts."""
+"""The most columns × classes of a tensor per row, if a sum can be split into parts."""
 
 
 def model_proto(scoring: Scoring, dtype: Precision) -> Any:
@@ -65,13 +64,13 @@ def model_proto(scoring: Scoring, dtype: Precision) -> Any:
         import onnx  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "to_onnx needs the package onnx; install it with pip install suffice[onnx]."
+            "to_onnx needs the package onnx; install it with: pip install suffice[onnx]"
         ) from error
     return _Graph(scoring, np.dtype(dtype)).model()
 
 
 class _Graph(Tensors):
-    """The scores of a model, and what is read off them."""
+    """The scores of a model, and the posterior and label computed from them."""
 
     def __init__(self, scoring: Scoring, dtype: np.dtype[Any]) -> None:
         super().__init__(scoring, dtype)
@@ -106,7 +105,7 @@ class _Graph(Tensors):
         return writers[type(node)](node, [self.write(part) for part in node.parts])
 
     def add_up(self, root: Expression) -> str:
-        """The sum of all terms of a score, those of many columns together."""
+        """The sum of all terms of a score, with similar terms of many columns computed together."""
         terms = _terms(root)
         added = []
         for group in alike(terms):
@@ -198,7 +197,7 @@ class _Graph(Tensors):
             found = unseen
         else:
             same = self.cast(self.add("Equal", cell, self.constant(np.array([values]))), np.int64)
-            # At most one level is equal, so the sum of its place − n is that, or 0 where none is.
+            # At most one level is equal, so the sum is its place − n, or 0 if none is.
             marked = self.add("Mul", same, self.constant((places - n)[np.newaxis]))
             summed = self.add("ReduceSum", marked, self.constant(np.array([1])), keepdims=1)
             found = self.add("Add", summed, unseen)
@@ -211,7 +210,7 @@ class _Graph(Tensors):
     def _stack(self, terms: tuple[Expression, ...]) -> tuple[str, list[int]]:
         """Terms side by side, and their order there.
 
-        It is (n, terms) of numbers, and (n, terms, classes) where some are vectors.
+        The shape is (n, terms) for numbers, and (n, terms, classes) if some are vectors.
         """
         place = tuple(id(term) for term in terms)
         if place not in self._stacks:
@@ -283,7 +282,7 @@ class _Graph(Tensors):
         return self._proto(labels.dtype)
 
     def _repeated(self, scores: str) -> str:
-        """The same scores for every row of the first column, where no column is read."""
+        """The same scores for every row of the first column, for scores that read no column."""
         if not self.inputs:
             self.input(self.scoring.column_names()[0], self.dtype, 1)
         n_rows = self.add("Shape", self.inputs[0].name, start=0, end=1)
@@ -306,7 +305,7 @@ class _Graph(Tensors):
 
 
 def _terms(node: Expression) -> list[Expression]:
-    """The terms of a sum, those of sums within it too."""
+    """The terms of a sum, including those of nested sums."""
     if isinstance(node, Apply) and node.function == "add":
         return [term for part in node.arguments for term in _terms(part)]
     return [node]
@@ -316,6 +315,6 @@ def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
     """The classes as a tensor can hold them."""
     if classes.dtype.kind in "OUT":
         if not all(map(is_utf8, classes.tolist())):
-            raise ValueError("a class whose text is no UTF-8 cannot be written as ONNX; rename it.")
+            raise ValueError("a class whose name is not valid UTF-8 cannot be written as ONNX; rename it.")
         return np.array(classes.tolist(), dtype=object)
     return classes if classes.dtype.kind in "fb" or classes.dtype == np.uint64 else classes.astype(np.int64)

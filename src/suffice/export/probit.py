@@ -83,13 +83,13 @@ _FAR_ERFC = (
 
 
 def log_probit_expression(a: Expression) -> Expression:
-    """log Φ(a) in arithmetic, logarithm and exponential alone, for languages without Φ or erf."""
+    """log Φ(a) written with arithmetic, log and exp only."""
     z = Clip(absolute(a) * float(np.sqrt(0.5)), 0.0, 1e40)
     square_of_z = square(z)
     near = log(0.5 - 0.5 * z * _quotient(square_of_z, _ERF))
     tail = Where(z < 8.0, _quotient(z, _ERFC), _quotient(z, _FAR_ERFC))
     below = Where(z < 1.0, near, log(0.5 * tail) - square_of_z)
-    # Some databases raise where exp underflows, and so far out 1 − Φ is nothing.
+    # Some databases raise an error where exp underflows, and this far out 1 − Φ is 0.
     above = Where(below < -700.0, as_expression(0.0), log1p(0.0 - exp(below)))
     return Where(a < 0.0, below, above)
 

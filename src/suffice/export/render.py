@@ -1,4 +1,4 @@
-"""Expressions as SQL text, class by class; what is used more than once becomes a column."""
+"""Expressions as SQL text, class by class; expressions used more than once become columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from suffice.export.expressions import (
 from suffice.export.scoring import InputColumn
 
 SHORT = 40
-"""Text up to this length is repeated rather than given a column of its own."""
+"""Text up to this length is repeated rather than made a column."""
 INFIX = {
     "subtract": "-",
     "divide": "/",
@@ -39,7 +39,7 @@ INFIX = {
 JOINED = {"add": "+", "logical_and": "AND", "logical_or": "OR"}
 CALLS = {"log": "LN", "exp": "EXP", "sin": "SIN", "floor": "FLOOR", "absolute": "ABS"}
 SMALLEST_ROOT = 1e-100
-"""Added before squaring where the square of less would be an error; to larger numbers it adds nothing."""
+"""Added before squaring where the square of a smaller number is an error; larger ones do not change."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Renderer:
         self._shared = 0
 
     def _count_uses(self) -> None:
-        """How often each node's text would occur, were nothing shared."""
+        """Count how often the text of each node would occur if nothing were shared."""
         seen: set[int] = set()
         waiting = list(self.roots)
         while waiting:
@@ -81,7 +81,7 @@ class Renderer:
                     continue
                 repeated = node.is_vector and not part.is_vector
                 times = self.n_classes if repeated else 1
-                # The text of these holds their parts more than once.
+                # The text of these nodes contains that of their parts more than once.
                 self._uses[id(part)] += times * (2 if isinstance(node, (SquaredNorm, Clip)) else 1)
                 waiting.append(part)
 
@@ -96,7 +96,7 @@ class Renderer:
         return self._written[place]
 
     def _column(self, text: Text) -> Text:
-        """A shared column that holds what the text says."""
+        """A shared column that holds the value of the text."""
         while len(self.layers) <= text.layer:
             self.layers.append([])
         name = f"t{self._shared}"
@@ -150,7 +150,7 @@ class Renderer:
         return _text(f"CASE WHEN {condition.sql} THEN {yes.sql} ELSE {no.sql} END", condition, yes, no)
 
     def _clip(self, node: Clip, k: int) -> Text:
-        # Not LEAST and GREATEST: to some databases the least of 1 and NULL is 1.
+        # Not LEAST and GREATEST: in some databases the least of 1 and NULL is 1.
         inner, low, high = self(node.inner, k), self._number(node.low), self._number(node.high)
         sql = inner.sql
         return _text(

@@ -1,19 +1,23 @@
-"""What the exporters know of a model: its columns, its classes and the expression of its scores."""
+"""What the exporters know about a model: its columns, its classes and the expression of its scores."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from suffice.export.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
 from suffice.tables.columns import Kind
 
+Output = Literal["proba", "label", "scores"]
+"""What a query returns."""
+Precision = Literal["float64", "float32"]
+"""The numbers that go into a graph and come out of it."""
 LARGEST_WHOLE = 2**53
-"""Whole numbers up to here are floats."""
+"""Integers up to here are exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,9 @@ class InputColumn:
     position: int
     name: str
     kind: Kind
-    """What its cells are; "level" is text."""
+    """The kind of its cells; "level" is text."""
     wide: bool = False
-    """Whether its levels are whole numbers that are no floats."""
+    """Whether its levels are integers too large to be exact as floats."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Scoring:
     names: tuple[Hashable, ...]
     named: bool
     kinds: tuple[Kind | None, ...]
-    """What the cells of each column were, where it is known."""
+    """The kind of the cells of each column, if known."""
     classes: NDArray[Any]
     score: Score
 
@@ -70,25 +74,23 @@ class Scoring:
             return InputColumn(position, name, "boolean")
         if types - {int, float}:
             raise ValueError(
-                f"column {name!r} mixes text, numbers or booleans as levels, and elsewhere a column has one "
-                "type; convert it to text before fitting."
+                f"column {name!r} mixes text, numbers or booleans, but a column of a database or of ONNX has "
+                "one type; convert it to text before fitting."
             )
         wide = any(abs(level) > LARGEST_WHOLE for level in levels)
         return InputColumn(position, name, known if known not in (None, "level") else "number", wide)
 
     def column_names(self, renamed: Sequence[str] | None = None) -> list[str]:
-        """What the columns are called elsewhere: as before, renamed, or x0, x1, … for those of an array."""
+        """The names of the columns: as in the data, renamed, or x0, x1, … for those of an array."""
         if renamed is None:
             return [str(name) if self.named else f"x{name}" for name in self.names]
         if isinstance(renamed, str) or not all(isinstance(name, str) for name in renamed):
-            raise TypeError("columns must be a list of names, one for each column the model was fitted on.")
+            raise TypeError(
+                "columns must be a list of names, one for each column that the model was fitted on."
+            )
         if len(renamed) != len(self.names):
             raise ValueError(
-                f"columns names {len(renamed)} columns, but the model was fitted on {len(self.names)}."
+                f"columns must have one name for each column that the model was fitted on, {len(self.names)} "
+                f"in all, got {len(renamed)}."
             )
         return list(renamed)
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a text can be written at all: half of a surrogate pair cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)

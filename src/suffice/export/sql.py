@@ -1,7 +1,7 @@
-"""A model as one SELECT: cells, shared columns, scores, and the posterior read off them.
+"""A model as one SELECT: cells, shared columns, scores, and the posterior computed from them.
 
-Every step is a common table expression with short names of its own (x cells, k keys, t shared columns, a
-scores, o orders), so that no name of the user's table can meet one of ours.
+Every step is a common table expression with its own short names (x cells, k keys, t shared columns, a
+scores, o orders), so that no name in the user's table can clash with one of ours.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from suffice.export.dialects import DIALECTS, Dialect
-from suffice.export.exportable import Output
 from suffice.export.expressions import RULED_OUT, balanced
 from suffice.export.render import Renderer
-from suffice.export.scoring import Scoring
+from suffice.export.scoring import Output, Scoring
 
 NEGLIGIBLE = -700.0
-"""Nats below the best class from which a posterior counts as 0: some databases raise where exp underflows."""
+"""Nats below the best class at which a posterior counts as 0: some databases raise where exp underflows."""
 ARGUMENTS = 50
-"""The most arguments that one call is given."""
+"""The most arguments in one call."""
 
 
 def query(
@@ -44,9 +43,9 @@ def query(
 def _names(argument: str, given: str | Sequence[str]) -> list[str]:
     names: Any = [given] if isinstance(given, str) else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{argument} must be a name or a sequence of names, got {given!r}.")
+        raise TypeError(f"{argument} must be a string or a sequence of strings, got {given!r}.")
     if argument == "table" and not names:
-        raise ValueError("table must name a table.")
+        raise ValueError("table must not be empty; pass the name of a table.")
     return list(names)
 
 
@@ -88,7 +87,7 @@ class _Query:
         return self._results(labels, output)
 
     def _results(self, labels: list[Any], output: Output) -> str:
-        """The last steps: from scores a and their maximum m to what was asked for."""
+        """The last steps: from the scores a and their maximum m to the requested output."""
         dialect = self.dialect
         if output == "label":
             branches = " ".join(
@@ -113,7 +112,7 @@ class _Query:
         self.steps.append(self.dialect.common_table.format(name=name, select=select))
 
     def _step_name(self, number: int) -> str:
-        """A name that no part of the table has: a step must not read itself."""
+        """A name that differs from every part of the table, since a step must not read itself."""
         prefix = "step"
         while any(part.lower().startswith(prefix) for part in self.table):
             prefix += "_"
@@ -131,7 +130,7 @@ class _Query:
         return "\n".join([f"WITH {chain}", f"SELECT {', '.join(shown)}", f"FROM {last}"])
 
     def _distinct(self, name: str, taken: set[str]) -> str:
-        """A result name that fits the database and was not given before, whatever the case of its letters."""
+        """A name for a result that the database allows and that is not taken yet, ignoring case."""
         name = name.replace("\0", "_")
         if self.dialect.plain_names:
             name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -146,7 +145,7 @@ class _Query:
             suffix = f"_{number}"
 
     def _extreme(self, function: str, names: list[str]) -> str:
-        """The greatest or least of any number of values, in calls of few arguments."""
+        """The greatest or least of any number of values, in calls with few arguments."""
         while len(names) > 1:
             groups = [names[i : i + ARGUMENTS] for i in range(0, len(names), ARGUMENTS)]
             names = [f"{function}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups]

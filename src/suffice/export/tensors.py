@@ -1,17 +1,23 @@
-"""What an ONNX graph is made of: nodes, constants, and columns as (n, columns) tensors of float64."""
+"""The parts of an ONNX graph: nodes, constants, columns as (n, columns) tensors of float64, and which terms
+differ only in their column and their numbers, so that one tensor operation computes many of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from suffice.export.expressions import Apply, Cell, Clip, Expression, Linear, Missing, Number, Where, nodes
 from suffice.export.scoring import Scoring
+
+ELEMENTWISE = (Number, Cell, Missing, Apply, Clip, Where, Linear)
+"""The nodes that can be computed for many columns at once."""
 
 
 class Tensors:
-    """The nodes, constants and inputs of a graph as they are added, under names of their own."""
+    """The nodes, constants and inputs of a graph, named as they are added."""
 
     def __init__(self, scoring: Scoring, dtype: np.dtype[Any]) -> None:
         from onnx import helper, numpy_helper
@@ -37,7 +43,7 @@ class Tensors:
         self._declare_inputs()
 
     def add(self, operator: str, *inputs: str, output: str | None = None, **attributes: Any) -> str:
-        """Add a node, and give the name of what it computes."""
+        """Add a node, and return the name of its output."""
         name = output or f"{self.prefix}v{len(self.nodes)}"
         self.nodes.append(self.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
@@ -56,11 +62,11 @@ class Tensors:
         return self._known[place]
 
     def type_of(self, dtype: Any) -> Any:
-        """ONNX's word for a dtype."""
+        """ONNX's name for a dtype."""
         return self.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
 
     def cast(self, name: str, dtype: Any) -> str:
-        """The same in another dtype."""
+        """The same tensor in another dtype."""
         return self.add("Cast", name, to=self.type_of(dtype))
 
     def _declare_inputs(self) -> None:
@@ -97,19 +103,47 @@ class Tensors:
     def input(self, name: str, dtype: Any, width: int) -> str:
         """Declare an input."""
         if not name:
-            raise ValueError("a column without a name cannot be an input of ONNX; name it.")
+            raise ValueError("a column with an empty name cannot be an input of an ONNX graph; rename it.")
         self.inputs.append(self.helper.make_tensor_value_info(name, self.type_of(dtype), ["n", width]))
         return name
 
     def _finite(self, name: str) -> str:
-        """NaN for infinities, which read as missing."""
+        """NaN in place of infinities, which count as missing."""
         size = self.add("Abs", name)
         finite = self.add("LessOrEqual", size, self.constant(np.finfo(np.float64).max))
         return self.add("Where", finite, name, self.constant(np.nan))
 
 
 def _free(name: str, is_free: Callable[[str], bool]) -> str:
-    """The name, with as many _ behind it as make it free."""
+    """The name, with as many _ appended as make it unused."""
     while not is_free(name):
         name += "_"
     return name
+
+
+def alike(terms: Sequence[Expression]) -> list[list[int]]:
+    """The positions of terms, grouped by form; a term without a form is alone."""
+    groups: dict[Any, list[int]] = {}
+    for place, term in enumerate(terms):
+        form = _form_of(term)
+        groups.setdefault(place if form is None else form, []).append(place)
+    return list(groups.values())
+
+
+def _form_of(term: Expression) -> tuple[Any, ...] | None:
+    """The structure of a term without its column and numbers; None unless it reads one column of numbers.
+
+    Nodes are identified by their position, so that terms of one form also share nodes in the same way.
+    """
+    places: dict[int, int] = {}
+    columns: set[int] = set()
+    form = []
+    for node in nodes(term):
+        if not isinstance(node, ELEMENTWISE):
+            return None
+        if isinstance(node, (Cell, Missing)):
+            columns.add(node.column)
+        own = node.function if isinstance(node, Apply) else node.is_vector
+        form.append((type(node), own, tuple(places[id(part)] for part in node.parts)))
+        places[id(node)] = len(places)
+    return tuple(form) if len(columns) == 1 else None

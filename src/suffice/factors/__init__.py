@@ -11,10 +11,11 @@ from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.scores import solve_counts
 from suffice.factors.counts.totals import CountTotals
-from suffice.factors.gaussian.moments import solve_scatter
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.solve import solve_gaussian
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
-from suffice.factors.levels.totals import LevelTotals, solve_levels
+from suffice.factors.levels.scores import solve_levels
+from suffice.factors.levels.totals import LevelTotals
 from suffice.factors.words.solve import solve_texts
 from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
@@ -24,10 +25,10 @@ KINDS = {
     "levels": Kind(LevelTotals, solve_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
     "counts": Kind(CountTotals, solve_counts),
-    "scatter": Kind(ScatterTotals, solve_scatter, solve_scatter),
+    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian),
     "words": Kind(WordTotals, solve_texts),
 }
-"""A family names its kind in `Family.factor`."""
+"""Every kind of factor by name; `Family.factor` names the kind of a family."""
 
 
 def solve(totals: Totals, labels: list[str], classes: NDArray[Any]) -> SolvedFactor:
@@ -38,12 +39,12 @@ def solve(totals: Totals, labels: list[str], classes: NDArray[Any]) -> SolvedFac
 def solve_from_search(
     totals: Totals, labels: list[str], classes: NDArray[Any], saved_search: Fields
 ) -> SolvedFactor | None:
-    """The parameters from what a search found when they were saved; None where there is no search."""
+    """The parameters from a saved search; None if the kind is solved without one."""
     solve_saved = KINDS[totals.family.factor].solve_from_search
     if solve_saved is not None:
         return solve_saved(totals, labels, classes, saved_search)
     if len(saved_search):
-        raise saved_search.error("", "belongs to a search, and there was none.")
+        raise saved_search.error("", "holds the result of a search, but this family is solved without one.")
     return None
 
 

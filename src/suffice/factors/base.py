@@ -1,6 +1,7 @@
-"""A factor: one family on some columns. Its sums (`Totals`) and its solved parameters (`SolvedFactor`).
+"""A factor: one family on some columns. Its sums, its solved parameters, and its kind.
 
-Nothing above this room knows which kind of factor it holds. A kind of sums is one file here.
+Each kind of factor is a folder beside this file: columns, levels, counts, words, gaussian. The kinds do not
+import each other; `factors/__init__.py` lists them, and the rooms above use a factor through these classes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,25 +19,10 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Gaps, Score
 from suffice.factors.scores import Scores
 from suffice.families import Family
-from suffice.kernels.choose import contiguous, first_infinity, infinity_refusal, read_only, row_parts
 from suffice.storage import Fields
 
 Block = Any
 """A batch of a factor's columns: an (n, d) array with NaN for missing, a sparse array, or Levels."""
-SQUARABLE = 2.0**480
-"""Sums of squares of numbers up to this are floats."""
-
-
-class OutsideSupportError(ValueError):
-    """A value that a family does not take; says of which column, and the cure."""
-
-    @classmethod
-    def of(cls, label: str, value: Any, family: Family, cure: str | None = None) -> Self:
-        """Where rows are learnt, no other cure is needed than to change them or the family."""
-        cure = cure or "mend or remove it, or choose another family with families="
-        return cls(
-            f"{label}: the value {value} is outside {family.name}, which takes {family.support_name}; {cure}."
-        )
 
 
 class Totals(ABC):
@@ -59,16 +44,18 @@ class Totals(ABC):
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
-        """Read a batch and refuse what cannot be summed, changing nothing; what is returned adds it.
+        """Read a batch, or raise for values that cannot be summed; the function returned adds the batch.
 
-        It adds to these sums once they have room for n_classes. Classes not known yet come last.
+        Neither the call nor an error changes these sums: their state, levels and vocabulary included, is the
+        same before and after, byte for byte, so a batch that another factor refuses leaves no trace. The
+        function returned takes these sums, once they have room for n_classes; new classes come last.
         """
         self.refuse(block, labels, classes)
         return lambda totals: totals.update(block, classes, weights)
 
     @abstractmethod
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        """Raise for values that cannot be summed, naming the column, the value and the cure."""
+        """Raise for values that cannot be summed, naming column, value and cure. Change nothing."""
 
     @abstractmethod
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
@@ -84,14 +71,14 @@ class Totals(ABC):
 
     @abstractmethod
     def take_classes(self, index: Codes) -> Self:
-        """A copy with these classes; −1 stands for a class without rows."""
+        """A copy with these classes; −1 is a class without rows."""
 
     @abstractmethod
     def take_columns(self, index: Codes) -> Self:
-        """A copy with these columns; −1 stands for a column without rows."""
+        """A copy with these columns; −1 is a column without rows."""
 
     def with_family(self, family: Family) -> Self:
-        """The same sums for a family that differs in settings of solving only."""
+        """The same sums for a family that differs only in settings used when solving."""
         other = copy(self)
         other.family = family
         return other
@@ -106,16 +93,16 @@ class Totals(ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays, by name; what the sums weigh."""
+        """All arrays by name, which is all the memory the sums take."""
 
     def state(self) -> dict[str, Any]:
-        """All that the sums are, as a file holds it."""
+        """The whole state of the sums, as it is saved."""
         return dict(self.arrays())
 
     @classmethod
     @abstractmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
-        """The sums from their state, or `SufficeFileError` where it is none."""
+        """The sums from a saved state; `SufficeFileError` if it is not valid."""
 
     @abstractmethod
     def presence(self) -> Array:
@@ -123,12 +110,12 @@ class Totals(ABC):
 
     @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
-        """Why no data of this total weight, and so many rows per class, could give these sums, or None."""
+        """Why no data with this total weight and these rows per class could give these sums, or None."""
 
 
 @dataclass(frozen=True)
 class Regularized:
-    """A parameter that had no maximum likelihood, and what was done instead."""
+    """A parameter without a maximum-likelihood estimate, and what was done instead."""
 
     column: str
     label: Any
@@ -150,7 +137,7 @@ class Separation:
 
     @classmethod
     def of_independent(cls, kl: Array, bhattacharyya: Array) -> Separation:
-        """Of columns that are independent given the class, rounding below 0 taken away."""
+        """The separation by columns independent given the class; negative rounding errors become 0."""
         kl, bhattacharyya = np.maximum(kl, 0.0), np.maximum(bhattacharyya, 0.0)
         return cls(kl, bhattacharyya, kl.sum(axis=0), bhattacharyya.sum(axis=0))
 
@@ -175,11 +162,11 @@ class SolvedFactor(ABC):
     ignores_priors: bool = False
     """Whether the scores rank the classes without their priors."""
     is_given_length: bool = False
-    """Whether the density is one of counts given their sum."""
+    """Whether the density is that of counts given their sum."""
     regularized: list[Regularized]
 
     def saved_search(self) -> dict[str, Any]:
-        """What a file keeps of the parameters: nothing, unless they took a search."""
+        """The part of the parameters that is saved: nothing, unless solving took a search."""
         return {}
 
     @property
@@ -191,15 +178,15 @@ class SolvedFactor(ABC):
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Add log p(x | C_k) to the scores; `base=False` leaves out log h(x), equal for all classes.
 
-        Rows are scored alike in any part of a table, and parts are scored side by side. Infinite numbers
-        are refused.
+        A row has the same scores in any part of a table, and parts are scored in parallel. Infinite numbers
+        raise an error.
         """
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         """The scores as an expression over cells, from which SQL and ONNX are written."""
         raise ValueError(
             f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
-            "families={…: None}, or score such rows with this library."
+            "families={…: None}, or score the rows in Python."
         )
 
     @abstractmethod
@@ -208,10 +195,10 @@ class SolvedFactor(ABC):
 
     @abstractmethod
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The cells that count in the scores, and those ignored since the model never gives them, (n, d)."""
+        """Which cells count in the scores, and which are ignored as outside the support, both (n, d)."""
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
-        """If some columns are Gaussian: how many vary, and the log density of each class at its mean."""
+        """If the columns are Gaussian: how many vary, and the log density of each class at its mean."""
         return None
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
@@ -238,67 +225,18 @@ class SolvedFactor(ABC):
 
 @dataclass(frozen=True)
 class Kind:
-    """How the statistics of some families are summed, and how the sums are solved."""
+    """How the statistics of a family are summed, and how the sums are solved."""
 
     totals: type[Totals]
     solve: Callable[[Any, list[str], NDArray[Any]], SolvedFactor]
-    """(totals, labels, classes) → parameters: maximum likelihood after smoothing. Messages name columns and
-    classes."""
+    """(totals, labels, classes) → parameters: maximum likelihood after smoothing. Labels and classes are for
+    messages."""
     solve_from_search: Callable[[Any, list[str], NDArray[Any], Fields], SolvedFactor] | None = None
-    """The same from the `saved_search` of parameters that take one."""
-
-
-def place_origins(
-    kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
-) -> None:
-    """Write the first value observed in each class and column that is `wanted`; few rows are read for it."""
-    for rows in row_parts(*values.shape):
-        if not wanted.any():
-            break
-        kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
-
-
-def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array | None:
-    """What no |x − c| of a column exceeds, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
-
-    None where a square leaves the floats.
-    """
-    least = 1.0 if weights is None else float(weights.min(initial=np.inf))
-    with np.errstate(over="ignore"):
-        size = np.sqrt(second.max(axis=0, initial=0.0) / least)
-    vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
-    return None if ((size > SQUARABLE) | vanishes).any() else size
-
-
-def refuse_infinities(block: Block, labels: list[str]) -> None:
-    """Raise for ±inf; sparse blocks were looked through when they were read."""
-    found = first_infinity(block) if isinstance(block, np.ndarray) else None
-    if found is not None:
-        row, column = found
-        raise ValueError(infinity_refusal(labels[column], row, block[row, column]))
-
-
-def active_columns(values: Array, active: NDArray[Any]) -> Array:
-    """The columns that scores read: a mask or positions. Not copied where that is all of them."""
-    taken = len(active) if active.dtype != np.bool_ else int(active.sum())
-    return values if taken == values.shape[1] else values[:, active]
-
-
-def holds_infinity_beside(values: Array, active: NDArray[Any]) -> bool:
-    """Whether a column that scores do not read holds an infinity."""
-    beside = np.ones(values.shape[1], dtype=np.bool_)
-    beside[active] = False
-    return bool(beside.any()) and bool(np.isinf(values[:, beside]).any())
-
-
-def first_offence(bad: NDArray[np.bool_]) -> tuple[int, int]:
-    """Row and column of the first True cell, in column order."""
-    column = int(np.argmax(bad.any(axis=0)))
-    return int(np.argmax(bad[:, column])), column
+    """The same, from the `saved_search` of kinds that are solved by a search."""
 
 
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
-    """`take` in which −1 gives zeros."""
+    """`np.take`, with zeros where the index is −1."""
     taken = np.take(array, np.maximum(index, 0), axis=axis) if array.shape[axis] else None
     if taken is None:
         shape = list(array.shape)
@@ -308,31 +246,3 @@ def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
     if absent.any():
         taken[(slice(None),) * axis + (absent,)] = 0
     return taken
-
-
-def impossible(weight: Array, support: Counts, size: float) -> NDArray[np.bool_]:
-    """Where a weight and its number of rows contradict each other, rounding aside."""
-    none_left = (support == 0) & (np.abs(weight) > 1e-9 * size)
-    return np.asarray((support < 0) | ((support > 0) & (weight <= 0)) | none_left)
-
-
-def within(a: Array, b: Array, rtol: float, size: float) -> bool:
-    """Whether sums agree: exactly for rtol = 0, else relative to themselves and to the largest weight."""
-    return bool(np.all(np.abs(a - b) <= rtol * (np.abs(a) + np.abs(b) + size)))
-
-
-def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
-    """Log α/(N + α(L + 1)) for what was never seen, and the log share left for the rest."""
-    total = weight + alpha * (n_levels + 1)
-    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
-    with np.errstate(divide="ignore"):
-        return np.log(unseen), np.log1p(-unseen)
-
-
-def refuse_errors(family: Family, label: str) -> None:
-    """Refuse to export a family that raises for what it has not seen: a query cannot."""
-    if family.unseen == "error":
-        raise ValueError(
-            f"{label}: {family.name} has unseen='error', and neither SQL nor ONNX can raise an error for one "
-            f"row; fit BayesClassifier with {family.name}(unseen='ignore')."
-        )

@@ -1,9 +1,9 @@
-"""Joint scores a_k(x) = log p(x | C_k) + log p(C_k), and what is read off them.
+"""Joint scores a_k(x) = log p(x | C_k) + log p(C_k), from which posteriors are computed.
 
-With alpha = 0 a score may be infinite: a level never seen in the class, a value off a class that was
-constant. Each such cell counts in `order`, the power of alpha with which the density vanishes as
-alpha → 0⁺, and leaves a finite part; the posterior is the limit: lowest order first, then the finite
-parts. Nothing is NaN.
+With alpha = 0 a score may be infinite: a level never seen in the class, a value that differs from the only
+value of its class. Such a cell adds to `order`, the power of alpha with which the density vanishes as
+alpha → 0⁺, and leaves a finite part. The posterior is the limit: lowest order first, then the finite parts.
+Nothing is NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from suffice.arrays import Array
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
 CERTAIN = -(2.0**-20)
-"""The order of a cell on a point of infinite density: it decides among classes equally possible."""
+"""The order of a cell at a point of infinite density: it decides between equally possible classes."""
 
 
 @dataclass
@@ -47,8 +47,16 @@ class Scores:
         return np.where((self.order < 0) & ~np.isneginf(self.finite), np.inf, joint)
 
     def comparable(self) -> Array:
-        """Scores whose softmax is the posterior: of the possible classes, only those of the lowest order."""
+        """Scores whose softmax is the posterior: −inf for all classes but those of the lowest order."""
         if self.order is None:
             return self.finite
         order = np.where(np.isneginf(self.finite), np.inf, self.order)
         return np.where(order == order.min(axis=1, keepdims=True), self.finite, -np.inf)
+
+
+def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
+    """Log α/(N + α(L + 1)), the share of an unseen value, and the log share left for the rest."""
+    total = weight + alpha * (n_levels + 1)
+    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
+    with np.errstate(divide="ignore"):
+        return np.log(unseen), np.log1p(-unseen)

@@ -10,6 +10,7 @@ from scipy import special
 from suffice.arrays import Array
 
 _LARGE = 20.0
+LOG_TWO = float(np.log(2.0))
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 
 
@@ -77,7 +78,7 @@ def x_minus_log1p(x: Array) -> Array:
 
 def log1mexp(x: Array) -> Array:
     """Log(1 − eˣ) of a negative x, with all its digits near 0 and far from it."""
-    near = x > -np.log(2.0)
+    near = x > -LOG_TWO
     return np.where(near, np.log(-np.expm1(np.where(near, x, -1.0))), np.log1p(-np.exp(np.minimum(x, -0.5))))
 
 
@@ -159,7 +160,7 @@ def newton_in_log(
 ) -> Array:
     """Solve residual(a) = 0 for positive a by Newton steps in log a, each at most a factor e⁴.
 
-    `residual_and_slope` gives the residual and its derivative with respect to log a.
+    `residual_and_slope` returns the residual and its derivative with respect to log a.
     The error after a step is about its square, so the last step may be as large as `tolerance`.
     Raises SolveError when some entry has not converged after `max_steps`.
     """

@@ -26,7 +26,6 @@ from suffice.kernels.cells import row_patterns
 from suffice.kernels.choose import import_kernels_for
 from suffice.links import log_sum
 from suffice.model.solution import SolvedModel
-from suffice.model.summarize import read_blocks
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table
 from suffice.text import Documents
@@ -52,7 +51,7 @@ def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int]
         )
     log_p = log_sum(solution.scores(table, base=True).joint())
     result = np.ones(table.n_rows)
-    drawn_blocks = cache(lambda: read_blocks(draw(DRAWN_ROWS), solution.schema))
+    drawn_blocks = cache(lambda: solution.schema.blocks(draw(DRAWN_ROWS)))
     observed, ignored = solution.observed(table)
     patterns = [(seen, rows) for seen, rows in row_patterns(observed) if seen.any()]
     import_kernels_for(len(patterns) * DRAWN_ROWS * observed.shape[1])

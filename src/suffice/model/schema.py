@@ -11,9 +11,12 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.factors import KINDS
+from suffice.factors import KINDS, Block
+from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.storage import Fields, Scalars, Setting
+from suffice.tables.table import Table
+from suffice.tables.wording import aligned
 
 
 class Column(NamedTuple):
@@ -154,6 +157,24 @@ class Schema:
                 return column
         raise KeyError(name)
 
+    def blocks(self, table: Table) -> list[Block]:
+        """The cells of each factor, in the form it reads; infinities are for it to refuse."""
+        blocks: list[Block] = []
+        for factor in self.factors:
+            columns = factor.columns
+            everything = len(columns) == table.n_columns
+            if factor.reads == "levels":
+                blocks.append(table.level_cells(columns.tolist()))
+            elif factor.reads == "documents":
+                blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
+            elif table.sparse is not None:
+                blocks.append(table.sparse if everything else table.sparse[:, columns])
+            elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
+                blocks.append(cells)
+            else:
+                blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
+        return blocks
+
     def difference(self, other: Schema) -> str | None:
         """The first column in which the two differ, in words; an undecided column fits any family."""
         if self.columns == other.columns:
@@ -192,7 +213,7 @@ class Schema:
             columns[position] = old._replace(family=family, reason="chosen by families=")
         return Schema(tuple(columns), self.named)
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """The columns, as a file holds them: what many share is written once."""
         families = list(dict.fromkeys(column.family for column in self.columns))
         reasons = list(dict.fromkeys(column.reason for column in self.columns))
@@ -214,7 +235,7 @@ class Schema:
         return state | {"names": Scalars(list(self.names)) if plain else Setting(list(self.names))}
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Schema:
+    def _from_fields(cls, fields: Fields) -> Schema:
         """The columns from their state."""
         families, reasons = fields.setting("families"), fields.setting("reasons")
         if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
@@ -271,10 +292,8 @@ class Schema:
     def __repr__(self) -> str:
         rows = [("column", "family", "why"), *self._rows()]
         shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
-        widths = [max(len(row[i]) for row in shown) for i in range(2)]
-        lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in shown]
-        rule = f"{'─' * widths[0]}  {'─' * widths[1]}  {'─' * max(len(row[2]) for row in shown)}"
-        return "\n".join([lines[0], rule, *lines[1:]])
+        rule = ["─" * max(map(len, column)) for column in zip(*shown, strict=True)]
+        return "\n".join(aligned([shown[0], rule, *shown[1:]], left=3))
 
     def _repr_html_(self) -> str:
         body = "".join(
@@ -287,7 +306,7 @@ class Schema:
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
     return {
-        name: value.state() if isinstance(value, Schema) else Setting(value)
+        name: value._to_fields() if isinstance(value, Schema) else Setting(value)
         for name, value in settings.items()
     }
 
@@ -296,6 +315,6 @@ def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
     """The arguments of these names."""
     fields.require(names)
     return {
-        name: Schema.from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
         for name in names
     }

@@ -18,11 +18,9 @@ from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import import_kernels_for, row_parts
 from suffice.links import softmax
-from suffice.model.evidence import ColumnEvidence
-from suffice.model.explanation import Explanation
+from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.statistics import Accumulator, Statistics
-from suffice.model.summarize import read_blocks
 from suffice.storage import Fields
 from suffice.tables.container import Container
 from suffice.tables.table import Table
@@ -130,7 +128,7 @@ class SolvedModel:
         scores = Scores(np.empty((table.n_rows, len(self.classes))) if into is None else into)
         scores.finite[:] = self.offset
         for factor, labels, block in zip(
-            self.factors, self.factor_labels, read_blocks(table, self.schema), strict=True
+            self.factors, self.factor_labels, self.schema.blocks(table), strict=True
         ):
             factor.add_scores(block, labels, scores, base=base)
         return scores
@@ -180,7 +178,7 @@ class SolvedModel:
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
         result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
-        blocks = read_blocks(table, self.schema)
+        blocks = self.schema.blocks(table)
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
@@ -193,7 +191,7 @@ class SolvedModel:
         """The cells that count in the scores, and those ignored since the model never gives them."""
         seen = np.zeros((table.n_rows, len(self.schema)), dtype=np.bool_)
         ignored = np.zeros_like(seen)
-        blocks = read_blocks(table, self.schema)
+        blocks = self.schema.blocks(table)
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
@@ -214,7 +212,7 @@ class SolvedModel:
             container=table.container,
         )
 
-    def evidence(self, container: Container) -> ColumnEvidence:
+    def separation(self, container: Container) -> ColumnEvidence:
         """How far apart the columns hold the classes."""
         self.require_density("evidence")
         d, k = len(self.schema), len(self.classes)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors import KINDS, Block, Totals
-from suffice.factors.base import gather, impossible, within
+from suffice.factors.base import gather
+from suffice.factors.checks import impossible, within
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
@@ -291,12 +292,12 @@ class Statistics(Saved):
         kind = fields.text("class")
         if kind != "Statistics":
             raise SufficeFileError(f"the file holds no statistics but a {kind!r}; suffice.load reads it.")
-        return cls.from_fields(fields)
+        return cls._from_fields(fields)
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the statistics are, as a file holds it."""
         return {
-            "schema": self.schema.state(),
+            "schema": self.schema._to_fields(),
             "classes": state_of_labels(self.classes),
             "weight": self.weight,
             "support": self.support,
@@ -304,9 +305,9 @@ class Statistics(Saved):
         }
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Statistics:
+    def _from_fields(cls, fields: Fields) -> Statistics:
         """The statistics from their state."""
-        schema = Schema.from_fields(fields.branch("schema"))
+        schema = Schema._from_fields(fields.branch("schema"))
         classes = labels_from_fields(fields.branch("classes"))
         n_classes = len(classes)
         parts = zip(schema.factors, fields.branches("totals", len(schema.factors)), strict=True)

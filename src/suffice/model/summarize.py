@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Array, Codes, Counts
-from suffice.factors import Block
-from suffice.factors.words.totals import TextBlock
+from suffice.arrays import Codes, Counts
 from suffice.model.infer import Families, choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.files import LabelledBatch, LabelledFiles, is_source
-from suffice.tables.table import Table, is_frame, read_labels, read_table
+from suffice.tables.table import Table, read_table
+from suffice.tables.targets import checked_weights, read_labels, split_target
 
 MOST_NUMBERS = 1 << 12
 """The range of whole-number labels that are counted."""
@@ -127,7 +126,7 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; refuse before changing anything."""
-        blocks = read_blocks(self.kept_table(), accumulator.schema)
+        blocks = accumulator.schema.blocks(self.kept_table())
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def kept_table(self) -> Table:
@@ -135,52 +134,6 @@ class LabelledRows:
         if self.kept is not None:
             self.table, self.kept = self.table.take(self.kept), None
         return self.table
-
-
-def read_blocks(table: Table, schema: Schema) -> list[Block]:
-    """The cells of each factor of a schema, in the form it reads; infinities are for it to refuse."""
-    blocks: list[Block] = []
-    for factor in schema.factors:
-        columns = factor.columns
-        everything = len(columns) == table.n_columns
-        if factor.reads == "levels":
-            blocks.append(table.level_cells(columns.tolist()))
-        elif factor.reads == "documents":
-            blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
-        elif table.sparse is not None:
-            blocks.append(table.sparse if everything else table.sparse[:, columns])
-        elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
-            blocks.append(cells)
-        else:
-            blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
-    return blocks
-
-
-def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
-    """Weights as floats: one per row, finite, not negative, not all zero."""
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, one for each row of X.") from None
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows.")
-    bad = ~np.isfinite(weights) | (weights < 0)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"sample_weight is {weights[row]} at row {row}; weights must be finite and not negative "
-            "(to take rows away again, use forget)."
-        )
-    if n_rows and not (weights > 0).any():
-        raise ValueError("sample_weight is zero for every row, so no row counts.")
-    with np.errstate(over="ignore"):
-        if not np.isfinite(weights.sum()):
-            raise ValueError(
-                "sample_weight adds up to more than a float can hold; divide all weights by one number."
-            )
-    return weights
 
 
 def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
@@ -206,17 +159,3 @@ def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
         raise TypeError(f"the labels mix types that do not compare: {', '.join(kinds)}; use one.") from None
     codes = places.reshape(-1) if codes is None else places.reshape(-1)[codes]
     return labels, codes, np.bincount(codes, minlength=len(labels))
-
-
-def split_target(X: Any, target: str) -> tuple[Any, Any]:
-    """The other columns and the target column of a frame."""
-    if not is_frame(X):
-        raise ValueError(
-            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
-        )
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    if target not in frame.columns:
-        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
-    return frame.drop(target).to_native(), frame[target].to_native()

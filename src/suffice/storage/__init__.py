@@ -1,7 +1,7 @@
-"""Files: a tree of named values and arrays, written as one safetensors file that cannot run code."""
+"""Files: a tree of named values and arrays in one safetensors file, which cannot run code."""
 
-from suffice.storage.fields import Fields, Path, Scalars, Setting, read
+from suffice.storage.fields import Fields, Scalars, Setting
 from suffice.storage.format import SufficeFileError
-from suffice.storage.saved import CLASSES, Saved
+from suffice.storage.saved import CLASSES, Path, Saved, read
 
 __all__ = ["CLASSES", "Fields", "Path", "Saved", "Scalars", "Setting", "SufficeFileError", "read"]

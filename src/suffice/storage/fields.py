@@ -1,13 +1,11 @@
-"""A tree of named values and arrays: how the parts of a model are written, and read again with every check.
+"""A tree of named values and arrays: how the parts of a model are written, and read back with every check.
 
-What is saved is a dict by name of dicts and lists of dicts (branches), arrays (tensors, named by their path),
-`Scalars` (texts and numbers side by side, as UTF-8 bytes and offsets) and `Setting`s (JSON).
+A tree is a dict of dicts and lists of dicts (branches), arrays (tensors, named by their path), `Scalars`
+(strings and numbers mixed, stored as UTF-8 bytes and offsets) and `Setting`s (JSON).
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
@@ -15,14 +13,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from suffice.storage.format import SufficeFileError, Tensors, pack, unpack
-from suffice.storage.replacing import replacing
+from suffice.storage.format import Buffer, SufficeFileError, Tensors, pack, unpack
 from suffice.storage.settings import Known, encode
 
-Path = str | os.PathLike[str] | IO[bytes]
 Shape = tuple[int | None, ...]
 KINDS = (str, int, float, bool)
-"""The kinds of scalars, by their number in a file."""
+"""The types of scalars; a file refers to them by their position."""
 
 
 @dataclass(frozen=True)
@@ -34,40 +30,21 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scalars:
-    """Many plain values: texts, whole numbers, floats and truth values, side by side."""
+    """Many plain values: strings, integers, floats and booleans, mixed."""
 
     values: list[Any]
 
 
-def write(path: Path, content: Mapping[str, Any]) -> None:
-    """Save a tree. The old file stays as it is until the new one is whole."""
+def packed(content: Mapping[str, Any]) -> list[Buffer]:
+    """The bytes of a tree, part by part."""
     tensors: Tensors = {}
-    parts = pack(_branch(content, "", tensors), tensors)
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
-        path.writelines(parts)
-        return
-    with replacing(_path(path)) as file:
-        file.writelines(parts)
+    return pack(_branch(content, "", tensors), tensors)
 
 
-def read(path: Path, known: Any = ()) -> Fields:
-    """Load a tree; `known` are families and functions that it may name."""
+def unpacked(file: IO[bytes], known: Any = ()) -> Fields:
+    """The tree in a file; `known` holds families and functions that the file may name."""
     names = Known(known)
-    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
-        return Fields(*unpack(path), names)
-    with open(_path(path), "rb") as file:  # noqa: PTH123, a path of any kind
-        return Fields(*unpack(file), names)
-
-
-def versions() -> dict[str, str]:
-    """With what a file was written, for people who wonder."""
-    return {"suffice": sys.modules["suffice"].__version__, "numpy": np.__version__}
-
-
-def _path(path: Any) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(f"a path or a binary file was expected, got {type(path).__name__}.")
-    return os.fsdecode(path)
+    return Fields(*unpack(file), names)
 
 
 def _branch(content: Mapping[str, Any], path: str, tensors: Tensors) -> dict[str, Any]:
@@ -91,7 +68,9 @@ def _branch(content: Mapping[str, Any], path: str, tensors: Tensors) -> dict[str
 def _encoded(values: list[Any]) -> Tensors:
     kinds = [type(value) for value in values]
     for kind in set(kinds) - set(KINDS):
-        raise TypeError(f"a file cannot hold values of the type {kind.__name__}; make them texts or numbers.")
+        raise TypeError(
+            f"a file cannot hold values of type {kind.__name__}; convert them to strings or numbers."
+        )
     texts = [
         (value if kind is str else repr(value)).encode("utf-8", "surrogatepass")
         for kind, value in zip(kinds, values, strict=True)
@@ -104,7 +83,7 @@ def _encoded(values: list[Any]) -> Tensors:
 
 
 class Fields:
-    """A branch of a tree that was read. Whatever is not as asked for raises `SufficeFileError`."""
+    """A branch of a tree that was read. Anything other than what is asked for raises `SufficeFileError`."""
 
     def __init__(self, header: dict[str, Any], tensors: Tensors, known: Known, path: str = "") -> None:
         self._header = header
@@ -113,7 +92,7 @@ class Fields:
         self._path = path
 
     def error(self, name: str, what: str) -> SufficeFileError:
-        """What is wrong, and where."""
+        """An error that says what is wrong, and where."""
         return SufficeFileError(f"the file is damaged: {self._path}{name} {what}")
 
     def __contains__(self, name: str) -> bool:
@@ -126,10 +105,10 @@ class Fields:
         """Refuse anything but exactly these names."""
         odd = sorted(set(names) ^ set(self._header))
         if odd:
-            raise self.error(odd[0], "is missing, or is no name that belongs here.")
+            raise self.error(odd[0], "is missing or unexpected.")
 
     def is_branch(self, name: str) -> bool:
-        """Whether there is a part of the tree of this name, and not a value."""
+        """Whether a name is that of a branch, not of a value."""
         part = self._header.get(name)
         return isinstance(part, dict) and not any(key.startswith("$") for key in part)
 
@@ -139,7 +118,7 @@ class Fields:
         return self._header[name]
 
     def setting(self, name: str) -> Any:
-        """A value of any kind."""
+        """A value of any type."""
         value = self._get(name)
         try:
             return self._known.decode(value)
@@ -149,13 +128,13 @@ class Fields:
             raise self.error(name, "is nested too deeply.") from error
 
     def settings(self, name: str) -> dict[str, Any]:
-        """Values of any kind, by name."""
+        """Values of any type, by name."""
         branch = self.branch(name)
-        return {key: branch.setting(key) for key in branch._header}  # noqa: SLF001, another of its kind
+        return {key: branch.setting(key) for key in branch._header}  # noqa: SLF001, of the same class
 
     def text(self, name: str) -> str:
-        """A text."""
-        text: str = self._typed(name, str, "a text")
+        """A string."""
+        text: str = self._typed(name, str, "a string")
         return text
 
     def flag(self, name: str) -> bool:
@@ -164,10 +143,10 @@ class Fields:
         return flag
 
     def integer(self, name: str, least: int, most: int) -> int:
-        """A whole number within bounds."""
-        value: int = self._typed(name, int, "a whole number")
+        """An integer within bounds."""
+        value: int = self._typed(name, int, "an integer")
         if not least <= value <= most:
-            raise self.error(name, f"must lie from {least} to {most}.")
+            raise self.error(name, f"must lie between {least} and {most}.")
         return value
 
     def number(self, name: str) -> float:
@@ -193,7 +172,7 @@ class Fields:
         """Parts of the tree, as many as are expected."""
         parts = self._typed(name, list, "a list")
         if length is not None and len(parts) != length:
-            raise self.error(name, f"must have {length} parts, and has {len(parts)}.")
+            raise self.error(name, f"must have {length} parts, but has {len(parts)}.")
         if not all(isinstance(part, dict) for part in parts):
             raise self.error(name, "must be a list of objects.")
         paths = (f"{self._path}{name}.{i}." for i in range(len(parts)))
@@ -202,22 +181,20 @@ class Fields:
         ]
 
     def has_array(self, name: str) -> bool:
-        """Whether there is such an array."""
+        """Whether there is an array of this name."""
         return f"{self._path}{name}" in self._tensors
 
     def array(self, name: str, dtype: DTypeLike, shape: Shape, *, finite: bool = True) -> NDArray[Any]:
-        """An array of this type and shape (None for any length), finite unless said otherwise."""
+        """An array of this type and shape (None for any length), with finite values unless told otherwise."""
         array = self.any_array(name)
         if array.dtype != np.dtype(dtype):
-            raise self.error(name, f"must hold {np.dtype(dtype)}, and holds {array.dtype}.")
+            raise self.error(name, f"must hold {np.dtype(dtype)}, but holds {array.dtype}.")
         if array.ndim != len(shape) or any(
             n is not None and n != m for n, m in zip(shape, array.shape, strict=True)
         ):
-            raise self.error(
-                name, f"must have the shape {shape}, and has {array.shape}.".replace("None", "any")
-            )
+            raise self.error(name, f"must have shape {shape}, but has {array.shape}.".replace("None", "any"))
         if finite and array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise self.error(name, "holds numbers that are not finite.")
+            raise self.error(name, "holds NaN or infinite values.")
         return array
 
     def any_array(self, name: str) -> NDArray[Any]:
@@ -238,7 +215,7 @@ class Fields:
             or (np.diff(offsets) < 0).any()
             or (kinds >= len(KINDS)).any()
         ):
-            raise self.error(name, "has offsets or kinds that do not fit its text.")
+            raise self.error(name, "has offsets or types that do not match its text.")
         whole, ends = text.tobytes(), offsets.tolist()
         try:
             return [
@@ -251,15 +228,15 @@ class Fields:
     def distinct(self, name: str, values: list[Any]) -> list[Any]:
         """The values, if none of them occurs twice."""
         if len(set(values)) < len(values):
-            raise self.error(name, "has a value twice.")
+            raise self.error(name, "holds a value twice.")
         return values
 
 
 def _decoded(kind: type, text: str) -> Any:
-    """A plain value from its text, which must be the text that Python gives it."""
+    """A plain value from its text, which must be exactly its repr."""
     if kind is str:
         return text
     value = {"True": True, "False": False}.get(text) if kind is bool else kind(text)
     if repr(value) != text or text in ("nan", "inf", "-inf"):
-        raise ValueError(f"{text[:20]!r} is no {kind.__name__}")
+        raise ValueError(f"{text[:20]!r} is not a valid {kind.__name__}")
     return value

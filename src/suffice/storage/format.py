@@ -5,8 +5,8 @@
                name: {"dtype": …, "shape": …, "data_offsets": …}, …}
     tensors   one after the other, no gaps
 
-The checksum is that of the file with 64 zeros in its place. Sizes are checked before anything is made of
-them, so a file never takes more memory than a small multiple of its own length.
+The checksum is that of the file with 64 zeros in its place. Sizes are checked before anything is allocated,
+so reading a file never takes more memory than a small multiple of its length.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = 1
-"""What is written. Every earlier format is read."""
+"""The format that is written. Every earlier one can be read."""
 OPENING = b'{"__metadata__":{"sha256":"'
 DIGEST = slice(8 + len(OPENING), 8 + len(OPENING) + 64)
 LONGEST_HEADER = 100_000_000
-"""As in safetensors' own reader."""
+"""The same limit as in safetensors' own reader."""
 DTYPES = {
     "BOOL": np.dtype(np.bool),
     **{
@@ -43,11 +43,23 @@ Buffer = bytes | bytearray | memoryview
 
 
 class SufficeFileError(ValueError):
-    """A file that is no model or statistics of this library, or is damaged."""
+    """A file that is damaged, or that does not hold a model or statistics of suffice.
+
+    It is a `ValueError`, and its message says what is wrong with the file.
+
+    Examples
+    --------
+    >>> import io, suffice
+    >>> try:
+    ...     suffice.load(io.BytesIO(b"any other file" * 10))
+    ... except suffice.SufficeFileError as error:
+    ...     print(error)
+    this is not a suffice file: it does not start like one.
+    """
 
 
 def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
-    """The bytes of a file, part by part: the same for the same content."""
+    """The bytes of a file, part by part: the same bytes for the same content."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
     header: dict[str, Any] = {"__metadata__": {"sha256": "0" * 64, "suffice": str(FORMAT), "content": text}}
     parts: list[Buffer] = []
@@ -56,7 +68,7 @@ def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
     for name, tensor in sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
         dtype = tensor.dtype.newbyteorder("<")
         if dtype not in NAMES:
-            raise ValueError(f"{name}: a file holds no numbers of the type {tensor.dtype}.")
+            raise ValueError(f"{name}: a file cannot hold an array of type {tensor.dtype}.")
         data = np.ascontiguousarray(tensor, dtype).reshape(-1).view(np.uint8)
         ends = [place, place + len(data)]
         header[name] = {"dtype": NAMES[dtype], "shape": list(tensor.shape), "data_offsets": ends}
@@ -66,7 +78,7 @@ def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
     encoded += b" " * (-len(encoded) % 8)
     if len(encoded) > LONGEST_HEADER:
         raise ValueError(
-            f"the header would take {len(encoded)} bytes, more than the {LONGEST_HEADER} of safetensors."
+            f"the header would take {len(encoded)} bytes, but safetensors allows at most {LONGEST_HEADER}."
         )
     start = bytearray(len(encoded).to_bytes(8, "little") + encoded)
     start[DIGEST] = _digest([start, *parts])
@@ -74,7 +86,7 @@ def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
 
 
 def _digest(parts: list[Buffer]) -> bytes:
-    """The checksum of the parts of a file whose first has zeros in its place."""
+    """The checksum of the parts of a file, of which the first holds zeros in its place."""
     digest = sha256()
     for part in parts:
         digest.update(part)
@@ -82,10 +94,10 @@ def _digest(parts: list[Buffer]) -> bytes:
 
 
 def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
-    """The content and the tensors of a file, once all of it is seen to be sound."""
+    """The content and the tensors of a file, once all of it has been checked."""
     start = _read(file, DIGEST.stop)
     if start[8 : DIGEST.start] != OPENING:
-        raise SufficeFileError("this is no file of suffice: it does not begin as one.")
+        raise SufficeFileError("this is not a suffice file: it does not start like one.")
     length = int.from_bytes(start[:8], "little")
     if not DIGEST.stop - 8 < length <= LONGEST_HEADER:
         raise SufficeFileError(f"the file is damaged: its header claims a length of {length} bytes.")
@@ -96,25 +108,25 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
     body = _read(file, size)
     if file.read(1):
         raise SufficeFileError(
-            f"the file is damaged: there is more than the {len(start) + size} bytes it describes."
+            f"the file is damaged: it is longer than the {len(start) + size} bytes it describes."
         )
     blank = bytearray(start)
     blank[DIGEST] = b"0" * 64
     if _digest([blank, body]) != start[DIGEST]:
-        raise SufficeFileError("the file is damaged: its checksum does not agree with its bytes.")
+        raise SufficeFileError("the file is damaged: its checksum does not match its contents.")
     return _parse(content.encode("utf-8", "surrogatepass")), {
         name: _tensor(name, entry, body) for name, entry in header.items()
     }
 
 
 def _read(file: IO[bytes], size: int) -> bytes:
-    """So many bytes. They are asked for bit by bit: the file may hold fewer than it claims."""
+    """Exactly `size` bytes, read piece by piece: the file may hold fewer than it claims."""
     parts, left = [], size
     while left:
         part = file.read(min(left, 1 << 24))
         if not part:
             raise SufficeFileError(
-                f"the file is cut short, or no file of suffice: {left} more bytes were expected."
+                f"the file is truncated, or is not a suffice file: {left} more bytes were expected."
             )
         parts.append(part)
         left -= len(part)
@@ -128,9 +140,9 @@ def _parse(text: bytes) -> dict[str, Any]:
             text.decode("utf-8", "surrogatepass"), object_pairs_hook=_distinct, parse_constant=_refuse
         )
     except (ValueError, RecursionError) as error:
-        raise SufficeFileError(f"the file is damaged: its header is no JSON ({error}).") from error
+        raise SufficeFileError(f"the file is damaged: its header is not valid JSON ({error}).") from error
     if not isinstance(parsed, dict):
-        raise SufficeFileError("the file is damaged: its header is no JSON object.")
+        raise SufficeFileError("the file is damaged: its header is not a JSON object.")
     return parsed
 
 
@@ -142,20 +154,21 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _content(metadata: Any) -> str:
     """The content as text, if it is in a format that this version reads."""
     if not (isinstance(metadata, dict) and all(isinstance(value, str) for value in metadata.values())):
-        raise SufficeFileError("the file is damaged: its metadata must be texts.")
+        raise SufficeFileError("the file is damaged: its metadata must be strings.")
     version = metadata.get("suffice", "")
     if version.isascii() and version.isdigit() and 0 < len(version) < 10 and int(version) > FORMAT:
         raise SufficeFileError(
-            f"the file has format {version}, and this suffice reads up to {FORMAT}; install a newer one."
+            f"the file has format {version}, but this version of suffice reads only up to {FORMAT}; "
+            "install a newer version."
         )
     if version != str(FORMAT) or set(metadata) != METADATA:
-        raise SufficeFileError("this is no file of suffice: its metadata say nothing of it.")
+        raise SufficeFileError("this is not a suffice file: its metadata is that of another program.")
     content: str = metadata["content"]
     return content
 
@@ -170,30 +183,28 @@ def _checked_layout(header: dict[str, Any]) -> int:
             )
         shape, offsets = entry["shape"], entry["data_offsets"]
         if not (_are_sizes(shape) and len(shape) <= 8 and _are_sizes(offsets) and len(offsets) == 2):
-            raise SufficeFileError(f"the file is damaged: {name!r} has no proper shape or data_offsets.")
+            raise SufficeFileError(f"the file is damaged: {name!r} has an invalid shape or data_offsets.")
         if not (isinstance(entry["dtype"], str) and entry["dtype"] in DTYPES):
             raise SufficeFileError(f"the file is damaged: {name!r} has the unknown dtype {entry['dtype']!r}.")
         if offsets[1] - offsets[0] != math.prod(shape) * DTYPES[entry["dtype"]].itemsize:
-            raise SufficeFileError(
-                f"the file is damaged: {name!r} has not the bytes that its shape asks for."
-            )
+            raise SufficeFileError(f"the file is damaged: {name!r} has a size that does not match its shape.")
         ends.append(offsets)
     ends.sort()
     if ends and ends[0][0] != 0:
-        raise SufficeFileError("the file is damaged: its tensors do not begin where its header ends.")
+        raise SufficeFileError("the file is damaged: its tensors do not start where its header ends.")
     if any(before[1] != after[0] for before, after in pairwise(ends)):
         raise SufficeFileError("the file is damaged: its tensors overlap or leave gaps.")
     return ends[-1][1] if ends else 0
 
 
 def _are_sizes(numbers: Any) -> bool:
-    """Whether these are lengths that a file may have."""
+    """Whether these are sizes that a file can have."""
     return isinstance(numbers, list) and all(type(n) is int and 0 <= n < 1 << 48 for n in numbers)
 
 
 def _tensor(name: str, entry: dict[str, Any], body: bytes) -> NDArray[Any]:
     dtype, (start, stop) = DTYPES[entry["dtype"]], entry["data_offsets"]
     if dtype.kind == "b" and set(body[start:stop]) - {0, 1}:
-        raise SufficeFileError(f"the file is damaged: {name!r} has truth values that are neither 0 nor 1.")
+        raise SufficeFileError(f"the file is damaged: {name!r} has booleans that are neither 0 nor 1.")
     count = (stop - start) // dtype.itemsize
     return np.frombuffer(body, dtype, count, start).reshape(entry["shape"]).astype(dtype.newbyteorder("="))

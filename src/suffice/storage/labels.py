@@ -1,4 +1,4 @@
-"""Class labels in a file: numbers and truth values as they are, texts as UTF-8, each with their dtype."""
+"""Class labels in a file: numbers and booleans as they are, strings as UTF-8, with their dtype."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def labels_from_fields(fields: Fields) -> NDArray[Any]:
     if "dtype" not in fields:
         labels = fields.any_array("labels")
         if labels.ndim != 1 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
-            raise fields.error("labels", "must be finite numbers, one for each class.")
+            raise fields.error("labels", "must be finite numbers, one per class.")
         fields.distinct("labels", labels.tolist())
         return labels
     dtype, texts = fields.text("dtype"), fields.scalars("texts")
     if not all(type(text) is str for text in texts):
-        raise fields.error("texts", "must all be texts.")
+        raise fields.error("texts", "must all be strings.")
     fields.distinct("texts", texts)
     if dtype == "object":
         labels = np.empty(len(texts), dtype=object)
@@ -47,5 +47,5 @@ def labels_from_fields(fields: Fields) -> NDArray[Any]:
         raise fields.error("dtype", f"{dtype!r} cannot hold the labels.")
     labels = np.array(texts, dtype=dtype)
     if labels.tolist() != texts:
-        raise fields.error("texts", "end in zeros, which such labels cannot.")
+        raise fields.error("texts", "end in NUL characters, which labels of this dtype cannot.")
     return labels

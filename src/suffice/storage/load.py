@@ -1,4 +1,4 @@
-"""Loading: whatever a file holds, of the classes that a file may name."""
+"""Loading: the object that a file holds, of one of the classes that a file may name."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
-from suffice.storage import CLASSES, Path, SufficeFileError, read
+from suffice.storage.format import SufficeFileError
+from suffice.storage.saved import CLASSES, Path, read
 
 
 def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
     """Load a model or statistics from a file.
 
-    Nothing in a file can run code: it names classes of a fixed list, and holds numbers and texts.
+    Loading a file never runs code from it: a file holds numbers and strings, and names one of a fixed list of
+    classes.
 
     Parameters
     ----------
     path : str, PathLike or binary file
-        What `model.save` or `statistics.save` wrote, in this or any earlier version.
-    known : families and functions, optional
-        Families of your own (the classes) and tokenizers (the functions) that the file refers to by name.
+        A file that `save` of a model or of statistics wrote, in this or any earlier version of suffice.
+    known : iterable of families and functions, optional
+        Your own families (the classes) and tokenizers (the functions) that the file refers to by name.
 
     Returns
     -------
-    A model, ready to predict, learn on, merge and forget, or Statistics.
+    estimator or Statistics
+        What was saved. A model predicts at once, and can be updated, merged and saved again.
 
     Raises
     ------
     SufficeFileError
-        For a file that is damaged, or none of this library.
+        If the file is damaged, or was not written by suffice.
 
     Examples
     --------
@@ -43,11 +46,11 @@ def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
     name = fields.text("class")
     if name not in CLASSES:
         raise SufficeFileError(
-            f"the file holds a {name[:40]!r}, which this version of suffice does not know."
+            f"the file holds a {name[:40]!r}, a class that this version of suffice does not know."
         )
-    return _class_of(name).from_fields(fields)
+    return _class_of(name)._from_fields(fields)
 
 
 def _class_of(name: str) -> Any:
-    """The class of a name in the list: the package has it under that name, and imports it when asked."""
+    """The class of this name, which is an attribute of the package and imported at first use."""
     return attrgetter(name)(sys.modules["suffice"])

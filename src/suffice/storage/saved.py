@@ -1,10 +1,20 @@
-"""What can be saved: objects of a fixed list of classes, each a tree of named values."""
+"""Saving and reading files: objects of a fixed list of classes, each a tree of named values."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import pathlib
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import IO, Any
 
-from suffice.storage.fields import Path, versions, write
+import numpy as np
+
+from suffice.storage.fields import Fields, packed, unpacked
+
+Path = str | os.PathLike[str] | IO[bytes]
 
 CLASSES = (
     "BayesClassifier",
@@ -26,32 +36,86 @@ CLASSES = (
 
 
 class Saved:
-    """Something that a file can hold."""
+    """An object that a file can hold."""
 
-    def state(self) -> dict[str, Any]:
-        """All that the object is, as a file holds it."""
+    def _to_fields(self) -> dict[str, Any]:
+        """The whole object as a tree of fields."""
         raise NotImplementedError
 
     def save(self, path: Path) -> None:
-        """Write the object to a file, which `suffice.load` reads again. Nothing in the file can run code.
+        """Save to a file that `suffice.load` reads. The file holds data only, no code.
 
         Parameters
         ----------
         path : str, PathLike or binary file
-            An existing file stays as it is until the new one is whole.
+            Where to write. An existing file is replaced only once the new one is complete.
         """
         name = name_in_files(type(self))
         if name not in CLASSES:
             raise TypeError(
-                f"{type(self).__name__} is a class of your own, and files name only {', '.join(CLASSES)}; "
-                "save one of these, or the statistics_."
+                f"{type(self).__name__} is not a class of suffice, and a file can only hold one of "
+                f"{', '.join(CLASSES)}; save one of these, or its statistics_."
             )
-        write(path, {"class": name, **self.state(), "written_with": versions()})
+        write(path, {"class": name, **self._to_fields(), "written_with": versions()})
 
 
 def name_in_files(cls: type) -> str | None:
-    """What files call a class of ours: estimators with scikit-learn's names say so."""
+    """The name of one of our classes in files; those named after scikit-learn's have a prefix."""
     package, _, room = cls.__module__.partition(".")
     if package != "suffice":
         return None
     return f"dropin.{cls.__name__}" if room.startswith("dropin") else cls.__name__
+
+
+def write(path: Path, content: Mapping[str, Any]) -> None:
+    """Save a tree. An existing file is replaced only once the new one is complete."""
+    parts = packed(content)
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "write"):
+        path.writelines(parts)
+        return
+    with replacing(_path(path)) as file:
+        file.writelines(parts)
+
+
+def read(path: Path, known: Any = ()) -> Fields:
+    """Load a tree; `known` holds families and functions that the file may name."""
+    if not isinstance(path, (str, os.PathLike)) and hasattr(path, "read"):
+        return unpacked(path, known)
+    with open(_path(path), "rb") as file:  # noqa: PTH123, a path of any kind
+        return unpacked(file, known)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """A new file next to the old one, which it replaces once everything is on the disk.
+
+    Anything but a regular file, such as a pipe or a device, is written to directly.
+    """
+    place = pathlib.Path(path).resolve()
+    if place.exists() and not place.is_file():
+        with place.open("wb") as file:
+            yield file
+        return
+    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    try:
+        with beside.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            beside.chmod(place.stat().st_mode)
+        beside.replace(place)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def versions() -> dict[str, str]:
+    """The versions a file was written with, for anyone who looks into it."""
+    return {"suffice": sys.modules["suffice"].__version__, "numpy": np.__version__}
+
+
+def _path(path: Any) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a path or a binary file, got {type(path).__name__}.")
+    return os.fsdecode(path)

@@ -1,7 +1,7 @@
-"""Settings as JSON: what is no JSON value is an object with one name that begins with "$".
+"""Settings as JSON. A value that JSON does not have becomes an object with one key that starts with "$".
 
 {"$float": "nan"}  {"$tuple": […]}  {"$set": […]}  {"$map": [[key, value], …]}
-{"$array": [dtype, shape, [numbers or texts]]}
+{"$array": [dtype, shape, [numbers or strings]]}
 {"$family": [name, settings]}  {"$class": name of a family}  {"$function": name}
 """
 
@@ -19,9 +19,9 @@ from suffice.storage.format import SufficeFileError
 
 PLAIN_ARRAY = re.compile(r"<[iu][1248]|\|[iu]1|<f[248]|\|b1|<U\d{1,6}|\|O")
 MOST_BITS = 1000
-"""Of a whole number, so that it can be a float."""
+"""The most bits of an integer, so that it fits a float."""
 MOST_TEXT = 1 << 24
-"""Bytes up to which texts of fixed width are unfolded."""
+"""The most bytes that strings of fixed width may take."""
 
 
 def encode(value: Any, where: str) -> Any:
@@ -42,7 +42,7 @@ def encode(value: Any, where: str) -> Any:
 
 
 def _encode_scalar(value: Any) -> Any:
-    """A scalar without the class that a library may have given it."""
+    """A scalar as Python's own type, whatever subclass a library made of it."""
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"$float": repr(float(value))}
     if value is None or isinstance(value, bool):
@@ -60,7 +60,7 @@ def _encode_object(value: Any, where: str) -> Any:
         return _encode_array(np.asarray(value), where)
     if callable(value):
         return {"$function": function_name(value, where)}
-    raise TypeError(f"{where} is {value!r}, of the type {type(value).__name__}, which a file cannot hold.")
+    raise TypeError(f"{where} is {value!r}, of type {type(value).__name__}, which a file cannot hold.")
 
 
 def encode_settings(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
@@ -72,9 +72,7 @@ def family_name(family: type[Family]) -> str:
     """The name by which a file refers to a family."""
     name = family.__name__
     if FAMILIES.get(name, family) is not family:
-        raise ValueError(
-            f"a family of your own is called {name}, as one of suffice is; rename it to save it."
-        )
+        raise ValueError(f"your family {name} has the same name as one of suffice; rename it before saving.")
     return name
 
 
@@ -83,8 +81,8 @@ def function_name(function: Callable[..., Any], where: str) -> str:
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         raise ValueError(
-            f"{where} is {function!r}: a file holds no code, only the name of a function. Define it with "
-            "def, save, and pass it again: suffice.load(path, known=[…])."
+            f"{where} is {function!r}: a file holds no code, only the name of a function, and this one has "
+            "none. Define it with def, save, and pass it when loading: suffice.load(path, known=[…])."
         )
     return str(name)
 
@@ -93,14 +91,12 @@ def _encode_array(array: np.ndarray[Any, Any], where: str) -> Any:
     array = array.astype(array.dtype.newbyteorder("<"))
     text = array.dtype.str
     if PLAIN_ARRAY.fullmatch(text) is None:
-        raise TypeError(
-            f"{where} is an array of the type {array.dtype}, which a file cannot hold; pass a list."
-        )
+        raise TypeError(f"{where} is an array of type {array.dtype}, which a file cannot hold; pass a list.")
     return {"$array": [text, list(array.shape), [encode(part, where) for part in array.ravel().tolist()]]}
 
 
 class Known:
-    """What the names in a file stand for: the library's families, and what the caller brings."""
+    """What the names in a file stand for: the families of suffice, and what the caller adds."""
 
     def __init__(self, known: Any = ()) -> None:
         self.families: dict[str, type[Family]] = dict(FAMILIES)
@@ -111,7 +107,7 @@ class Known:
             elif callable(one) and not isinstance(one, type):
                 self.functions[function_name(one, "known=")] = one
             else:
-                raise TypeError(f"known= takes families (classes) and functions of your own, got {one!r}.")
+                raise TypeError(f"known= takes your own families (the classes) and functions, got {one!r}.")
 
     def decode(self, value: Any) -> Any:
         """A setting from its JSON value."""
@@ -126,7 +122,7 @@ class Known:
             decoder = getattr(self, f"_{tag[1:]}", None) if tag in TAGS else None
             if decoder is not None:
                 return decoder(held)
-        raise SufficeFileError(f"a value is of an unknown kind: {', '.join(map(repr, value))[:80]}.")
+        raise SufficeFileError(f"a value has an unknown type: {', '.join(map(repr, value))[:80]}.")
 
     def _float(self, held: Any) -> float:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[_one_of(held, ("nan", "inf", "-inf"))]
@@ -151,23 +147,21 @@ class Known:
         values = [self.decode(part) for part in _list(parts)]
         sizes = [n for n in _list(shape) if type(n) is int and n >= 0]
         if len(sizes) != len(shape) or len(sizes) > 8 or math.prod(sizes) != len(values):
-            raise SufficeFileError("an array has another shape than its values.")
+            raise SufficeFileError("the shape of an array does not match its values.")
         dtype = np.dtype(text)
         if dtype.itemsize * len(values) > MOST_TEXT:
-            raise SufficeFileError(f"an array of {len(values)} texts of the type {text} is too large.")
+            raise SufficeFileError(f"an array of {len(values)} strings of type {text} is too large.")
         if dtype.kind == "O":
             array = np.empty(len(values), dtype=object)
             array[:] = values
             return array.reshape(sizes)
         fits = {"b": bool, "i": int, "u": int, "f": float, "U": str}[dtype.kind]
         if not all(type(part) is fits for part in values):
-            raise SufficeFileError(f"an array of the type {text} holds something else.")
+            raise SufficeFileError(f"an array of type {text} holds values of another type.")
         try:
             return np.array(values, dtype=dtype).reshape(sizes)
         except (OverflowError, ValueError) as error:
-            raise SufficeFileError(
-                f"an array of the type {text} cannot hold its values ({error})."
-            ) from error
+            raise SufficeFileError(f"an array of type {text} cannot hold its values ({error}).") from error
 
     def _family(self, held: Any) -> Family:
         name, given = _list(held, 2)
@@ -179,7 +173,7 @@ class Known:
             made = family(**settings)
             hash(made)
         except (TypeError, ValueError, ArithmeticError) as error:
-            raise SufficeFileError(f"{name} does not take its settings: {error}") from error
+            raise SufficeFileError(f"{name} does not accept its settings: {error}") from error
         return made
 
     def _class(self, held: Any) -> type[Family]:
@@ -187,7 +181,7 @@ class Known:
             raise SufficeFileError("a family has no name.")
         if held not in self.families:
             raise SufficeFileError(
-                f"the file needs the family {held!r}, which is not one of suffice; if it is yours, pass it: "
+                f"the file needs the family {held!r}, which suffice does not have; if it is yours, pass it: "
                 f"suffice.load(path, known=[{held if held.isidentifier() else '…'}])."
             )
         return self.families[held]
@@ -197,7 +191,7 @@ class Known:
             raise SufficeFileError("a function has no name.")
         if held not in self.functions:
             raise SufficeFileError(
-                f"the file needs the function {held!r}, and a file holds no code; pass yours: "
+                f"the file needs the function {held!r}, and files hold no code; pass yours: "
                 f"suffice.load(path, known=[{held if held.isidentifier() else '…'}])."
             )
         return self.functions[held]
@@ -208,7 +202,7 @@ TAGS = {"$float", "$tuple", "$set", "$map", "$array", "$family", "$class", "$fun
 
 def _list(held: Any, length: int | None = None) -> list[Any]:
     if not isinstance(held, list) or (length is not None and len(held) != length):
-        raise SufficeFileError("a list was expected" + ("." if length is None else f" of {length} parts."))
+        raise SufficeFileError(f"a list{'' if length is None else f' of {length} parts'} was expected.")
     return held
 
 
@@ -222,5 +216,5 @@ def _hashable(value: Any) -> Any:
     try:
         hash(value)
     except TypeError as error:
-        raise SufficeFileError("a key is no plain value.") from error
+        raise SufficeFileError("a key is not a plain value.") from error
     return value

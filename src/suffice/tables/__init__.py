@@ -1,1 +1,1 @@
-"""Rows in, sums out: how tables of every kind are read."""
+"""Any container or file as columns, labels and weights."""

@@ -1,4 +1,4 @@
-"""One column of a table: its kind, its cells as numbers and its cells as levels."""
+"""One column of a table: its kind, and its cells as numbers, as levels or as text."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 
 @dataclass(frozen=True)
 class Levels:
-    """The distinct values of a column, in order of appearance, and which of them each row holds."""
+    """The distinct values of a column, in order of appearance, and the one that each row holds."""
 
     codes: NDArray[np.signedinteger[Any]]
     """One code per row, -1 where the cell is missing."""
     values: list[Any]
-    """Plain Python scalars; whole numbers are int, moments, durations and clocks are seconds."""
+    """Plain Python scalars; whole numbers are ints; moments, durations and clocks are in seconds."""
 
 
 class LevelCells:
-    """Columns to be read as levels, each encoded only when asked for.
+    """Columns to be read as levels, each encoded only when needed.
 
-    Where the container holds them as one array of numbers, that is the `matrix`.
+    If the container holds them as one array of numbers, `matrix` is that array.
     """
 
     def __init__(self, matrix: NDArray[Any] | None, readers: Sequence[Callable[[], Levels]]) -> None:
@@ -54,7 +54,7 @@ class LevelCells:
         return self._readers[column]()
 
     def without(self, hidden: NDArray[np.bool_]) -> LevelCells:
-        """The same with some columns missing."""
+        """The same cells, with some columns missing."""
 
         def nothing(read: Callable[[], Levels]) -> Levels:
             levels = read()
@@ -71,10 +71,10 @@ class ArrayColumn:
     values: NDArray[Any]
     kind: Kind
     cell_type: type | None = None
-    """What the cells were, where they were Python objects of one kind."""
+    """The type of the cells, if they were Python objects of one kind."""
 
     def numbers(self) -> NDArray[np.floating[Any]]:
-        """Give the cells as floats; moments count from 1970 UTC, all times are in seconds."""
+        """Return the cells as floats; times are in seconds, moments count from 1970 UTC."""
         # Microseconds first: containers differ in unit and must agree to the last bit.
         if self.values.dtype.kind == "M":
             since_1970 = self.values.astype("datetime64[us]") - np.datetime64(0, "us")
@@ -84,11 +84,11 @@ class ArrayColumn:
         return as_floats(self.values)
 
     def documents(self) -> Documents:
-        """Give the cells as text."""
+        """Return the cells as text."""
         return read_documents(self.values)
 
     def levels(self) -> Levels:
-        """Count sortable numbers by sorting, everything else by hashing."""
+        """Find the levels of numbers by sorting, of everything else by hashing."""
         if self.values.dtype.kind in "fiubMm":
             numbers = self.values if self.values.dtype.kind in "iub" else self.numbers()
             distinct, codes = np.unique(numbers, return_inverse=True)
@@ -107,7 +107,7 @@ class FrameColumn:
     cell_type = None
 
     def numbers(self) -> NDArray[np.floating[Any]]:
-        """Give the cells as floats, by way of NumPy."""
+        """Return the cells as floats, by way of NumPy."""
         if self.kind == "boolean":  # NumPy would get objects where a cell is missing
             import narwhals.stable.v2 as nw
 
@@ -115,11 +115,11 @@ class FrameColumn:
         return array_column(self.series.to_numpy(), "").numbers()
 
     def documents(self) -> Documents:
-        """Give the cells as text."""
+        """Return the cells as text."""
         return read_documents(self.series.to_native())
 
     def levels(self) -> Levels:
-        """Let the container encode text, booleans and integers (exact beyond 2⁵³); NumPy does the rest."""
+        """Let the container encode text, booleans and integers (exact beyond 2⁵³), and NumPy the rest."""
         if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
@@ -150,7 +150,7 @@ def array_column(values: NDArray[Any], label: str) -> Column:
             raise ValueError(complex_refusal(label))
         case _:
             raise TypeError(
-                f"{label} has the dtype {values.dtype}, which is neither numbers nor text; split it."
+                f"{label} has dtype {values.dtype}, which is neither numbers nor text; split it into columns."
             )
 
 
@@ -161,7 +161,7 @@ def object_column(values: NDArray[Any], label: str) -> Column:
         if issubclass(cls, _NESTED):
             raise TypeError(
                 f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
-                "spread nested values over several columns."
+                "split nested values into several columns."
             )
         if issubclass(cls, (complex, np.complexfloating)):
             raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
@@ -190,18 +190,18 @@ def frame_column(native: Any, label: str) -> Column:
     series = nw.from_native(native, series_only=True)
     dtype = series.dtype
     if dtype.is_nested():
-        raise TypeError(f"{label} has the nested dtype {dtype}; spread its values over several columns.")
+        raise TypeError(f"{label} has the nested dtype {dtype}; split it into several columns.")
     if dtype in (nw.Int128, nw.UInt128):
         series = series.cast(nw.Float64)
     kind = kind_of_dtype(dtype)
-    # narwhals guesses from the first cells of pandas objects; all of them are looked at here.
+    # narwhals guesses from the first cells of pandas objects; here all of them are inspected.
     if kind is None or (series.implementation.is_pandas_like() and native.dtype == "O"):
         return array_column(series.to_numpy(), label)
     return FrameColumn(series, kind)
 
 
 def kind_of_type(cls: type) -> Kind | None:
-    """Say which kind of cell a Python type makes; None for the markers of a missing cell."""
+    """Return the kind of cell that a Python type makes; None for the markers of a missing cell."""
     if cls.__name__ in ("NoneType", "NAType", "NaTType"):
         return None
     if issubclass(cls, (bool, np.bool)):
@@ -218,7 +218,7 @@ def kind_of_type(cls: type) -> Kind | None:
 
 
 def kind_of_dtype(dtype: Any) -> Kind | None:
-    """Say which kind of column a narwhals dtype makes; None when only the cells can tell."""
+    """Return the kind of column that a narwhals dtype makes; None if only the cells can tell."""
     import narwhals.stable.v2 as nw
 
     if dtype.is_numeric():
@@ -238,7 +238,7 @@ def kind_of_dtype(dtype: Any) -> Kind | None:
 
 
 def arrow_levels(values: Any) -> Levels:
-    """Give the levels of a pyarrow array by dictionary encoding."""
+    """Return the levels of a pyarrow array by dictionary encoding."""
     import pyarrow as pa
 
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
@@ -247,13 +247,13 @@ def arrow_levels(values: Any) -> Levels:
 
 
 def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
-    """Make values plain, join those that became equal, and drop the missing and the unused."""
-    # Distinct strings, perhaps a million, are plain already.
+    """Make values plain, merge those that become equal, and drop missing and unused ones."""
+    # Distinct strings, perhaps a million of them, are already plain.
     if not set(map(type, values)) <= {str} or len(set(values)) < len(values):
         index: defaultdict[Any, int] = defaultdict(count().__next__)
         new_codes = [-1 if is_missing(value) else index[plain(value)] for value in values]
         codes, values = np.array([*new_codes, -1], np.intp)[codes], list(index)
-    # Backwards, since the last assignment to a repeated index stays; the last place collects the missing.
+    # Backwards, since the last assignment to a repeated index wins; the last place collects the missing.
     first_row = np.full(len(values) + 1, len(codes), np.intp)
     first_row[codes[::-1]] = np.arange(len(codes))[::-1]
     order = np.argsort(first_row[:-1], kind="stable")
@@ -264,7 +264,7 @@ def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
 
 
 def plain(value: Any) -> Any:
-    """Give the Python scalar that a value of any library stands for, the same for 1, 1.0 and np.int64(1)."""
+    """Return the Python scalar for a value of any library, the same for 1, 1.0 and np.int64(1)."""
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (bool, np.bool)):
@@ -280,26 +280,26 @@ def plain(value: Any) -> Any:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell is None, NaN, NaT or pandas' NA."""
+    """Return whether a cell is None, NaN, NaT or pandas' NA."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
-    """Give numbers, booleans or objects of these as float64 (float32 stays), NaN for None."""
+    """Return numbers, booleans or objects of these as float64 (float32 stays), with NaN for None."""
     if values.dtype in (np.float32, np.float64):
         return values
     return values.astype(np.float64)
 
 
 def as_native(values: NDArray[Any]) -> NDArray[Any]:
-    """Give numbers or booleans in this machine's order of bytes, and uncommon floats as float64."""
+    """Return numbers or booleans in this machine's byte order, and uncommon floats as float64."""
     if values.dtype.kind == "f":
         return as_floats(values)
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn anything array-like into an ndarray, in which numbers stay numbers and gaps stay gaps."""
+    """Turn anything array-like into an ndarray in which numbers stay numbers and gaps stay gaps."""
     if isinstance(values, np.ma.MaskedArray):
         array = np.array(values.data, dtype=np.float64 if values.dtype.kind in "fiu" else object)
         array[np.ma.getmaskarray(values)] = None  # NaN in a float array
@@ -309,12 +309,14 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
             array = np.asarray(values, dtype=object)
     except ValueError as error:
-        raise ValueError(f"{name} is not rectangular; give every row the same number of cells.") from error
+        raise ValueError(
+            f"{name} is not rectangular; all rows must have the same number of cells."
+        ) from error
     return array
 
 
 def complex_refusal(label: str) -> str:
-    """Word the refusal of complex numbers."""
+    """The message that refuses complex numbers."""
     return (
         f"Complex data not supported: {label} holds complex numbers; "
         "pass their real and imaginary parts as two columns."
@@ -322,19 +324,19 @@ def complex_refusal(label: str) -> str:
 
 
 def _is_missing_or_not_number(value: Any) -> bool:
-    """Tell whether a cell does not speak for a column of numbers."""
+    """Return whether a cell is anything but a number."""
     return is_missing(value) or kind_of_type(type(value)) != "number"
 
 
 def _utc(value: Any) -> Any:
-    """Give an aware datetime as the naive one of UTC, which is what NumPy can hold."""
+    """Return an aware datetime as a naive one in UTC, which NumPy can hold."""
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         return value.astimezone(dt.UTC).replace(tzinfo=None)
     return value
 
 
 def _seconds_since_midnight(value: dt.time | None) -> float:
-    """Give a time of day as a number."""
+    """Return a time of day as a number."""
     if value is None:
         return np.nan
     return value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6

@@ -1,4 +1,4 @@
-"""Giving rows back in the container that rows came in."""
+"""Returning rows in the container that rows came in."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Library = Literal["numpy", "sparse", "pandas", "polars", "pyarrow"]
 
 @dataclass(frozen=True)
 class Container:
-    """What a table came in: an empty one of the same columns, and no data."""
+    """The container of a table: an empty one with the same columns, and no data."""
 
     library: Library
     make_template: Callable[[], Any]
     cell_types: tuple[type | None, ...]
-    """Per column what its cells were, where they were Python objects of one kind."""
+    """The type of each column's cells, if they were Python objects of one kind."""
 
     @cached_property
     def template(self) -> Any:
-        """The container without its rows, which carries names, dtypes and categories."""
+        """The container without its rows: names, dtypes and categories."""
         return self.make_template()
 
     @classmethod
@@ -52,7 +52,7 @@ class Container:
     def of_documents(cls, column: Any) -> Container:
         """Remember the container of one column of documents, as a table of that column.
 
-        Categories are strings here: those of documents would be the documents themselves.
+        Categories become strings, since the categories of documents would be the documents themselves.
         """
         library = type(column).__module__.partition(".")[0]
         if library == "pandas" and hasattr(column, "iloc"):
@@ -70,7 +70,7 @@ class Container:
         return LIST
 
     def documents(self, columns: Sequence[NDArray[Any]]) -> Any:
-        """Give one column of documents as they came: a list, an array or a Series."""
+        """Return one column of documents in the form they came in: a list, an array or a Series."""
         table = self.build(columns)
         if self.library == "pandas":
             return table.iloc[:, 0]
@@ -81,7 +81,7 @@ class Container:
         return table[:, 0].tolist() if self.cell_types == LIST.cell_types else table[:, 0]
 
     def build(self, columns: Sequence[NDArray[Any]]) -> Any:
-        """Give rows, one array per column (floats, or objects with None for missing), in this container."""
+        """Put rows into this container: one array per column (floats, or objects with None for missing)."""
         builders = {
             "numpy": self._array,
             "sparse": self._sparse,
@@ -92,7 +92,7 @@ class Container:
         return builders[self.library](columns)
 
     def kinds(self) -> tuple[Kind, ...]:
-        """What the cells of each column were."""
+        """The kind of the cells of each column."""
         if self.library in ("numpy", "sparse"):
             by_dtype: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
             kind = by_dtype.get(self.template.dtype.kind, "number")
@@ -108,7 +108,7 @@ class Container:
         return tuple((cls and kind_of_type(cls)) or self._kind(one) for one, cls in pairs)
 
     def frame(self, fields: dict[str, Any]) -> Any:
-        """Make a frame of named fields in this container's library, or in pyarrow if it has no frames."""
+        """Make a frame of named fields with this container's library, or with pyarrow if it has no frames."""
         if self.library == "pandas":
             import pandas as pd
 
@@ -122,7 +122,7 @@ class Container:
         return pa.table(fields)
 
     def _array(self, columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Build a two-dimensional ndarray, of floats or objects where its dtype cannot miss a cell."""
+        """Build a two-dimensional ndarray, of floats or objects if its dtype cannot mark a missing cell."""
         dtype: np.dtype[Any] = self.template.dtype
         rows = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
         if dtype.kind == "O":
@@ -155,7 +155,7 @@ class Container:
         return type(self.template)(matrix, dtype=dtype)
 
     def _pandas(self, columns: Sequence[NDArray[Any]]) -> Any:
-        """Build a DataFrame, with the nullable dtype where a plain one cannot miss a cell."""
+        """Build a DataFrame, with a nullable dtype where a plain one cannot mark a missing cell."""
         import pandas as pd
 
         series = [
@@ -192,17 +192,17 @@ class Container:
 
     @staticmethod
     def _kind(series: Any) -> Kind:
-        """Say which kind of cells a column of the template holds."""
+        """Return the kind of cells in a column of the template."""
         return frame_column(series, "").kind
 
 
 def itself(template: Any) -> Any:
-    """What was given."""
+    """Return what was given."""
     return template
 
 
 def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Give floats, or objects with None for missing, as float64."""
+    """Return floats, or objects with None for missing, as float64."""
     return np.asarray(as_floats(values), dtype=np.float64)
 
 
@@ -255,12 +255,12 @@ def _unchanged(value: Any) -> Any:
 
 
 def _decimal(number: float) -> decimal.Decimal:
-    """Give the shortest decimal that reads as this float."""
+    """Return the shortest decimal that reads as this float."""
     return decimal.Decimal(repr(number))
 
 
 def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
-    """Give one column as a pandas Series of the dtype."""
+    """Return one column as a pandas Series of a dtype."""
     import pandas as pd
 
     if isinstance(dtype, pd.CategoricalDtype):
@@ -283,7 +283,7 @@ def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type 
 
 
 def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
-    """Give levels as a pandas Categorical, with further categories where the dtype lacks some."""
+    """Return levels as a pandas Categorical, adding the categories that the dtype lacks."""
     import pandas as pd
 
     levels = [None if is_missing(value) else plain(value) for value in values.tolist()]
@@ -296,7 +296,7 @@ def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
 
 
 def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
-    """Give one column as a Polars Series of the dtype."""
+    """Return one column as a Polars Series of a dtype."""
     import polars as pl
 
     if dtype in (pl.Null, pl.Object):
@@ -314,7 +314,7 @@ def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
 
 
 def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
-    """Give one column as a pyarrow array of the type."""
+    """Return one column as a pyarrow array of a type."""
     import pyarrow as pa
 
     if pa.types.is_null(dtype):
@@ -332,6 +332,6 @@ def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
 
 
 PLAIN = Container.of("numpy", np.empty((0, 0)), ())
-"""Where rows came in no frame: frames of results are then pyarrow's."""
+"""For rows that did not come in a frame: results are then pyarrow Tables."""
 LIST = Container.of("numpy", np.empty((0, 1), dtype=object), (str,))
-"""A list of documents, which unlike an array of them has cells of Python's own type."""
+"""A list of documents; unlike an array, its cells are Python strings."""

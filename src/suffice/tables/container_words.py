@@ -1,7 +1,7 @@
-"""The container of rows in plain words, so that a file can say what a model was fitted on.
+"""The container of rows in plain words, so that a file can record what a model was fitted on.
 
 The type of a column is a word such as "int64", or a list such as ["category", "str", false, ["a", "b"]]. A
-type that has no word here (a decimal, a period) is written as the plain type of the same kind of cells.
+type without a word here (a decimal, a period) is written as the plain type for cells of that kind.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PLAIN: dict[str, dict[Kind, str]] = {
         "level": "string",
     },
 }
-"""The plain type of each kind of cells; objects in pandas where nothing is said."""
+"""The plain type for each kind of cells; in pandas object for the kinds that are not listed."""
 SPARSE = {
     cls.__name__: cls for cls in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)
 }
@@ -70,7 +70,7 @@ CELLS: dict[str, type] = {
         *(dt.timedelta, dt.datetime, dt.date, dt.time),
     )
 }
-"""What the cells of a column of Python objects were."""
+"""The types that the cells of a column of Python objects may have had."""
 
 
 def state_of_container(container: Container) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def state_of_container(container: Container) -> dict[str, Any]:
 
 
 def container_from_fields(fields: Fields, n_columns: int) -> Container:
-    """A container from its state; the library it needs is imported when rows are made, not before."""
+    """A container from its fields; its library is imported only when rows are made."""
     library: Any = fields.text("library")
     cells = fields.setting("cells") if "cells" in fields else [None] * n_columns
     if not isinstance(cells, list) or len(cells) != n_columns:
@@ -114,13 +114,13 @@ def container_from_fields(fields: Fields, n_columns: int) -> Container:
     types, names = fields.setting("types"), fields.setting("names")
     number = fields.array("type", np.int32, (n_columns,))
     if not isinstance(types, list) or ((number < 0) | (number >= len(types))).any():
-        raise fields.error("types", f"must be those of {n_columns} columns.")
+        raise fields.error("types", f"must hold the types of {n_columns} columns.")
     for word in types:
         if not _is_known(library, word):
             raise fields.error("types", f"{word!r} is unknown in {library}.")
     nested = fields.flag("nested")
     if not _are_names(library, names, n_columns, nested=nested):
-        raise fields.error("names", f"must be {n_columns} different names that {library} can have.")
+        raise fields.error("names", f"must be {n_columns} different names that {library} allows.")
     words = [types[i] for i in number.tolist()]
     return Container(library, partial(_template, library, names, words, nested=nested), cell_types)
 
@@ -137,13 +137,15 @@ def _are_names(library: str, names: Any, n_columns: int, *, nested: bool) -> boo
 
 
 def _template(library: str, names: list[Any], words: list[Any], *, nested: bool) -> Any:
-    """A container without rows, if the library knows the types by these words."""
+    """A container without rows; refused if the library does not know the types."""
     try:
         if library == "pandas":
             return _empty_pandas(names, words, nested=nested)
         return _empty_polars(names, words) if library == "polars" else _empty_arrow(names, words)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise SufficeFileError(f"the file has columns that {library} cannot make here: {error}") from error
+        raise SufficeFileError(
+            f"the file has columns that the installed {library} cannot make: {error}"
+        ) from error
 
 
 def _empty_array(library: str, fields: Fields, n_columns: int) -> Any:
@@ -152,7 +154,7 @@ def _empty_array(library: str, fields: Fields, n_columns: int) -> Any:
     if library == "numpy" and dtype is not None:
         return np.empty((0, n_columns), dtype)
     if dtype is None or dtype.kind not in "iufb" or form not in SPARSE:
-        raise fields.error("dtype", f"{word!r} of {form or library} is unknown.")
+        raise fields.error("dtype", f"{word!r} is unknown in {form or library}.")
     return SPARSE[form]((0, n_columns), dtype=dtype)
 
 
@@ -237,7 +239,7 @@ def _arrow_words(template: Any) -> list[Any]:
 
 
 def _word(library: str, word: str, column: Any) -> str:
-    """The word of a type, or that of the plain type for its cells."""
+    """The word for a type, or for the plain type of its cells."""
     return word if _is_known(library, word) else PLAIN[library].get(frame_column(column, "").kind, "object")
 
 

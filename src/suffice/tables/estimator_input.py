@@ -1,4 +1,4 @@
-"""What an estimator is given, checked: X as a table, y as labels."""
+"""The input of an estimator, checked: X as a table, y as labels."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
-from suffice.tables.table import Table, is_frame, read_labels, read_table
+from suffice.tables.table import Table, is_frame, read_table
+from suffice.tables.targets import read_labels
 
 Names = tuple[Hashable, ...]
 
 
 def read_features(estimator: Any, X: Any) -> Table:
-    """X to learn from; its column names and number are noted on the estimator."""
+    """Read X for fitting, and note its number of columns and their names on the estimator."""
     table = _read(estimator, X, None, reset=True)
     if table.n_rows == 0:
-        raise ValueError("Found array with 0 sample(s): X has no rows to learn from.")
+        raise ValueError("Found array with 0 sample(s): X has no rows to fit.")
     return table
 
 
 def read_more_features(estimator: Any, X: Any, names: Names | None) -> Table:
-    """X for a fitted estimator, whose number of columns and names (None: it has none) it must have."""
+    """Read X for a fitted estimator, checking the number of columns and their names (None: no names)."""
     return _read(estimator, X, names, reset=False)
 
 
 def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
-    """The label of each row."""
+    """Read the label of each row."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     labels = read_labels(y)
@@ -79,6 +80,6 @@ def _check_names(given: Names, fitted: Names) -> None:
         here, there = next(pair for pair in zip(given, fitted, strict=True) if pair[0] != pair[1])
         message += (
             "Feature names must be in the same order as they were in fit.\n"
-            f"- {here} stands where {there} was\n"
+            f"- {here} is in the place of {there}\n"
         )
     raise ValueError(message)

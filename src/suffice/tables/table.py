@@ -1,4 +1,4 @@
-"""How any container looks to the rest of the library: a table of columns that are numbers or levels."""
+"""What any container looks like to the rest of the library: a table whose columns are numbers or levels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from suffice.tables.columns import (
     frame_column,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
-from suffice.tables.targets import read_labels
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_labels", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_table"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
 
 
 class Table:
-    """A table in any container, read column by column and only when asked."""
+    """A table in any container, read column by column, and only when needed."""
 
     def __init__(
         self,
@@ -60,13 +59,13 @@ class Table:
         self._library = library
         self._source = source
         self._open_column = open_column
-        # All cells as one ndarray, where the container holds them so.
+        # All cells as one ndarray, if the container holds them that way.
         self._block = array if block is None else block
         self._levels: dict[int, Levels] = {}
 
     @cached_property
     def container(self) -> Container:
-        """What the table came in, for giving rows back."""
+        """The container of the table, for returning rows."""
         if self._block is not None or self.sparse is not None:
             return Container.of(self._library, self._source, (None,) * self.n_columns)
         cell_types = tuple(self._open_column(column).cell_type for column in range(self.n_columns))
@@ -74,7 +73,7 @@ class Table:
 
     @property
     def cells_per_row(self) -> int:
-        """How many cells a row holds; of a sparse one, those that are stored."""
+        """The number of cells in a row; in a sparse one, of those that are stored."""
         stored = None if self.sparse is None else int(self.sparse.nnz)
         return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
 
@@ -83,27 +82,27 @@ class Table:
         return f"column {self.names[column]!r}"
 
     def kind(self, column: int) -> Kind:
-        """Say what the cells of a column are."""
+        """Return the kind of the cells of a column."""
         shared = self.sparse if self._block is None else self._block
         if shared is not None:
             return "boolean" if shared.dtype.kind == "b" else "number"
         return self._open_column(column).kind
 
     def levels(self, column: int) -> Levels:
-        """Give a column of any kind as codes of its distinct values."""
+        """Return a column of any kind as codes of its distinct values."""
         if column not in self._levels:
             self._levels[column] = self._open_column(column).levels()
         return self._levels[column]
 
     def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
-        """Give columns unchecked, in the type they have, where they are one ndarray of numbers or booleans.
+        """Return columns unchecked, in their own type, if they are one ndarray of numbers or booleans.
 
-        Kernels take no other bytes than this machine's own, and no floats but float32 and float64.
+        They have this machine's byte order, and floats are float32 or float64, as kernels require.
         """
         return None if self._block is None else as_native(_take(self._block, columns))
 
     def level_cells(self, columns: Sequence[int]) -> LevelCells:
-        """Give columns to be read as levels."""
+        """Return columns to be read as levels."""
         matrix = self.cells(columns)
         if matrix is None and self.sparse is None:
             threads.run(self.levels, columns)  # containers encode without the interpreter's lock
@@ -112,12 +111,12 @@ class Table:
     def numbers(
         self, columns: Sequence[int] | slice, *, infinities: bool = False
     ) -> NDArray[np.floating[Any]]:
-        """Give columns as floats (n, len(columns)), NaN where missing; ±inf and text are refused.
+        """Return columns as floats (n, len(columns)), NaN where missing; ±inf and text are refused.
 
-        With `infinities` no cell is looked at: who reads them next refuses them in passing.
+        With `infinities`, no cell is inspected: the next reader refuses infinite ones in passing.
 
         Booleans are 0 and 1, moments are seconds since 1970 UTC, durations and times of day are seconds. A
-        float array is not copied when its columns are adjacent.
+        float array is not copied if its columns are adjacent.
         """
         positions = range(self.n_columns)[columns] if isinstance(columns, slice) else columns
         if self._block is not None:
@@ -138,13 +137,13 @@ class Table:
         return values
 
     def documents(self, column: int) -> Documents:
-        """Give a column of text as documents."""
+        """Return a column of text as documents."""
         if self.kind(column) != "level":
-            if np.isnan(self.numbers([column])).all():  # no cell speaks for a kind
+            if np.isnan(self.numbers([column])).all():  # no cell tells the kind
                 return Documents.missing_ones(self.n_rows)
             raise TypeError(
-                f"{self.label(column)} holds {self.kind(column)}s, and Words() takes text; "
-                "convert it to strings, or give it another family."
+                f"{self.label(column)} holds {self.kind(column)}s, but Words() needs text; "
+                "convert it to strings, or choose another family for it."
             )
         try:
             return self._open_column(column).documents()
@@ -152,7 +151,7 @@ class Table:
             raise type(error)(f"{self.label(column)}: {error}") from error
 
     def values(self, column: int) -> NDArray[Any]:
-        """Give the cells of a column as people read them: text, True, dates, and floats for numbers."""
+        """Return the cells of a column as people read them: text, booleans, dates, and floats for numbers."""
         kind = self.kind(column)
         if kind in ("level", "boolean"):
             levels = self.levels(column)
@@ -160,7 +159,7 @@ class Table:
         return as_typed(self.numbers([column])[:, 0], kind)
 
     def part(self, rows: slice) -> Table:
-        """Give the table of adjacent rows, without a copy where the container allows it."""
+        """Return the table of adjacent rows, without a copy if the container allows it."""
         if self._library == "pyarrow":
             return read_table(self._source.slice(rows.start, rows.stop - rows.start))
         if self.sparse is not None:
@@ -169,11 +168,11 @@ class Table:
 
     @cached_property
     def _by_row(self) -> Any:
-        """The sparse source with its rows together; where columns are, each part would read all of it."""
+        """The sparse source stored by row: stored by column, each part would read all of it."""
         return self._source.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
-        """Give the table of some rows, by a mask or by their positions."""
+        """Return the table of some rows, given by a mask or by their positions."""
         if self._library == "pandas":
             return read_table(self._source.iloc[rows])
         if self._library in ("polars", "pyarrow"):
@@ -184,7 +183,7 @@ class Table:
         return read_table(self._source[rows])
 
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
-        """Give one column as floats; levels only if all of them are numbers."""
+        """Return one column as floats; one of levels only if all of them are numbers."""
         column = self._open_column(position)
         if column.kind != "level":
             return column.numbers()
@@ -192,14 +191,14 @@ class Table:
         text = next((value for value in levels.values if isinstance(value, str)), None)
         if text is not None:
             raise ValueError(
-                f"{self.label(position)} is asked for as numbers but holds the text {text!r}; "
-                "convert it to numbers, or give it a family for levels such as Categorical()."
+                f"{self.label(position)} must hold numbers, but holds the text {text!r}; "
+                "convert it to numbers, or choose a family for levels such as Categorical()."
             )
         return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
 
 
 class TextTable(Table):
-    """Documents as a table of one column without a name."""
+    """Documents as a table of one unnamed column."""
 
     def __init__(self, documents: Documents, container: Container = LIST) -> None:
         super().__init__("numpy", np.empty((len(documents), 1), dtype=object), _no_column)
@@ -208,7 +207,7 @@ class TextTable(Table):
 
     @property
     def container(self) -> Container:
-        """What the documents came in."""
+        """The container of the documents."""
         return self._container
 
     def kind(self, column: int) -> Kind:
@@ -229,11 +228,11 @@ class TextTable(Table):
 
 
 def _no_column(column: int) -> Column:
-    raise TypeError(f"column {column} holds documents, which are read as documents only.")
+    raise TypeError(f"column {column} holds documents, which cannot be read as numbers or levels.")
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether X is a pandas or Polars DataFrame, a pyarrow Table or RecordBatch, or a narwhals frame."""
+    """Whether X is a pandas or Polars DataFrame, a pyarrow Table or RecordBatch, or a narwhals frame."""
     return any(
         cls.__name__ in _FRAME_CLASSES and cls.__module__.partition(".")[0] in _FRAME_LIBRARIES
         for cls in type(X).__mro__
@@ -257,7 +256,7 @@ def read_table(X: Any) -> Table:
 
 
 def _read_array(X: NDArray[Any]) -> Table:
-    """Read a two-dimensional ndarray; only one of numbers or booleans is a block."""
+    """Read a two-dimensional ndarray; one of numbers or booleans is a block."""
     if X.ndim == 1:
         raise ValueError(
             "Expected a 2D table, got a 1D array. Reshape your data: "
@@ -330,7 +329,7 @@ def _frame_table(
     open_native: Callable[[int], Any],
     block: NDArray[Any] | None = None,
 ) -> Table:
-    """Make the table of a frame, once its names are known to be distinct."""
+    """Make the table of a frame, after checking that its names are distinct."""
     names = tuple(names)
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
@@ -344,7 +343,7 @@ def _frame_table(
 
 
 def _take(block: NDArray[Any], positions: Sequence[int]) -> NDArray[Any]:
-    """Take columns of an ndarray, without a copy where they are adjacent."""
+    """Take columns of an ndarray, without a copy if they are adjacent."""
     n = len(positions)
     if n and list(positions) == list(range(positions[0], positions[0] + n)):
         return block if n == block.shape[1] else block[:, positions[0] : positions[0] + n]

@@ -1,21 +1,21 @@
-"""Reading the labels y: one per row, none missing; and finding a label among the classes."""
+"""The labels and weights of rows: reading and checking them, and finding a label among the classes."""
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from suffice.tables.table import is_frame
+from suffice.tables.wording import did_you_mean
 
 MOST_NAMED = 20
-"""Classes that a message names."""
+"""The most classes that a message lists."""
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -46,20 +46,66 @@ def read_labels(y: Any) -> NDArray[Any]:
         case "c":
             raise ValueError(complex_refusal("y"))
         case _:
-            raise ValueError(f"y has the dtype {labels.dtype}; convert the labels to strings.")
+            raise ValueError(f"y has dtype {labels.dtype}; convert the labels to strings.")
+
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """Split a frame into the other columns and the target column."""
+    if not is_frame(X):
+        raise ValueError(
+            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+        )
+    import narwhals.stable.v2 as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    if target not in frame.columns:
+        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    return frame.drop(target).to_native(), frame[target].to_native()
+
+
+def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
+    """Read weights as floats, finite and not negative; `first_row` numbers the first of them in messages."""
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must hold one number per row.") from None
+    bad = (~np.isfinite(weights) | (weights < 0)).reshape(-1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{what} is {weights.reshape(-1)[row]} at row {first_row + row}; weights must be finite and not "
+            "negative (to remove rows again, use forget)."
+        )
+    return weights
+
+
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
+    """Read one weight per row, not all of them zero."""
+    weights = read_weights(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n_rows} rows.")
+    if n_rows and not (weights > 0).any():
+        raise ValueError("sample_weight is zero for every row, so there is nothing to count.")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weights.sum()):
+            raise ValueError(
+                "sample_weight adds up to more than a float can hold; divide all weights by the same number."
+            )
+    return weights
 
 
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
-    """The place of a label among the classes; for one that is none of them the error names the nearest."""
+    """Return the position of a label among the classes; if it is not there, the error names the nearest."""
     known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
     one = label.item() if isinstance(label, np.generic) else label
     if one in known:
         return known.index(one)
-    folded = {str(name).casefold(): name for name in known}
-    near = difflib.get_close_matches(str(one).casefold(), folded, n=1)
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
     those = f"classes are {known[:MOST_NAMED]}{more}."
-    hint = f"did you mean {folded[near[0]]!r}? The {those}" if near else f"the {those}"
+    near = did_you_mean(one, known)
+    hint = f"{near} The {those}" if near else f"the {those}"
     raise ValueError(f"there is no class {one!r}; {hint}")
 
 
@@ -81,12 +127,12 @@ def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
         try:
             return read_labels(labels.astype(np.int64 if whole else np.float64))
         except OverflowError:
-            raise ValueError("y holds whole numbers of more than 64 bits; make them strings.") from None
+            raise ValueError("y holds integers of more than 64 bits; convert them to strings.") from None
     names = ", ".join(sorted(cls.__name__ for cls in types))
-    raise ValueError(f"y mixes or holds labels of the types {names}; make them all strings or all numbers.")
+    raise ValueError(f"y holds labels of type {names}; convert all of them to strings or all to numbers.")
 
 
 def _label_refusal(row: int, fault: str) -> str:
-    """Word the refusal of a label."""
+    """The message that refuses a label."""
     article = "an" if fault == "infinite" else "a"
-    return f"y has {article} {fault} label at row {row}; drop the row or give it a label."
+    return f"y has {article} {fault} label at row {row}; drop the row, or give it a label."

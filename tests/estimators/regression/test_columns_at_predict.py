@@ -18,7 +18,7 @@ COLUMNS = {"age": [30.0, 40.0, 50.0, 60.0], "height": [1.5, 1.9, 1.6, 1.8]}
 @pytest.mark.parametrize(
     "names, match",
     [
-        (["height", "age"], "same order(.|\\n)*height stands where age was"),
+        (["height", "age"], "same order(.|\\n)*height is in the place of age"),
         (["age"], "now missing:\\n- height"),
         (["age", "weight"], "unseen at fit time:\\n- weight(.|\\n)*now missing:\\n- height"),
     ],
@@ -39,7 +39,7 @@ def test_any_container_may_be_predicted(Regression, container):
 
 def test_names_that_are_numbers_are_checked_too():
     model = LogisticRegression().fit(pd.DataFrame({0: [1.0, 2.0], 1: [2.0, 1.0]}), [0, 1])
-    with pytest.raises(ValueError, match="1 stands where 0 was"):
+    with pytest.raises(ValueError, match="1 is in the place of 0"):
         model.predict(pd.DataFrame({1: [2.0, 1.0], 0: [1.0, 2.0]}))
 
 

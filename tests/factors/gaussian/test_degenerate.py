@@ -5,7 +5,7 @@ import pytest
 from sklearn import datasets
 
 from suffice import GaussianDiscriminant
-from suffice.factors.gaussian import totals as scatter
+from suffice.factors.gaussian import totals
 
 RUNGS = ["full", "shared", "diagonal", "shared_diagonal", "isotropic", "shared_isotropic", [[0, 2], [1]]]
 with_rungs = pytest.mark.parametrize("covariance", RUNGS, ids=str)
@@ -131,7 +131,7 @@ def test_only_the_class_that_lost_rank_is_on_record():
     for spoil in (collinear_in_one_class, constant_in_one_class):
         model = GaussianDiscriminant("full").fit(spoil(X, y), y)
         assert [entry.label for entry in model.regularized_] == [1]
-        assert model.regularized_[0].reason.endswith("the covariance shared by all classes was added")
+        assert model.regularized_[0].reason.endswith("the covariance shared by all classes")
         others = [0, 2]
         own = [np.cov(spoil(X, y)[y == k], rowvar=False, ddof=0) for k in others]
         np.testing.assert_allclose(model.covariances_[others], own, rtol=1e-9, atol=1e-9)
@@ -323,7 +323,7 @@ def test_too_many_patterns_name_the_cure(monkeypatch):
     X, y = rows_of()
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
     GaussianDiscriminant().fit(X, y)
-    monkeypatch.setattr(scatter, "PATTERN_BYTES", 100)
+    monkeypatch.setattr(totals, "PATTERN_BYTES", 100)
     with pytest.raises(ValueError, match="missing='pairwise'"):
         GaussianDiscriminant().fit(X, y)
     assert np.isfinite(GaussianDiscriminant(missing="pairwise").fit(X, y).predict_proba(X)).all()
@@ -334,7 +334,7 @@ def test_too_many_patterns_in_batches_are_refused_before_anything_changes(monkey
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
     model = GaussianDiscriminant().fit(X[:20], y[:20])
     before = model.statistics_
-    monkeypatch.setattr(scatter, "PATTERN_BYTES", 200)
+    monkeypatch.setattr(totals, "PATTERN_BYTES", 200)
     with pytest.raises(ValueError, match="missing='pairwise'"):
         model.partial_fit(X[20:], y[20:])
     assert model.statistics_ == before
@@ -345,7 +345,7 @@ def test_the_budget_of_patterns_is_what_the_sums_weigh_in_any_batches(monkeypatc
     X[np.random.default_rng(0).random(X.shape) < 0.3] = np.nan
     size = GaussianDiscriminant().fit(X, y).statistics_.totals[0].nbytes
     for budget, fits in ((1.1 * size, True), (0.5 * size, False)):
-        monkeypatch.setattr(scatter, "PATTERN_BYTES", budget)
+        monkeypatch.setattr(totals, "PATTERN_BYTES", budget)
         for n_batches in (1, 4):
             model = GaussianDiscriminant()
             try:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice import GaussianDiscriminant
-from suffice.factors.gaussian import accelerated as climbing
+from suffice.factors.gaussian import em
 
 
 def gappy(seed, n, d, gaps):
@@ -21,13 +21,13 @@ def gappy(seed, n, d, gaps):
 @pytest.fixture
 def steps(monkeypatch):
     """A list that grows with every step."""
-    made, step = [], climbing.Group.step
+    made, step = [], em.Group.step
 
     def counted(group, start):
         made.append(step(group, start))
         return made[-1]
 
-    monkeypatch.setattr(climbing.Group, "step", counted)
+    monkeypatch.setattr(em.Group, "step", counted)
     return made
 
 
@@ -98,13 +98,13 @@ def test_a_thin_covariance_that_ends_is_none_that_loses_rank():
 @pytest.mark.parametrize("covariance", ["full", "shared", "isotropic"])
 @pytest.mark.parametrize("ddof", [0, 1])
 def test_what_is_climbed_never_falls_from_look_to_look(monkeypatch, covariance, ddof):
-    kept, settled = [], climbing.has_settled
+    kept, settled = [], em.has_settled
 
-    def noted(step, course):
+    def noted(step, extrapolation):
         kept.append(step.log_likelihood)
-        return settled(step, course)
+        return settled(step, extrapolation)
 
-    monkeypatch.setattr(climbing, "has_settled", noted)
+    monkeypatch.setattr(em, "has_settled", noted)
     X = gappy(5, 60, 4, 0.4)
     GaussianDiscriminant(covariance, ddof=ddof).fit(X, np.zeros(60, dtype=int)).predict(X)
     kept = [value for value in kept if np.isfinite(value)]

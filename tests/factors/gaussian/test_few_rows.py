@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from suffice.factors.gaussian import em
-from suffice.factors.gaussian import regular as regular_scatter
+from suffice.factors.gaussian import moments, regular
 
 
 @pytest.fixture
@@ -14,23 +13,23 @@ def few_rows(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("eigenvalues take many times longer.")
 
-    monkeypatch.setattr(regular_scatter.linalg, "eigvalsh", refuse)
-    monkeypatch.setattr(em.np.linalg, "eigh", refuse)
+    monkeypatch.setattr(regular.linalg, "eigvalsh", refuse)
+    monkeypatch.setattr(moments.np.linalg, "eigh", refuse)
     X = np.random.default_rng(0).normal(size=(20, 60))
     return X.T @ X / 20
 
 
 def test_it_has_no_full_rank(few_rows):
-    assert not regular_scatter.has_full_rank(few_rows)
-    assert regular_scatter.has_full_rank(few_rows + 0.1 * np.eye(60))
+    assert not regular.has_full_rank(few_rows)
+    assert regular.has_full_rank(few_rows + 0.1 * np.eye(60))
 
 
 def test_it_is_its_own_nearest_covariance(few_rows):
-    assert em.nearest_covariance(few_rows) is few_rows
+    assert moments.nearest_covariance(few_rows) is few_rows
 
 
 def test_negative_eigenvalues_are_taken_away_and_the_diagonal_stays():
     matrix = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])
-    mended = em.nearest_covariance(matrix)
+    mended = moments.nearest_covariance(matrix)
     assert np.linalg.eigvalsh(mended)[0] > -1e-12
     np.testing.assert_allclose(np.diag(mended), np.diag(matrix))

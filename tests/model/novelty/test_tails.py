@@ -67,7 +67,7 @@ ON_LOG_SCALES = {
 
 
 def sums_of_first_column(model):
-    return model.solve().factors[0].log_power_sums(np.array([True, False, False]), POWERS)
+    return model._solved_model().factors[0].log_power_sums(np.array([True, False, False]), POWERS)
 
 
 def log_p_of_first_column(model, values):
@@ -93,7 +93,7 @@ def test_integrals_of_powers_are_those_of_the_density(name):
     model = BayesClassifier(family).fit(X, y)
     low, high = (X[:, 0].min() - 1.0, X[:, 0].max() + 1.0) if ends is None else ends
     x = np.linspace(low, high, 400_001)[1:-1]
-    inside = model.solve().observed(model._read(np.column_stack([x, x, x]), reset=False))[0][:, 0]
+    inside = model._solved_model().observed(model._read(np.column_stack([x, x, x]), reset=False))[0][:, 0]
     log_p = np.where(inside[:, np.newaxis], log_p_of_first_column(model, x), -np.inf)
     expected = np.log([integrate.trapezoid(np.exp(a * log_p), x, axis=0) for a in POWERS])
     np.testing.assert_allclose(sums_of_first_column(model), expected, rtol=2e-3, atol=2e-3)
@@ -146,7 +146,7 @@ def test_powers_of_documents_are_those_of_the_presence_of_their_words():
     ]
     log_p = np.column_stack([model.log_prob(everything, label) for label in model.classes_])
     expected = special.logsumexp(POWERS[:, np.newaxis, np.newaxis] * log_p, axis=1)
-    found = model.solve().factors[0].log_power_sums(np.array([True]), POWERS)
+    found = model._solved_model().factors[0].log_power_sums(np.array([True]), POWERS)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 

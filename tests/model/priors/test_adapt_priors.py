@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, WithPriors, adapt_priors
 from suffice.families import Normal
-from suffice.model.prior_shift import estimate_shift
+from suffice.model.priors import estimate_shift
 
 LABELS = np.array(["a", "b", "c"])
 OLD = np.array([0.5, 0.3, 0.2])
@@ -111,7 +111,7 @@ def test_adapted_posteriors_are_those_of_a_model_with_these_priors(training):
 
 def test_other_priors_solve_nothing_again(training, monkeypatch):
     fitted = GaussianDiscriminant("full").fit(*training)
-    fitted.solve()
+    fitted._solved_model()
     monkeypatch.setattr("suffice.factors.solve", None)
     moved = fitted.with_priors("uniform")
     assert moved.priors_.tolist() == [1 / 3] * 3

@@ -11,35 +11,32 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 
 from suffice.arrays import Array
-from suffice.estimators.base import FitsFiles
-from suffice.estimators.naming import NamesItself
-from suffice.estimators.regression.convergence import problem
+from suffice.estimators.base import Estimator
 from suffice.estimators.regression.design import Design
-from suffice.estimators.regression.equations import Equations
-from suffice.estimators.regression.learnt import FittedRegression, Solved, joint_scores
+from suffice.estimators.regression.equations import Equations, FittedRegression, SolvedEquations, joint_scores
 from suffice.estimators.regression.likelihoods import Likelihood
 from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
-from suffice.estimators.regression.strategy import hessian_is_cheap, minimise
+from suffice.estimators.regression.search import hessian_is_cheap, minimise, problem
 from suffice.estimators.regression.summary import Summary
-from suffice.export import Exportable, Scoring
+from suffice.export import Scoring
 from suffice.export.expressions import Expression, Gaps, Score
 from suffice.model.explanation import Explanation
-from suffice.storage import Fields, Saved, Setting, SufficeFileError
+from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files import LabelledFiles
 
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Regression(Estimator):
     """A classifier by linear scores, fitted by penalised maximum likelihood."""
 
-    score_unit: ClassVar[str] = "nats"
+    _score_unit: ClassVar[str] = "nats"
     """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
+    _learnt: FittedRegression
 
     def __init__(
         self,
@@ -62,20 +59,19 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y; weight k is the row k times."""
-        return self._atomically(lambda: read_training(self, X, y, sample_weight, self.class_weight))
+        return self._fit(lambda: read_training(self, X, y, sample_weight, self.class_weight))
 
     def _learn_files(self, files: LabelledFiles) -> None:
-        self._atomically(lambda: read_training_files(self, files, self.class_weight))
+        self._fit(lambda: read_training_files(self, files, self.class_weight))
 
-    def _atomically(self, read: Callable[[], RegressionRows]) -> Self:
-        """Learn the rows; where it fails, the model is as it was."""
-        self._check_settings()
-        before = dict(self.__dict__)
-        try:
+    def _fit(self, read: Callable[[], RegressionRows]) -> Self:
+        """Learn the rows, and warn where there is no optimum or it was not found."""
+
+        def learn() -> None:
+            self._check_settings()
             self._learnt = self._learn(read())
-        except BaseException:
-            self.__dict__ = before
-            raise
+
+        self._atomically(learn)
         if not self.converged_:
             warnings.warn(self.message_, ConvergenceWarning, stacklevel=3)
         return self
@@ -87,13 +83,13 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
         solved = self._solve(design, len(rows.classes))
         return FittedRegression.of(rows, solved, self._log_likelihood(rows, solved))
 
-    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+    def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         raise NotImplementedError
 
-    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+    def _log_likelihood(self, rows: RegressionRows, solved: list[SolvedEquations]) -> float:
         return solved[0].log_likelihood
 
-    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> Solved:
+    def _solved(self, design: Design, likelihood: Likelihood, basis: Array) -> SolvedEquations:
         strength = 0.0 if np.isinf(self.C) else 1.0 / self.C
         objective = Objective(design, likelihood, strength, self.fit_intercept, basis)
         wanted = hessian_is_cheap(objective) if self.standard_errors == "auto" else self.standard_errors
@@ -101,7 +97,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
         tol = self.tol * min(1.0, np.sqrt(design.weight))
         minimum = minimise(objective, tol, self.max_iter, hessian=wanted)
         penalty = 0.5 * float(np.sum(objective.penalty * minimum.parameters**2))
-        return Solved(
+        return SolvedEquations(
             Equations.of(objective, minimum),
             minimum,
             problem(objective, minimum, self.max_iter),
@@ -157,7 +153,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
             classes=learnt.classes,
             values=tuple(np.asarray(dense, dtype=np.float64).T),
             container=learnt.container,
-            unit=self.score_unit,
+            unit=self._score_unit,
             start="(intercept)",
         )
 
@@ -174,15 +170,8 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
     # --- what was learnt -------------------------------------------------------------------------
 
     def _fitted(self) -> FittedRegression:
-        if not hasattr(self, "_learnt"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-                "arguments before using this estimator."
-            )
+        self._require_fitted()
         return self._learnt
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learnt")
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -250,16 +239,15 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
         """The number of free parameters; collinear columns without a penalty count once."""
         return sum(one.n_parameters for one in self._fitted().solved)
 
-    @property
-    def aic_(self) -> float:
-        """Akaike's information criterion, 2p − 2·log likelihood."""
-        return 2.0 * self.n_parameters_ - 2.0 * self._maximum()
-
-    @property
-    def bic_(self) -> float:
-        """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
-        weight = float(self._fitted().class_weights.sum())
-        return float(self.n_parameters_ * np.log(weight) - 2.0 * self._maximum())
+    def _criterion_terms(self) -> tuple[float, int, float]:
+        learnt = self._fitted()
+        if len(learnt.solved) > 1:  # the criteria presume a maximum
+            raise AttributeError(
+                "there is no aic_ or bic_: with more than two classes each is fitted against the rest, which "
+                "does not maximise the likelihood of the labels; compare log_likelihood_ on unseen rows, or "
+                "use LogisticRegression, which has both."
+            )
+        return self.log_likelihood_, self.n_parameters_, float(learnt.class_weights.sum())
 
     def summary(self, reference: Any = None, level: float = 0.95) -> Summary:
         """The table of coefficients, standard errors, z-values, p-values and confidence limits.
@@ -318,10 +306,10 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
             )
         return tuple(notes)
 
-    def _rows(self) -> list[tuple[Solved, int]]:
+    def _rows(self) -> list[tuple[SolvedEquations, int]]:
         return [(one, row) for one in self._fitted().solved for row in range(len(one.equations.coefficients))]
 
-    def _errors(self, one: Solved, row: int | None, against: int | None = None) -> Array:
+    def _errors(self, one: SolvedEquations, row: int | None, against: int | None = None) -> Array:
         errors = one.equations.standard_errors(row, against)
         if errors is None:
             raise AttributeError(
@@ -330,19 +318,9 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
             )
         return errors
 
-    def _maximum(self) -> float:
-        """The log-likelihood where it is what was maximised, as the information criteria presume."""
-        if len(self._fitted().solved) > 1:
-            raise AttributeError(
-                "there is no aic_ or bic_: with more than two classes each is fitted against the rest, which "
-                "does not maximise the likelihood of the labels; compare log_likelihood_ on unseen rows, or "
-                "use LogisticRegression, which has both."
-            )
-        return self.log_likelihood_
-
     # --- files -----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, Any]:
+    def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it."""
         learnt = self._fitted()
         self._check_settings()
@@ -353,7 +331,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
         }
 
     @classmethod
-    def from_fields(cls, fields: Fields) -> Self:
+    def _from_fields(cls, fields: Fields) -> Self:
         """The model from its state; nothing is fitted again."""
         settings = fields.branch("settings")
         settings.require(cls._get_param_names())
@@ -365,10 +343,7 @@ class Regression(NamesItself, FitsFiles, Exportable, Saved, ClassifierMixin, Bas
         model._learnt = FittedRegression.from_fields(fields.branch("learnt"))
         learnt = model._learnt
         model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
-        if fields.flag("feature_names_in"):
-            if learnt.names is None or not all(isinstance(name, str) for name in learnt.names):
-                raise fields.error("feature_names_in", "is true, but the columns have no names.")
-            model.feature_names_in_ = np.array(learnt.names, dtype=object)
+        model._load_names(fields, learnt.names)
         return model
 
     def __sklearn_tags__(self) -> Any:

@@ -11,7 +11,7 @@ from scipy import linalg
 from suffice.arrays import Array
 from suffice.estimators.regression.base import Regression
 from suffice.estimators.regression.design import Block, Design, total
-from suffice.estimators.regression.learnt import Solved, joint_scores
+from suffice.estimators.regression.equations import SolvedEquations, joint_scores
 from suffice.estimators.regression.likelihoods import (
     LogisticLikelihood,
     ProbitLikelihood,
@@ -70,7 +70,7 @@ class LogisticRegression(Regression):
     array(['fail', 'pass'], dtype=object)
     """
 
-    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+    def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         if n_classes == 2:
             return [self._solved(design, LogisticLikelihood(), np.ones((1, 1)))]
         # Scores that sum to 0 over the classes: K − 1 orthonormal directions, which keep ‖w‖².
@@ -120,15 +120,15 @@ class ProbitRegression(Regression):
     array(['fail', 'pass'], dtype=object)
     """
 
-    score_unit: ClassVar[str] = "standard deviations"
+    _score_unit: ClassVar[str] = "standard deviations"
 
-    def _solve(self, design: Design, n_classes: int) -> list[Solved]:
+    def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))
         if n_classes == 2:
             return [self._solved(design, likelihood, basis)]
         return [self._solved(replace(design, against_rest=k), likelihood, basis) for k in range(n_classes)]
 
-    def _log_likelihood(self, rows: RegressionRows, solved: list[Solved]) -> float:
+    def _log_likelihood(self, rows: RegressionRows, solved: list[SolvedEquations]) -> float:
         def of_block(block: Block) -> float:
             log_p = self._normalised(joint_scores(solved, block.X))[np.arange(len(block)), block.codes]
             return float(block.weighted(log_p).sum())

@@ -18,7 +18,8 @@ from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files import LabelledBatch, LabelledFiles
-from suffice.tables.table import Table, read_labels, read_table
+from suffice.tables.table import Table, read_table
+from suffice.tables.targets import read_labels
 
 HELD_BYTES = 1 << 27
 """Numbers of files that are held in memory; more are read anew on every pass."""

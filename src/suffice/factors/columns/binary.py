@@ -1,4 +1,4 @@
-"""Columns of outcomes, 0 or 1, read as they are held: no floats are made of whole numbers or flags."""
+"""Columns of outcomes, 0 or 1, read in their own type: integers and booleans are not converted to floats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.levels.cells import as_numbers
+from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
 from suffice.kernels.choose import discrete_for, read_only, row_parts
 
@@ -16,9 +16,9 @@ from suffice.kernels.choose import discrete_for, read_only, row_parts
 def outcome_sums(
     block: NDArray[Any], classes: Codes, n_classes: int, weights: Array | None
 ) -> tuple[Array, Array | None, Counts | None] | None:
-    """Σ w·x per class and column; and, where cells are missing, Σ w and the number of those that are not.
+    """Σ w·x per class and column; if cells are missing, also Σ w and the number of those observed.
 
-    None where a cell is no outcome.
+    None if a cell is neither 0 nor 1.
     """
     sums = _summed(block, classes, n_classes, weights, gaps=False)
     if sums is None:
@@ -36,7 +36,7 @@ def _summed(
     kernels = discrete_for(block.size)
     by_row = np.empty(0) if weights is None else weights
     shape = (n_classes, block.shape[1])
-    # Many classes would give every part a large table of its own.
+    # Many classes would make the sums of every part large.
     everyone = [slice(0, len(block))]
     parts = (row_parts(*block.shape) or everyone) if n_classes * 64 <= len(block) else everyone
 
@@ -60,7 +60,7 @@ def _summed(
 def add_outcome_scores(block: NDArray[Any], natural: Array, constant: Array, out: Array) -> int:
     """Add Σ λx + constant over the observed columns.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    Returns the number of rows scored: all, or some of those before the first cell that is neither 0 nor 1.
     """
     cells = _cells(block, slice(None))
     return int(discrete_for(block.size * out.shape[1]).add_outcome_scores(cells, natural, constant, out))

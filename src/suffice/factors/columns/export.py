@@ -1,12 +1,11 @@
-"""What number columns score, as expressions: λᵀu(x) about each class's origin, column by column."""
+"""The scores of number columns as expressions: λᵀu(x) about each class's origin, column by column."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from suffice.arrays import Array
 from suffice.export.expressions import (
     Cell,
     Clip,
@@ -22,31 +21,29 @@ from suffice.export.expressions import (
     total,
     total_score,
 )
-from suffice.factors.base import refuse_errors, unseen_log_shares
-from suffice.factors.scores import CERTAIN, IMPOSSIBLE
+from suffice.factors.checks import refuse_errors
+from suffice.factors.columns.parameters import ColumnParameters
+from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
 
-if TYPE_CHECKING:
-    from suffice.factors.columns.scores import SolvedColumns
 
-
-def column_scores(
-    solved: SolvedColumns, columns: list[int], labels: list[str], largest: Array, smallest: Array
-) -> Score:
-    """The scores of all columns that vary, with the sizes beyond which a cell is cut off."""
+def column_scores(solved: ColumnParameters, columns: list[int], labels: list[str]) -> Score:
+    """The scores of all columns that vary; a cell beyond the range of floats is cut off."""
     active = np.flatnonzero(solved.active).tolist()
     return total_score(
         [
             _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least))
-            for j, most, least in zip(active, largest, smallest, strict=True)
+            for j, most, least in zip(active, *solved.float_range(), strict=True)
         ]
     )
 
 
-def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: float, smallest: float) -> Score:
+def _column(
+    solved: ColumnParameters, j: int, cell: Cell, label: str, largest: float, smallest: float
+) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
-    # Missing where it is outside, so that no logarithm of a negative number is ever asked for.
+    # Missing where it is outside, so that no logarithm of a negative number is taken.
     x: Expression = cell if family.takes_every_number else Where(inside, cell, as_expression(np.nan))
     low = smallest if "reciprocal" in family.functions else -largest
     if np.isfinite(largest):
@@ -66,11 +63,11 @@ def _column(solved: SolvedColumns, j: int, cell: Cell, label: str, largest: floa
     return Score(Where(inside, finite, outside), order)
 
 
-def _cell(solved: SolvedColumns, j: int, x: Expression) -> tuple[Expression, Expression | None]:
+def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, Expression | None]:
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
     family, point = solved.family, solved.point[:, j]
     natural = np.where(point, 0.0, solved.natural[:, :, j])
-    # A class that is a single value has no use for its origin; any valid one will do.
+    # A single-valued class does not use its origin; any valid one will do.
     origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
     terms = elementary(family.functions, x, origin, int(solved.exponent[j]))
     finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
@@ -99,7 +96,7 @@ def support_of(family: Family, cell: Cell, label: str) -> Expression:
         inside = inside.item()
     if not isinstance(inside, Expression):
         raise TypeError(
-            f"{label}: the support of {family.name} cannot be written out; let support(x) use comparisons, "
+            f"{label}: the support of {family.name} cannot be exported; write support(x) with comparisons, "
             "&, |, ~, np.floor and np.isfinite only."
         )
     return inside

@@ -1,28 +1,24 @@
-"""Numbers that columns of one family cannot sum: outside its support, or of sums that leave the floats."""
+"""Numbers that cannot be summed: outside the support of the family, or too large for floating point."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from suffice.arrays import Array
-from suffice.factors.base import SQUARABLE, Block, OutsideSupportError, first_offence, refuse_infinities
-from suffice.factors.columns.sparse import column_of_entry
+from suffice.factors.base import Block
+from suffice.factors.blocks import column_of_entry
+from suffice.factors.checks import OutsideSupportError, first_offence, refuse_infinities
+from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
 from suffice.kernels.choose import has_squares
-
-if TYPE_CHECKING:
-    from suffice.factors.columns.totals import ColumnTotals
 
 LARGEST = 2.0**960
 WIDEST = 2.0**-480
 
 
-def refuse_cells(totals: ColumnTotals, block: Block, labels: list[str]) -> None:
-    """Raise for numbers that cannot be added to these sums."""
-    family = totals.family
+def refuse_cells(family: Family, origin: Array, block: Block, labels: list[str]) -> None:
+    """Raise for numbers that cannot be summed about these origins, (classes, columns), NaN for none yet."""
     if sparse.issparse(block):
         _refuse_entries(family, block, labels)
         return
@@ -33,19 +29,18 @@ def refuse_cells(totals: ColumnTotals, block: Block, labels: list[str]) -> None:
             row, column = first_offence(bad)
             value = f"{block[row, column]} (row {row})"
             raise OutsideSupportError.of(labels[column], value, family)
-    _refuse_overflow(totals, block, labels)
+    _refuse_overflow(family, origin, block, labels)
 
 
-def _refuse_overflow(totals: ColumnTotals, block: Array, labels: list[str]) -> None:
-    """Raise where the sums would leave the floats."""
-    family = totals.family
+def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[str]) -> None:
+    """Raise where the sums would overflow."""
     if not {"x", "x2"} & set(family.functions) or not block.size:
         return
     if family.scaled:
         if has_squares(block):
             return
-        highest = np.fmax(np.fmax.reduce(block, axis=0), totals.origin.max(axis=0, initial=0.0))
-        lowest = np.fmin(np.fmin.reduce(block, axis=0), totals.origin.min(axis=0, initial=0.0))
+        highest = np.fmax(np.fmax.reduce(block, axis=0), np.fmax.reduce(origin, axis=0, initial=0.0))
+        lowest = np.fmin(np.fmin.reduce(block, axis=0), np.fmin.reduce(origin, axis=0, initial=0.0))
         with np.errstate(over="ignore", invalid="ignore"):
             large = np.isinf(highest - lowest)
     else:
@@ -53,24 +48,27 @@ def _refuse_overflow(totals: ColumnTotals, block: Array, labels: list[str]) -> N
         highest = np.fmax.reduce(size, axis=0)
         large = highest > (SQUARABLE if "x2" in family.functions else LARGEST)
         if family.centred:
-            held = np.where(totals.has_origin(), totals.origin, np.nan)
-            highest = np.fmax(highest, np.fmax.reduce(held, axis=0, initial=np.nan))
-            lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(held, axis=0, initial=np.nan))
+            highest = np.fmax(highest, np.fmax.reduce(origin, axis=0, initial=np.nan))
+            lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(origin, axis=0, initial=np.nan))
             large |= (lowest < 1.0 / LARGEST) | (lowest < highest * WIDEST)
     if large.any():
-        raise ValueError(
-            f"{labels[int(np.argmax(large))]}: its values are too large, too small or too far apart "
-            f"for {family.name} in floats; measure it in another unit, or choose LogNormal() or "
-            "Histogram()."
-        )
+        raise ValueError(beyond_floats(family, labels[int(np.argmax(large))]))
+
+
+def beyond_floats(family: Family, label: str) -> str:
+    """Word the refusal of a column whose sums or parameters overflow."""
+    return (
+        f"{label}: the values are too large, too small or too far apart for {family.name} in floating point; "
+        "change the unit of the column, or choose LogNormal() or Histogram()."
+    )
 
 
 def _refuse_entries(family: Family, block: Block, labels: list[str]) -> None:
-    """Raise for stored entries outside the support, and for families that need those not stored."""
+    """Raise for stored entries outside the support, and for families that cannot skip zeros."""
     if not set(family.functions) <= {"x", "x2"} or not family.support(np.zeros(1)).all():
         raise ValueError(
-            f"{labels[0]} is sparse, and {family.name} needs {family.support_name}, "
-            "so the zeros that are not stored cannot be read; pass a dense array."
+            f"{labels[0]} is sparse, but {family.name} (for {family.support_name}) cannot sum the zeros that "
+            "are not stored; pass a dense array."
         )
     bad = ~(family.support(block.data) | np.isnan(block.data))
     if bad.any():

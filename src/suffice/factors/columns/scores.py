@@ -1,4 +1,4 @@
-"""Parameters and scores of number columns.
+"""Scores of number columns.
 
 Each class is scored about its own mean, so λᵀu(x) is the centred form (x − μ_k)²/σ_k² and not the
 expanded square.
@@ -7,66 +7,44 @@ expanded square.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import (
-    Block,
+from suffice.factors.base import Block, SolvedFactor
+from suffice.factors.blocks import active_columns
+from suffice.factors.checks import (
     OutsideSupportError,
-    Separation,
-    SolvedFactor,
-    active_columns,
     first_offence,
     holds_infinity_beside,
     refuse_infinities,
-    unseen_log_shares,
 )
 from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
 from suffice.factors.columns.export import column_scores
+from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
-from suffice.factors.scores import CERTAIN, IMPOSSIBLE, Scores
+from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
-from suffice.families.elementary import rebase
 from suffice.kernels.choose import contiguous, gaussian_for
-
-LOG_TWO = float(np.log(2.0))
-REGULARIZATION = 1e-3
-"""Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
-
 
 CELLS_AT_ONCE = 1 << 15
 MOST_OUTCOMES = 1 << 21
-"""Probabilities of counts that are summed over at most."""
+"""The most probabilities of counts that are summed."""
 LEAST_LOG_P = -40.0
 """The log probability of a count beyond which the rest is a geometric series."""
 Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
 """Values, cells outside the support, and log h(x), where they are needed."""
 
 
-class SolvedColumns(SolvedFactor):
-    """λ of every class and column about `origin`, with the constants that complete the log density.
-
-    `point` marks classes and columns whose distribution is a single value, `location`; other values
-    there leave `vanishing` for each power of alpha. `active` marks the columns that vary at all.
-    """
+class SolvedColumns(ColumnParameters, SolvedFactor):
+    """The scores of number columns, from the parameters of every class and column."""
 
     def __init__(self, family: Family, n_classes: int, n_columns: int) -> None:
-        self.family = family
-        self.natural = np.zeros((family.n_statistics, n_classes, n_columns))
-        self.constant = np.zeros((n_classes, n_columns))
-        self.origin = np.zeros((n_classes, n_columns))
-        self.exponent = np.zeros(n_columns, dtype=np.int32)
-        self.weight = np.zeros((n_classes, n_columns))
-        self.point = np.zeros((n_classes, n_columns), dtype=np.bool_)
-        self.location = np.zeros((n_classes, n_columns))
-        self.vanishing = np.zeros((n_classes, n_columns))
-        self.active = np.ones(n_columns, dtype=np.bool_)
+        super().__init__(family, n_classes, n_columns)
         self.regularized = []
         self.n_parameters = 0
         self.log_p_of_rows = 0.0
@@ -100,9 +78,9 @@ class SolvedColumns(SolvedFactor):
 
     @cached_property
     def outcomes(self) -> tuple[Array, Array] | None:
-        """λ and the constants that the kernel of outcomes reads; None where it cannot score these columns.
+        """λ and the constants for the kernel of outcomes; None where it cannot score these columns.
 
-        Where what is outside is smoothed, every cell has a share of it, which only the general path adds.
+        With unseen="smooth" every cell gives up a share of its probability, which only the general path does.
         """
         plain = self.family.unseen != "smooth" and not self.point.any() and self.active.all()
         if not (self.family.is_binary and plain):
@@ -111,7 +89,7 @@ class SolvedColumns(SolvedFactor):
 
     @cached_property
     def quadratic(self) -> list[Array] | None:
-        """What the kernel of squares reads; None where a score is no sum of squares for every number."""
+        """The arguments for the kernel of squares; None where a score is not a sum of squares."""
         family = self.family
         if family.functions != ("x", "x2") or not family.takes_every_number or self.point.any():
             return None
@@ -124,7 +102,7 @@ class SolvedColumns(SolvedFactor):
             scale = np.ldexp(root, -self.exponent[on])
         if not np.isfinite(scale).all():
             return None
-        limit = np.minimum(self._float_range()[0], np.finfo(np.float64).max)
+        limit = np.minimum(self.float_range()[0], np.finfo(np.float64).max)
         constant = self.constant[:, on] + np.square(rest)
         return [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
 
@@ -143,7 +121,7 @@ class SolvedColumns(SolvedFactor):
             scores.finite[rows] += log_base.sum(axis=1)[:, np.newaxis]
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        return column_scores(self, columns, labels, *self._float_range())
+        return column_scores(self, columns, labels)
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block
@@ -175,7 +153,7 @@ class SolvedColumns(SolvedFactor):
         return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """By the family's formula; counts without one are summed up."""
+        """By the formula of the family; by summing where counts have none."""
         if self.family.has_base_measure and self.family.discrete:
             return self._log_power_sums_of_counts(seen, powers)
         on = seen & self.active
@@ -191,7 +169,7 @@ class SolvedColumns(SolvedFactor):
         return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
 
     def _log_power_sums_of_counts(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """Σ p^a over 0, 1, 2, … until what is left falls geometrically; None where that takes too many."""
+        """Σ p^a over 0, 1, 2, … until the rest is a geometric series; None if that takes too many terms."""
         labels, d = [""] * self.constant.shape[1], self.constant.shape[1]
         n = 64
         while n * self.constant.size <= MOST_OUTCOMES:
@@ -222,10 +200,10 @@ class SolvedColumns(SolvedFactor):
                     np.asarray(labels)[self.active][column],
                     f"{raw[row, column]} (row {first_row + row})",
                     self.family,
-                    cure="unseen='ignore' would treat it as missing",
+                    cure="unseen='ignore' treats it as missing",
                 )
             raw = np.where(outside, np.nan, raw)
-        largest, smallest = self._float_range()
+        largest, smallest = self.float_range()
         if (np.abs(raw) > largest).any():
             raw = np.clip(raw, -largest, largest)
         if "reciprocal" in self.family.functions:
@@ -237,14 +215,6 @@ class SolvedColumns(SolvedFactor):
             measured = self.family.log_base_measure(np.asarray(raw, dtype=np.float64))
             log_base = np.where(np.isnan(raw), 0.0, measured)
         return raw, outside, log_base
-
-    def _float_range(self) -> tuple[Array, Array]:
-        """Sizes beyond which scores would overflow. So far from all classes it is the same who wins."""
-        spread = self.exponent[self.active].astype(np.float64)
-        if self.family.default_origin > 0:
-            spread = spread + np.log2(self.origin[:, self.active].max(axis=0))
-        largest = np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
-        return largest, np.exp2(np.maximum(spread - 400.0, -1022.0))
 
     def _cells(self, values: Array, outside: NDArray[np.bool_] | None, k: int) -> tuple[Array, Array | None]:
         """Log p of each cell in class k without log h, and orders where some cell has one."""
@@ -276,14 +246,6 @@ class SolvedColumns(SolvedFactor):
             order = None if order is None else np.where(missing, 0.0, order)
         return cells, order
 
-    def off_point(self, values: Array, location: Array, vanishing: Array) -> tuple[Array, Array]:
-        """Orders and finite parts of values where the distribution is a point mass."""
-        if self.family.discrete:
-            order = np.abs(values - location)
-            return order, order * vanishing
-        hit = values == location
-        return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
-
     def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
         """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""
         return self.family.functions == ("x",) and outside is None and not self.point.any()
@@ -297,103 +259,3 @@ class SolvedColumns(SolvedFactor):
         if missing.any():
             return np.asarray(np.where(missing, 0.0, values) @ natural.T + (~missing) @ constant.T)
         return np.asarray(values @ natural.T + constant.sum(axis=1))
-
-    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
-        degenerate = self.point | ~self.active
-        if degenerate.all():
-            return list(self.location[classes].T)
-        drawn = self.family.sample(
-            self._members(degenerate)[:, classes], self._origin_in_units()[classes], rng
-        )
-        if self.family.scaled:
-            drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
-        return list(np.where(degenerate[classes], self.location[classes], drawn).T)
-
-    def separation(self) -> Separation:
-        family, n_classes = self.family, len(self.constant)
-        kl, distance = (np.zeros((self.constant.shape[1], n_classes, n_classes)) for _ in range(2))
-        members = self._members(self.point | ~self.active)
-        for k in range(n_classes):
-            about = self._origin_in_units()[k]
-            theirs = self._moved(members, self.origin[k])
-            with np.errstate(invalid="ignore"):
-                mine = np.broadcast_to(members[:, [k]], theirs.shape)
-                kl[:, k] = family.kl(mine, theirs, about).T
-                distance[:, k] = family.bhattacharyya(mine, theirs, about).T
-        if self.point.any():
-            self._separate_points(kl, distance)
-        kl[~self.active], distance[~self.active] = 0.0, 0.0
-        return Separation.of_independent(kl, distance)
-
-    def _moved(self, natural: Array, origin: Array) -> Array:
-        """λ of every class about one origin per column: u about one origin is linear in u about another."""
-        moved = np.zeros_like(natural)
-        target = np.broadcast_to(origin, self.origin.shape)
-        no_weight = np.zeros_like(self.origin)
-        for i in range(len(natural)):
-            unit = np.zeros_like(natural)
-            unit[i] = 1.0
-            u = rebase(self.family.functions, unit, no_weight, target, self.origin, self.exponent)
-            moved[i] = np.sum(natural * u, axis=0)
-        return moved
-
-    def _separate_points(self, kl: Array, distance: Array) -> None:
-        """Where a distribution is a single value, a density there decides, or nothing is in common."""
-        for k, other in np.ndindex(kl.shape[1:]):
-            for j in np.flatnonzero(self.point[k] | self.point[other]):
-                here, there = self.location[[k, other], j]
-                if self.point[k, j] and self.point[other, j]:
-                    cost = 0.0 if here == there else np.inf
-                    kl[j, k, other] = distance[j, k, other] = cost
-                    continue
-                single, spread = (k, other) if self.point[k, j] else (other, k)
-                cost = np.inf
-                if self.family.discrete:
-                    at = np.asarray(self.location[single, j])
-                    cost = -float(self.family.log_density(at, self.natural[:, spread, j]))
-                kl[j, k, other] = cost if self.point[k, j] else np.inf
-                distance[j, k, other] = 0.5 * cost
-
-    def conventional(self) -> list[dict[str, Any]]:
-        degenerate = self.point | ~self.active
-        named = self.family.conventional(self._members(degenerate), self._origin_in_units())
-        degrees = self.family.conventional_degree
-        with np.errstate(over="ignore"):
-            named = {name: np.ldexp(v, degrees.get(name, 0) * self.exponent) for name, v in named.items()}
-        if self.family.scaled and "mean" in named:
-            named["mean"] = self.origin + named["mean"]
-        if degenerate.any():
-            limits = self._limits()
-            named = {name: np.where(degenerate, limits[name], value) for name, value in named.items()}
-            named["always"] = np.where(degenerate, self.location, np.nan)
-        return [{name: value[:, j] for name, value in named.items()} for j in range(self.constant.shape[1])]
-
-    def _limits(self) -> dict[str, Array]:
-        """The parameters of a distribution that is the single value `location`, NaN where there are none."""
-        low, high = self.family.mean_bounds()
-        if np.isfinite(low):
-            end = np.where(self.location >= high, np.inf, -np.inf)
-            with np.errstate(all="ignore"):
-                return self.family.conventional(np.stack([end]), self.origin)
-        known = {"mean": self.location, "variance": np.zeros_like(self.location)}
-        if self.family.default_origin > 0:
-            known = {}
-        nothing = np.full_like(self.location, np.nan)
-        return {name: known.get(name, nothing) for name in ("mean", "variance", *self._names())}
-
-    def _names(self) -> tuple[str, ...]:
-        """What the family calls its parameters."""
-        member = np.full((self.family.n_statistics, 1), np.nan)
-        return tuple(self.family.conventional(member, np.ones(1)))
-
-    def _origin_in_units(self) -> Array:
-        """The origin as λ knows it: scaled sums are about 0 in their own units."""
-        return np.zeros_like(self.origin) if self.family.scaled else self.origin
-
-    def _members(self, degenerate: NDArray[np.bool_]) -> Array:
-        """λ, with some valid member in place of those that are single values."""
-        if not degenerate.any():
-            return self.natural
-        valid = ~degenerate
-        stand_in = self.natural[:, valid][:, :1] if valid.any() else np.full((len(self.natural), 1), np.nan)
-        return np.where(degenerate, stand_in[:, :, np.newaxis], self.natural)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Exponents
-from suffice.factors.base import Regularized, unseen_log_shares
+from suffice.factors.base import Regularized
+from suffice.factors.columns.refuse import beyond_floats
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
 from suffice.families.elementary import DEGREE, exponent_of, rebase
+from suffice.families.special import LOG_TWO
 
-if TYPE_CHECKING:
-    from suffice.factors.columns.totals import ColumnTotals
-
-LOG_TWO = float(np.log(2.0))
 REGULARIZATION = 1e-3
-"""Pseudo-observations of the pooled column given to a class that has no maximum likelihood."""
+"""Pseudo-observations of the pooled column given to a class without a maximum-likelihood estimate."""
 
 
 def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
@@ -34,15 +34,13 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
         mean = family.shared(mean, about.weight, origin)
 
     if not np.isfinite(mean).all():
-        raise ValueError(_beyond_floats(family, labels[int(np.argmax(~np.isfinite(mean).all(axis=(0, 1))))]))
+        raise ValueError(beyond_floats(family, labels[int(np.argmax(~np.isfinite(mean).all(axis=(0, 1))))]))
     at_boundary = family.boundary(mean, origin)
     constant_column = about.constant & (family.centred | at_boundary.all(axis=0)) | about.empty
     at_boundary &= ~constant_column
     solved = SolvedColumns(family, *about.weight.shape)
     if about.noisy.any():
-        lost = (
-            "what is left of it is the rounding of rows taken away, so it says nothing until it is refitted"
-        )
+        lost = "after rows were removed only rounding error is left of it, so it is ignored until a refit"
         solved.regularized = [Regularized(labels[j], None, lost) for j in np.flatnonzero(about.noisy)]
     if not family.point_masses and at_boundary.any():
         share = REGULARIZATION / (about.weight + REGULARIZATION)
@@ -57,7 +55,7 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     if not np.isfinite(natural).all():
         bad = np.zeros_like(valid)
         bad[valid] = ~np.isfinite(natural).all(axis=0)
-        raise ValueError(_beyond_floats(family, labels[int(np.argmax(bad.any(axis=0)))]))
+        raise ValueError(beyond_floats(family, labels[int(np.argmax(bad.any(axis=0)))]))
     solved.natural[:, valid] = natural
     log_unit = np.broadcast_to(about.unit * LOG_TWO, valid.shape)[valid]
     solved.constant[valid] = -log_unit - family.log_normalizer(natural, origin[valid])
@@ -76,7 +74,7 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
 
 @dataclass(frozen=True)
 class _Centred:
-    """Totals of each class about its own mean, and the whole column's mean statistics beside them."""
+    """Totals of each class about its own mean, with the mean statistics of the whole column."""
 
     total: Array
     weight: Array
@@ -85,9 +83,9 @@ class _Centred:
     pooled: Array
     """Mean statistics of the whole column, about the centre of each class."""
     constant: NDArray[np.bool_]
-    """Columns that vary by no more than what rounding may have left of rows taken away."""
+    """Columns that vary by no more than the rounding that removed rows may have left."""
     noisy: NDArray[np.bool_]
-    """Columns that are constant only to rounding: their digits were lost with rows taken away."""
+    """Columns that are constant only up to rounding: the removed rows took their digits."""
     empty: NDArray[np.bool_]
     """Columns without rows."""
 
@@ -125,7 +123,7 @@ def _centred(totals: ColumnTotals) -> _Centred:
 
 
 def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Array:
-    """What a value off a point mass leaves beside alpha^order, per unit of order: its log.
+    """The log of what a value off a point mass leaves beside alpha^order, per unit of order.
 
     For counts the density of x vanishes as alpha^|x − point|: λ = ±(log alpha + κ), and this is κ, read
     off a solve with a tiny alpha. A continuous class that was constant leaves 1/W.
@@ -145,18 +143,11 @@ def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Arr
     return kappa
 
 
-def _beyond_floats(family: Family, column: str) -> str:
-    return (
-        f"{column}: its values are too large, too small or too far apart for {family.name} in floats; "
-        "measure it in another unit, or choose LogNormal() or Histogram()."
-    )
-
-
 def _regularized(family: Family, column: str, label: Any) -> Regularized:
     return Regularized(
         column,
         label,
-        f"all its values are equal, and {family.name} has no maximum likelihood there: "
+        f"all values are equal, so {family.name} has no maximum-likelihood estimate: "
         f"{REGULARIZATION} pseudo-observations of the whole column were added",
     )
 

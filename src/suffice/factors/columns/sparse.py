@@ -5,40 +5,16 @@ Only u(x) that vanish at 0 can be summed over stored entries alone: x and x², a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from suffice.arrays import Array, Codes
-from suffice.factors.base import OutsideSupportError
+from suffice.factors.blocks import column_of_entry, dense, places, with_data
+from suffice.factors.checks import OutsideSupportError
+from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
-
-if TYPE_CHECKING:
-    from suffice.factors.columns.scores import SolvedColumns
-
-
-def places(block: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
-    """Row and column of each stored entry."""
-    along = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
-    return (along, block.indices) if block.format == "csr" else (block.indices, along)
-
-
-def with_data(block: Any, data: NDArray[Any]) -> Any:
-    """A sparse array with the same pattern and other entries."""
-    pattern = sparse.csr_array if block.format == "csr" else sparse.csc_array
-    return pattern((data, block.indices, block.indptr), shape=block.shape)
-
-
-def dense(product: Any) -> Array:
-    """The small dense result of a product with a sparse array."""
-    return np.asarray(product.toarray() if sparse.issparse(product) else product)
-
-
-def column_of_entry(block: Any, entry: int) -> int:
-    """The column of a stored entry."""
-    return int(block.tocoo().col[entry])
 
 
 def largest_entries(block: Any) -> Array:
@@ -70,11 +46,11 @@ class ClassSums:
 
 
 def add_sparse_scores(
-    solved: SolvedColumns, block: Any, labels: list[str], scores: Scores, *, base: bool
+    solved: ColumnParameters, block: Any, labels: list[str], scores: Scores, *, base: bool
 ) -> None:
-    """Log p(x | C_k) from the stored entries: what they add to a row of zeros.
+    """Add log p(x | C_k): the score of a row of zeros, and the difference that each stored entry makes.
 
-    λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because a sparse column has its origin there.
+    λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because the origin of a sparse column is 0.
     """
     family = solved.family
     entries = block.astype(np.float64, copy=False)
@@ -83,7 +59,7 @@ def add_sparse_scores(
         if family.unseen != "ignore":
             at = int(np.argmax(outside))
             label = labels[column_of_entry(entries, at)]
-            cure = "in sparse columns unseen must be 'ignore'"
+            cure = "sparse columns need unseen='ignore'"
             raise OutsideSupportError.of(label, entries.data[at], family, cure)
         entries = with_data(entries, np.where(outside, np.nan, entries.data))
     missing = np.isnan(entries.data)
@@ -110,7 +86,7 @@ def add_sparse_scores(
         scores.finite += log_base[:, np.newaxis]
 
 
-def _add_orders(solved: SolvedColumns, x: Any, gaps: Any, scores: Scores) -> None:
+def _add_orders(solved: ColumnParameters, x: Any, gaps: Any, scores: Scores) -> None:
     """Orders and finite parts of the cells on and off point masses."""
     coordinates = x.tocoo()
     stored = coordinates.data != 0

@@ -13,32 +13,23 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
-from suffice.factors.base import (
-    Block,
-    Totals,
-    first_offence,
-    gather,
-    impossible,
-    place_origins,
-    size_of_squares,
-    within,
-)
+from suffice.factors.base import Block, Totals, gather
+from suffice.factors.checks import first_offence, impossible, within
 from suffice.factors.columns.binary import outcome_sums
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
 from suffice.factors.columns.sparse import ClassSums, largest_entries
+from suffice.factors.columns.squares import square_sums
+from suffice.factors.origins import MOST_CLASSES, place_origins
 from suffice.families import Family
 from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
-from suffice.kernels import threads
 from suffice.kernels.cells import class_blocks
-from suffice.kernels.choose import contiguous, gaussian_for, read_only, row_parts
+from suffice.kernels.choose import gaussian_for
 from suffice.storage import Fields
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST_EXPONENT = 1024
 """Of a float."""
-MOST_CLASSES = 256
-"""Classes up to which every part of the rows may keep sums of its own."""
 
 
 class ColumnTotals(Totals):
@@ -85,7 +76,7 @@ class ColumnTotals(Totals):
         return int(self.total.shape[2])
 
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
-        refuse_cells(self, block, labels)
+        refuse_cells(self.family, np.where(self.has_origin(), self.origin, np.nan), block, labels)
 
     def update(self, block: Block, classes: Codes, weights: Array | None) -> None:
         if sparse.issparse(block):
@@ -139,7 +130,7 @@ class ColumnTotals(Totals):
     def _of_outcomes(
         self, block: NDArray[Any], classes: Codes, weights: Array | None, n_classes: int
     ) -> Self | None:
-        """Sums of rows of 0 and 1, about the origin 0, with one read; None where a cell is neither."""
+        """Sums of rows of 0 and 1 about the origin 0, in one read; None if a cell is neither."""
         sums = outcome_sums(block, classes, n_classes, weights)
         if sums is None:
             return None
@@ -153,45 +144,22 @@ class ColumnTotals(Totals):
         return batch
 
     def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
-        """Sums of rows about the origins held here, with one read; None where squares leave the floats."""
+        """Sums of rows about the origins held here, in one read; None if squares overflow."""
         batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
         held = len(self.origin)
         batch.origin[:held] = self.origin
+        if not len(values):
+            return batch
         wanted = np.ones(batch.origin.shape, dtype=np.bool_)
         wanted[:held] = ~self.has_origin()
-        kernels = gaussian_for(values.size)
-        place_origins(kernels, values, classes, wanted, batch.origin)
-        if not np.isfinite(batch.origin).all():
+        place_origins(gaussian_for(values.size), values, classes, wanted, batch.origin)
+        sums = (
+            square_sums(values, classes, weights, batch.origin) if np.isfinite(batch.origin).all() else None
+        )
+        if sums is None:
             return None
-        by_row = np.empty(0) if weights is None else weights
-
-        def sums_of(rows: slice) -> tuple[Array, Array]:
-            cells = contiguous(values[rows]), read_only(classes[rows])
-            sums, whole = np.zeros((4, *batch.origin.shape)), np.zeros((3, n_classes))
-            if weights is not None or not kernels.complete_sums(*cells, batch.origin, sums, whole[2]):
-                sums[:], whole[:] = 0.0, 0.0
-                kernels.power_sums(*cells, contiguous(by_row[rows]), batch.origin, sums, whole)
-            else:
-                whole[0] = whole[2]
-            return sums, whole
-
-        parts = threads.run(sums_of, row_parts(*values.shape))
-        if not parts:
-            return batch
-        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
-            first, second, support, weight = np.sum([sums for sums, _ in parts], axis=0)
-        size = size_of_squares(first, second, weights)
-        if size is None:
-            return None
-        whole_support, whole_weight, counts = np.sum([whole for _, whole in parts], axis=0)[:, :, np.newaxis]
-        support += whole_support
-        if weights is None:
-            weight, whole_weight = support - whole_support, whole_support
-        if (support == counts).all():
-            weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
-        batch.weight, batch.support = weight + whole_weight, support.astype(np.int64)
-        batch.exponent = exponent_of(size)
-        batch.total = np.stack([np.ldexp(first, -batch.unit), np.ldexp(second, -2 * batch.unit)])
+        batch.weight, batch.support, batch.exponent = sums.weight, sums.support, exponent_of(sums.size)
+        batch.total = np.stack([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
         return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
@@ -268,7 +236,7 @@ class ColumnTotals(Totals):
 
     @property
     def noise(self) -> Array:
-        """What rounding may have left of a dispersion that is zero, given how much was summed."""
+        """How large rounding may have made a dispersion that is zero, given how much was summed."""
         size = 2 * (self.exponent - self.unit) if self.family.scaled else np.minimum(self.exponent, 30)
         return ROUNDING * np.ldexp(1.0, size)
 
@@ -284,7 +252,7 @@ class ColumnTotals(Totals):
         self.base += sign * other.base
 
     def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
-        """Where something was summed, signed sums that cancel in number of rows included."""
+        """Where something was summed, including signed sums whose row counts cancel."""
         return np.asarray((self.support[k] != 0) | (self.weight[k] != 0) | self.total[:, k].any(axis=0))
 
     def vanishes(self) -> NDArray[np.bool_]:
@@ -380,7 +348,7 @@ class ColumnTotals(Totals):
         cells, presence = (n_classes, n_columns), (n_classes, *width)
         exponent = fields.array("exponent", np.int32, (n_columns,))
         if ((exponent < NO_SPREAD) | (exponent > LARGEST_EXPONENT)).any():
-            raise fields.error("exponent", "is that of no number.")
+            raise fields.error("exponent", "is not the exponent of a number.")
         totals = cls(
             family,
             total=fields.array("total", np.float64, (family.n_statistics, *cells)),
@@ -391,19 +359,21 @@ class ColumnTotals(Totals):
             base=fields.array("base", np.float64, (n_classes, n_columns if family.has_base_measure else 0)),
         )
         if family.centred and not family.support(totals.origin[totals.has_origin()]).all():
-            raise fields.error("origin", f"holds numbers outside {family.name}.")
+            raise fields.error("origin", f"holds numbers outside the support of {family.name}.")
         return totals
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         bad = impossible(self.weight, self.support, size) | (self.support > rows[:, np.newaxis])
         if bad.any():
             _, column = first_offence(bad)
-            return f"{labels[column]} would have fewer rows than none, or more than all, in some class"
+            return f"{labels[column]} would have a negative row count, or too many rows, in some class"
         present = np.broadcast_to(self.support > 0, self.origin.shape)
         weight = np.where(present, self.weight, 1.0)
         origin = np.where(present, self.origin, self.family.default_origin)
         with np.errstate(all="ignore"):
             outside = self.family.outside(self.total / weight, origin, 1e-9 + self.noise) & present
         if outside.any():
-            return f"{labels[first_offence(outside)[1]]} would have sums that no values give in some class"
+            return (
+                f"{labels[first_offence(outside)[1]]} would have sums in some class that no values could give"
+            )
         return None

@@ -12,8 +12,9 @@ from scipy import sparse, special
 
 from suffice.arrays import Array, Codes
 from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
-from suffice.factors.base import Separation, SolvedFactor, divergences, refuse_errors, refuse_infinities
-from suffice.factors.columns.sparse import dense
+from suffice.factors.base import Separation, SolvedFactor, divergences
+from suffice.factors.blocks import dense
+from suffice.factors.checks import refuse_errors, refuse_infinities
 from suffice.factors.counts.totals import CountTotals, first_negative
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.term_scores import TermScores, are_large, multinomial_weights

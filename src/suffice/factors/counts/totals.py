@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.base import OutsideSupportError, Totals, gather, impossible, refuse_infinities, within
+from suffice.factors.base import Totals, gather
+from suffice.factors.blocks import column_of_entry
+from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
 from suffice.factors.class_sums import RowSums, SparseRows, class_sums
-from suffice.factors.columns.sparse import column_of_entry
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
 from suffice.families import Family
 from suffice.kernels import threads

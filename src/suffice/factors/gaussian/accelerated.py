@@ -1,245 +1,145 @@
-"""The climb to a maximum of the likelihood: steps of expectation–maximisation, and looks ahead.
+"""Accelerated fixed-point iterations: plain steps, and squared extrapolation along them.
 
-Steps of EM are small where gaps hide much, so the climb looks ahead along the last ones (squared
-extrapolation), and returns to the plain steps wherever the likelihood of the observed cells would fall.
+Steps of expectation–maximisation are small where much is hidden. So the iteration extrapolates the last two
+steps (Varadhan and Roland 2008), and goes on with plain steps wherever the likelihood would fall.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from suffice.arrays import Array
-from suffice.factors.gaussian.gaps import Pattern, log_density, root_of
-from suffice.progress import Progress
 
-TOLERANCE = 1e-10
-"""The change of a step, in deviations, from which on it may be the last."""
-NEARLY = 1e-6
-"""How far all further steps may lead together, then; the logarithms of Σ's pivots are part of the way."""
-FAR = 0.1
-"""How far steps lead that change next to nothing, and yet never end."""
 MOST_STEPS = 20_000
 WARM_UP = 10
-"""Plain steps before the first look ahead: they settle which hill is climbed."""
+"""Plain steps before the first extrapolation: they settle which maximum is climbed."""
 LANDING = 4
-"""Steps after a look ahead, before it is judged."""
-VANISHING = 1e-8
-"""A correlation matrix whose smallest eigenvalue is below this and still falling is losing its rank."""
-NOTHING = 1e-12
-"""The same, whether or not it falls: what is left is rounding."""
-THIN = 1e-4
-"""The same, where steps change next to nothing and their way has no end."""
+"""Plain steps from an extrapolated iterate before it is judged."""
+SHORT = 4.0
+"""The first limit to the length of an extrapolation, and the lowest; it grows and shrinks with success."""
+
+IterateT = TypeVar("IterateT")
 
 
 @dataclass(frozen=True)
-class Point:
-    """Where the climb of a group stands: the means of its classes (k, d), and the Σ that they share."""
-
-    mean: Array
-    covariance: Array
-
-    def free(self) -> Array | None:
-        """The same as numbers without bounds: the Cholesky factor with logarithms on its diagonal.
-
-        None where Σ has lost rank.
-        """
-        root = root_of(self.covariance)
-        if root is None:
-            return None
-        at = np.diag_indices_from(root)
-        root[at] = np.log(root[at])
-        return np.concatenate([self.mean.ravel(), root[np.tril_indices_from(root)]])
-
-    def at(self, free: Array) -> Point:
-        """The point of other numbers, of the same size."""
-        root = np.zeros_like(self.covariance)
-        root[np.tril_indices_from(root)] = free[self.mean.size :]
-        at = np.diag_indices_from(root)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too far is seen to be
-            root[at] = np.exp(root[at])
-            return Point(free[: self.mean.size].reshape(self.mean.shape), root @ root.T)
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of EM."""
-
-    start: Point
-    end: Point
-    scatter: Array
-    """Expected scatter about the means at the end."""
-    log_likelihood: float
-    """What EM raises, at the start, up to a constant; −inf where Σ has lost rank."""
-
-    @property
-    def rounding(self) -> float:
-        """What of the log likelihood may be rounding."""
-        return 1e-12 * (abs(self.log_likelihood) + 1.0)
-
-    def change(self) -> float:
-        """The largest change, in deviations."""
-        variance = np.diag(self.end.covariance)
-        spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-        of_means = np.abs(self.end.mean - self.start.mean) / spread
-        of_products = np.abs(self.end.covariance - self.start.covariance) / np.outer(spread, spread)
-        return float(max(of_means.max(initial=0.0), of_products.max(initial=0.0)))
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What counts beside the rows: pseudo-observations of this weight and scatter, or (below 0) rows less."""
-
-    weight: float
-    scatter: Array
-
-    def log_likelihood(self, covariance: Array) -> float:
-        """Log p of the pseudo-observations, up to a constant."""
-        root = root_of(covariance)
-        return -np.inf if root is None else log_density(root, self.weight, self.scatter)
-
-
-class Group:
-    """Classes that share one Σ: the sums of their patterns, and the step of EM."""
-
-    def __init__(
-        self, cells: list[list[Pattern]], weight: Array, beside: Beside, shaped: Callable[[Array], Array]
-    ) -> None:
-        self.cells, self.weight, self.beside, self.shaped = cells, weight, beside, shaped
-
-    def covariance(self, scatter: Array) -> Array:
-        """Σ from the scatter of the rows."""
-        return self.shaped((scatter + self.beside.scatter) / (self.weight.sum() + self.beside.weight))
-
-    def step(self, start: Point) -> Step:
-        """Expected sums at one point give the next."""
-        shift, scatter = np.zeros_like(start.mean), np.zeros_like(start.covariance)
-        log_likelihood = self.beside.log_likelihood(start.covariance)
-        for k, patterns in enumerate(self.cells):
-            total = np.zeros(len(scatter))
-            for pattern in patterns:
-                first, second, log_p = pattern.expected(start.mean[k], start.covariance)
-                total += first
-                scatter += second
-                log_likelihood += log_p
-            if self.weight[k] > 0:
-                shift[k] = total / self.weight[k]
-                scatter -= np.outer(shift[k], total)
-        end = Point(start.mean + shift, self.covariance(scatter))
-        return Step(start, end, scatter, log_likelihood)
-
-
-@dataclass(frozen=True)
-class Course:
-    """The parabola through two steps in a row, in numbers without bounds."""
+class Extrapolation:
+    """The parabola through three iterates in a row."""
 
     start: Array
     velocity: Array
     turn: Array
 
     @classmethod
-    def of(cls, first: Step, second: Step) -> Course | None:
-        """None where Σ has lost rank."""
-        start, middle, end = first.start.free(), second.start.free(), second.end.free()
-        if start is None or middle is None or end is None or not np.isfinite(second.log_likelihood):
-            return None
+    def through(cls, start: Array, middle: Array, end: Array) -> Extrapolation:
+        """From the coordinates of the iterates."""
         return cls(start, middle - start, end - 2.0 * middle + start)
 
     @property
     def length(self) -> float:
-        """How many steps it leads ahead: the third scheme of Varadhan and Roland (2008)."""
+        """How many steps it looks ahead: the third scheme of Varadhan and Roland (2008)."""
         speed, turn = float(np.linalg.norm(self.velocity)), float(np.linalg.norm(self.turn))
         return speed / turn if turn > 0 else 1.0
 
     @property
     def left(self) -> float:
-        """How far the climb may still have to go, however small its steps are."""
+        """How far the iteration may still have to go, however small its steps are."""
         return self.length * float(np.abs(self.velocity).max(initial=0.0))
 
     def ahead(self, length: float) -> Array:
-        """Where so many steps lead to."""
+        """The coordinates that many steps ahead."""
         return self.start + 2.0 * length * self.velocity + length**2 * self.turn
 
 
 @dataclass(frozen=True)
-class Summit:
-    """Where the climb of one group ended."""
+class Step(Generic[IterateT]):
+    """One plain step: it never lowers the log likelihood, rounding aside."""
 
-    step: Step
-    is_singular: bool = False
-    note: str | None = None
+    start: IterateT
+    end: IterateT
+    log_likelihood: float
+    """At the start, up to a constant; −inf where it has no maximum."""
+
+    @property
+    def rounding(self) -> float:
+        """How much of the log likelihood may be rounding."""
+        return 1e-12 * (abs(self.log_likelihood) + 1.0)
 
 
-def climb(group: Group, start: Point, progress: Progress) -> Summit:
-    """EM from a start until it settles, loses rank or has made too many steps.
+StepT = TypeVar("StepT", bound=Step[Any])
 
-    After two steps it looks ahead. A few steps from there lead back to the slope; where that is no higher
-    than before the look, the climb goes on from there as if it had not looked.
+
+class Iteration(ABC, Generic[IterateT, StepT]):
+    """The plain step of an iteration, the coordinates of its iterates, and when it ends."""
+
+    @abstractmethod
+    def step(self, start: IterateT) -> StepT:
+        """One plain step."""
+
+    @abstractmethod
+    def coordinates(self, iterate: IterateT) -> Array | None:
+        """The iterate as one vector; None where it cannot be extrapolated."""
+
+    @abstractmethod
+    def iterate(self, coordinates: Array) -> IterateT | None:
+        """The iterate with these coordinates; None where there is none."""
+
+    @abstractmethod
+    def outcome(self, step: StepT, extrapolation: Extrapolation | None, last: StepT | None) -> str | None:
+        """How the iteration ends with this step, or None if it goes on; `last` was judged before it."""
+
+
+def fixed_point(
+    iteration: Iteration[IterateT, StepT], start: IterateT, watch: Callable[[int, StepT], None]
+) -> tuple[StepT, str | None]:
+    """The last step and the outcome; None after too many steps.
+
+    After two steps it looks ahead. A few steps from there lead back to the slope; unless the log likelihood
+    is then as high as before, the extrapolation is dropped.
     """
-    before = step = group.step(start)
-    smallest, longest, number = np.inf, 4.0, 1
+    before = step = iteration.step(start)
+    last, longest, number = None, SHORT, 1
     while number < MOST_STEPS:
-        step = group.step(before.end)
+        step = iteration.step(before.end)
         number += 1
-        course = Course.of(before, step)
-        if loses_rank(step, course, smallest):
-            return Summit(step, is_singular=True)
-        if has_settled(step, course):
-            return Summit(step)
-        smallest = _smallest_eigenvalue(step.end.covariance)
-        before = step
-        if course is not None and course.length > 1.0 and number > WARM_UP:
-            length = min(course.length, longest)
-            landed = _landed(group, step.end.at(course.ahead(length)))
+        extrapolation = _extrapolation(iteration, before, step)
+        outcome = iteration.outcome(step, extrapolation, last)
+        if outcome is not None:
+            return step, outcome
+        last = before = step
+        if extrapolation is not None and extrapolation.length > 1.0 and number > WARM_UP:
+            length = min(extrapolation.length, longest)
+            landed = _landed(iteration, extrapolation.ahead(length))
             number += LANDING
             if landed is not None and landed.log_likelihood >= step.log_likelihood - step.rounding:
                 before, longest = landed, 4.0 * longest if length == longest else longest
             else:
-                longest = max(length / 4.0, 4.0)
-        progress.say(f"step {number}, largest change {step.change():.1e} of {TOLERANCE:.0e}")
-    still = f"EM over the gaps still moved by {step.change():.1e} after {MOST_STEPS} steps"
-    return Summit(step, note=still)
+                longest = max(length / 4.0, SHORT)
+        watch(number, step)
+    return step, None
 
 
-def has_settled(step: Step, course: Course | None) -> bool:
-    """Whether a step changed next to nothing, and all steps to come together little more."""
-    if step.change() > TOLERANCE:
-        return False
-    left = _smallest_eigenvalue(step.end.covariance)
-    if course is not None:
-        return left >= THIN or course.left <= NEARLY
-    return left >= VANISHING or left > 0.999 * _smallest_eigenvalue(step.start.covariance)
-
-
-def loses_rank(step: Step, course: Course | None, smallest: float) -> bool:
-    """Whether Σ is singular or on its way to be: next to it, or thin and without an end to its way.
-
-    `smallest` was the smallest eigenvalue of the correlations before.
-    """
-    left = _smallest_eigenvalue(step.end.covariance)
-    if left < VANISHING:
-        return left < NOTHING or left < 0.9 * smallest
-    return left < THIN and course is not None and course.left > FAR and step.change() <= TOLERANCE
-
-
-def _landed(group: Group, point: Point) -> Step | None:
-    """The last of a few steps from a point; None where it is none."""
-    if not np.isfinite(point.covariance).all():
+def _extrapolation(
+    iteration: Iteration[IterateT, StepT], first: StepT, second: StepT
+) -> Extrapolation | None:
+    if not np.isfinite(second.log_likelihood):
         return None
-    step = group.step(point)
+    start, middle, end = map(iteration.coordinates, (first.start, second.start, second.end))
+    if start is None or middle is None or end is None:
+        return None
+    return Extrapolation.through(start, middle, end)
+
+
+def _landed(iteration: Iteration[IterateT, StepT], coordinates: Array) -> StepT | None:
+    """The last of a few steps from an extrapolated iterate; None where there is none."""
+    start = iteration.iterate(coordinates)
+    if start is None:
+        return None
+    step = iteration.step(start)
     for _ in range(LANDING - 1):
-        step = group.step(step.end)
+        step = iteration.step(step.end)
     return step
-
-
-def _smallest_eigenvalue(covariance: Array) -> float:
-    """Of the correlation matrix; constant columns aside."""
-    variance = np.diag(covariance)
-    held = variance > 0  # rounding leaves less than nothing of what was taken away again
-    if not held.any():
-        return 0.0
-    spread = np.sqrt(variance[held])
-    inside = covariance[np.ix_(held, held)] / np.outer(spread, spread)
-    return float(np.linalg.eigvalsh(inside)[0])

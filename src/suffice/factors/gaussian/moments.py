@@ -1,4 +1,4 @@
-"""From scatter sums to Gaussians: means and covariances, tied, shrunk, and never singular.
+"""Means and scatters of the classes from their sums: standardised, and in closed form or by pairs of columns.
 
 All matrices live in standardised coordinates, (x − centre of the class)/scale of the column, so that
 nothing here depends on the units of the data.
@@ -6,26 +6,21 @@ nothing here depends on the units of the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from suffice.arrays import Array, Codes
-from suffice.factors.base import Regularized
-from suffice.factors.gaussian.em import Found, maximize, nearest_covariance
-from suffice.factors.gaussian.regular import block_name, peculiarities, regular
-from suffice.factors.gaussian.scores import ScatterPart, SolvedScatter
+from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
-from suffice.factors.gaussian.totals import ScatterTotals
+from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.families.elementary import exponent_of
-from suffice.storage import Fields
 
-Scored = TypeVar("Scored", bound=SolvedScatter)
 SMALLEST_SCALE = 2.0**-1020
 """Its reciprocal is a float."""
 
@@ -59,22 +54,37 @@ class Standardised:
     variance: Array
     """Available-case variance of each class and column."""
     noise: Array
-    """How much of it rounding may have left."""
+    """How much of it may be rounding error."""
     total_variance: Array
     varies: NDArray[np.bool_]
     """Whether a column varies."""
 
 
-def solve_scatter(
-    totals: ScatterTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields | None = None
-) -> SolvedScatter:
-    """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
+@dataclass(frozen=True)
+class ScatterPart:
+    """Some rows of one group: their weight, the columns observed, and the scatter about the means."""
 
-    With `again`, what EM found over the gaps is in a file; without gaps the file holds nothing.
-    """
-    found = class_moments(totals, classes, saved_search)
-    matrices = _shrunk(found.moments, found.tying, totals.family.shrinkage)
-    return assembled(SolvedScatter(totals.family, labels, found.active, len(found.scale)), found, matrices)
+    group: int
+    columns: Codes
+    weight: float
+    scatter: Array
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means (k, d) of the classes, scatter matrices W_g·S_g (g, d, d) of the groups that share Σ."""
+
+    mean: Array
+    scatter: Array
+    weight: Array
+    """The rows' weight of each class."""
+    total_variance: Array
+    scatter_parts: list[ScatterPart] | None
+    """The parts of the log likelihood; None where only pairs of columns were summed."""
+    saved_search: SavedSearch | None = None
+    """Where EM ended, if it took EM."""
+    rounding: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """The share of each variance, (g, d), that may be rounding error from removed rows."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ class ClassMoments:
 
     classes: NDArray[Any]
     centre: Array
-    """Where each class is centred, (k, d), in the units of the data; `moments.mean` is beside it."""
+    """Where each class is centred, (k, d), in the units of the data; `moments.mean` is relative to it."""
     scale: Array
     """The unit of each column, (d,)."""
     active: Codes
@@ -92,56 +102,19 @@ class ClassMoments:
     tying: Tying
     moments: Moments
     left_out: dict[int, str]
-    """Columns that say nothing, with the reason."""
+    """Columns left out, with the reason."""
+
+    def fourth_power(self, classes: Iterable[int], factor: Array, away: Array | None = None) -> float:
+        """Σ w·|z·factor|⁴ over the rows of some classes, about `away` from their means, (k, d)."""
+        mean = self.moments.mean if away is None else self.moments.mean - away
+        return sum(
+            cell.raw.fourth_power(cell.shift - mean[k] / cell.factor, cell.factor * factor)
+            for k in classes
+            for cell in self.data.cells[k]
+        )
 
 
-def class_moments(
-    totals: ScatterTotals, classes: NDArray[Any], saved_search: Fields | None = None
-) -> ClassMoments:
-    """The moments of all classes, tied as the family says."""
-    everything = standardised(totals)
-    active = np.flatnonzero(everything.varies)
-    data = _columns(everything, active)
-    family = totals.family
-    tying = Tying(family.covariance, classes, family.ddof)
-    if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
-        tying.share()
-    rounding = tying.rounding(data.weight * data.variance, data.weight * data.noise)
-    moments = replace(_moments(totals, data, tying, saved_search), rounding=rounding)
-    left_out = {j: _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies).tolist()}
-    return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
-
-
-def _why_left_out(data: Standardised, column: int) -> str:
-    if not data.weight[:, column].any():
-        return "no row has a value in it, so it is left out"
-    if data.noise[:, column].any():
-        return "what is left of it is rounding of rows taken away, so it is left out; fit the rows afresh"
-    return "all its values are equal, so it tells no classes apart and is left out"
-
-
-def assembled(solved: Scored, found: ClassMoments, matrices: Array) -> Scored:
-    """Gaussians with these covariances (g, d, d), standardised; where one is singular, it is made regular."""
-    labels, moments, tying = solved.labels, found.moments, found.tying
-    block = block_name(labels)
-    names = found.classes.tolist()
-    solved.centre, solved.scale = found.centre, found.scale
-    solved.shift = np.zeros_like(found.centre)
-    solved.shift[:, found.active] = moments.mean
-    solved.standard, made_regular = regular(matrices, moments, tying, block, names)
-    solved.regularized = peculiarities(found, labels) + made_regular
-    if moments.found is not None:
-        solved.em = moments.found
-        solved.regularized += [
-            Regularized(block, label, note) for note in moments.found.notes for label in names
-        ]
-    solved.group = tying.group
-    solved.n_parameters = len(names) * len(found.active) + tying.n_parameters(len(found.active))
-    solved.evidence = moments.evidence
-    return solved
-
-
-def standardised(totals: ScatterTotals) -> Standardised:
+def standardised(totals: GaussianTotals) -> Standardised:
     """Find class means and column scales, and bring all sums to them."""
     n_classes, d = totals.origin.shape
     held = ~np.isnan(totals.origin)
@@ -202,7 +175,7 @@ def standardised(totals: ScatterTotals) -> Standardised:
     )
 
 
-def _columns(data: Standardised, active: Codes) -> Standardised:
+def columns_of(data: Standardised, active: Codes) -> Standardised:
     """The same without constant columns; patterns that differed only in those become one."""
     place = np.full(len(data.scale), -1)
     place[active] = np.arange(len(active))
@@ -231,80 +204,39 @@ def _columns(data: Standardised, active: Codes) -> Standardised:
     )
 
 
-@dataclass(frozen=True)
-class Moments:
-    """Means (k, d) of the classes, scatter matrices W_g·S_g (g, d, d) of the groups that share Σ."""
-
-    mean: Array
-    scatter: Array
-    weight: Array
-    """The rows' weight of each class."""
-    total_variance: Array
-    evidence: list[ScatterPart] | None
-    """What the log likelihood is made of; None where only pairs of columns were summed."""
-    fourth_powers: Sequence[Callable[[Array], float]] = field(default_factory=list)
-    """For each class, Σ w·|z·factor|⁴ about its mean as a function of the factor: for Ledoit and Wolf."""
-    found: Found | None = None
-    """Where EM ended, if it took EM."""
-    rounding: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """What share of each variance, (g, d), may be rounding of rows taken away."""
-
-
-def _moments(
-    totals: ScatterTotals, data: Standardised, tying: Tying, saved_search: Fields | None = None
-) -> Moments:
-    """Means and scatters: closed form without gaps, pairwise, or by EM."""
+def closed_moments(data: Standardised, tying: Tying) -> Moments:
+    """Means and scatters of rows without gaps."""
     n_classes, d = data.weight.shape
-    complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
-    if saved_search is not None and len(saved_search) and (complete or totals.family.missing == "pairwise"):
-        raise saved_search.error("em", "belongs to a search, and there was none.")
-    if totals.family.missing == "pairwise":
-        return _pairwise_moments(data, tying)
-    if not complete:
-        if totals.family.shrinkage == "ledoit_wolf":
-            raise ValueError(
-                "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
-                "use shrinkage='oas' or a number."
-            )
-        return maximize(data, tying, saved_search)
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
-    fourth_powers = []
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
             sums = cell.sums
             weight[k], mean[k] = sums.weight, sums.total / sums.weight
             own = sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
             constant = data.variance[k] == 0
-            if constant.any():  # what is left of these is rounding, and may be below 0
+            if constant.any():  # only rounding is left, and it may be negative
                 own = np.where(constant | constant[:, np.newaxis], 0.0, own)
             scatter[tying.group[k]] += own
-            if cell.raw.fourth is not None:
-                shift = cell.shift - mean[k] / cell.factor
-                fourth_powers.append(partial(_fourth_power, cell, shift))
-    evidence = [
+    parts = [
         ScatterPart(g, np.arange(d), float(w), scatter[g])
         for g, w in enumerate(tying.pooled(weight))
         if w > 0
     ]
-    return Moments(mean, scatter, weight, data.total_variance, evidence, fourth_powers)
+    return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
 def _counts(mean: Array, sums: Sums) -> bool:
-    """Whether taking the mean off these sums would change them: they are about it already, to rounding."""
+    """Whether subtracting the mean would change these sums beyond rounding."""
     return bool(np.any(sums.weight * mean**2 > 2.0**-60 * np.diag(sums.scatter)))
 
 
-def _fourth_power(cell: Cell, shift: Array, factor: Array) -> float:
-    return cell.raw.fourth_power(shift, cell.factor * factor)
-
-
-def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
+def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
     """Each pair of columns from the rows in which both are observed, made positive semi-definite."""
     n_classes, d = data.weight.shape
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
-    evidence: list[ScatterPart] | None = []
+    parts: list[ScatterPart] | None = []
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
             sums, g = cell.sums, int(tying.group[k])
@@ -312,70 +244,26 @@ def _pairwise_moments(data: Standardised, tying: Tying) -> Moments:
             weight[k] = np.diag(sums.weight).max(initial=0.0)
             mean[k] = np.diag(sums.total) / np.diag(count)
             covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
-            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
+            constant = data.variance[k] == 0  # only rounding is left, and it may be negative
             covariance[constant] = covariance[:, constant] = 0.0
             scatter[g] += weight[k] * nearest_covariance(covariance)
-            if evidence is None or not np.all(sums.weight == sums.weight[0, 0]):
-                evidence = None
+            if parts is None or not np.all(sums.weight == sums.weight[0, 0]):
+                parts = None
             else:
                 about = sums.as_pattern().moved(-mean[k])
-                evidence.append(ScatterPart(g, np.arange(d), weight[k], about.scatter))
-    return Moments(mean, scatter, weight, data.total_variance, evidence)
+                parts.append(ScatterPart(g, np.arange(d), weight[k], about.scatter))
+    return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
-def _shrunk(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
-    """The covariance of each group after shrinkage."""
-    if isinstance(shrinkage, tuple):
-        return _friedman(moments, tying, *shrinkage)
-    matrices = tying.covariances(moments.scatter, moments.weight)
-    if shrinkage is None or tying.shape != "full" or matrices.shape[1] == 0:
-        return matrices
-    count = tying.pooled(moments.weight)
-    for g in range(tying.n_groups):
-        variance = np.diag(matrices[g]).copy()
-        share = shrinkage
-        if isinstance(shrinkage, str):
-            inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
-            correlation = matrices[g] * inverse
-            correlation *= inverse[:, np.newaxis]
-            if shrinkage == "oas":
-                share = oas_share(correlation, count[g])
-            else:
-                fourth = sum(
-                    power(inverse)
-                    for power, h in zip(moments.fourth_powers, tying.group, strict=True)
-                    if h == g
-                )
-                share = ledoit_wolf_share(correlation, fourth, count[g])
-        matrices[g] *= 1.0 - share
-        matrices[g][np.diag_indices_from(matrices[g])] = variance
-    return matrices
-
-
-def oas_share(correlation: Array, n: float) -> float:
-    """The oracle approximating shrinkage of a correlation matrix (Chen et al. 2010)."""
-    d = len(correlation)
-    mean_square = float(np.vdot(correlation, correlation)) / correlation.size
-    numerator, denominator = mean_square + 1.0, (n + 1.0) * (mean_square - 1.0 / d)
-    return 1.0 if denominator <= numerator else numerator / denominator
-
-
-def ledoit_wolf_share(correlation: Array, fourth: float, n: float) -> float:
-    """Ledoit and Wolf's (2004) optimal shrinkage toward the identity, from Σ w·|z|⁴ of standardised rows."""
-    diagonal = np.diag(correlation)
-    size = float(np.vdot(correlation, correlation))
-    off = size - float(diagonal @ diagonal) + float(np.sum((diagonal - 1.0) ** 2))
-    noise = (fourth / n - size) / n
-    return 0.0 if off <= 0 else min(max(noise, 0.0), off) / off
-
-
-def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
-    """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
-    own, count = moments.scatter, tying.divisors(moments.weight)
-    everyone, everything = own.sum(axis=0), count.sum()
-    mixed = (1.0 - toward_shared) * own + toward_shared * everyone
-    weight = (1.0 - toward_shared) * count + toward_shared * everything
-    mixed = mixed / np.where(weight > 0, weight, 1.0)[:, np.newaxis, np.newaxis]
-    level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
-    identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
-    return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
+def nearest_covariance(covariance: Array) -> Array:
+    """The matrix without its negative eigenvalues, rescaled so that it keeps its diagonal."""
+    rounding = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
+    if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(rounding), lower=True)[1]:
+        return covariance
+    values, vectors = np.linalg.eigh(covariance)
+    if values[0] >= 0:
+        return covariance
+    repaired = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    now, wanted = np.diag(repaired), np.diag(covariance)
+    stretch = np.sqrt(np.divide(wanted, now, out=np.ones_like(now), where=now > 0))
+    return np.asarray(repaired * np.outer(stretch, stretch))

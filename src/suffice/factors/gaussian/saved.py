@@ -1,23 +1,24 @@
-"""The sums of a joint Gaussian block in a file: one array of each kind for all classes and patterns."""
+"""What a file holds of a joint Gaussian block: its sums, and where EM ended."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from suffice.factors.gaussian.sums import Sums
-from suffice.factors.gaussian.totals import Key, ScatterTotals
+from suffice.arrays import Array, Exponents
+from suffice.factors.gaussian.sums import Key, Sums
 from suffice.families import MultivariateNormal
 from suffice.families.elementary import SMALLEST_UNIT
-from suffice.storage import Fields
+from suffice.storage import Fields, Scalars
 
 DEGREES = {"weight": 0, "support": 0, "total": 1, "scatter": 2, "peak": 1}
 """How many axes of columns each sum of a pattern has; by pairs of columns, the first three have two."""
 MOMENTS = {"third": 2, "fourth": 2}
 PAIRWISE = {"weight": 2, "support": 2, "total": 2}
 LARGEST_EXPONENT = 1002
-"""Of distances between numbers that can be squared."""
+"""Distances between numbers whose squares are finite have no larger exponent."""
 
 
 def degrees_of(family: MultivariateNormal) -> dict[str, int]:
@@ -26,36 +27,38 @@ def degrees_of(family: MultivariateNormal) -> dict[str, int]:
     return DEGREES | pairwise | (MOMENTS if family.shrinkage == "ledoit_wolf" else {})
 
 
-def state_of(totals: ScatterTotals) -> dict[str, Any]:
+def fields_of_sums(
+    family: MultivariateNormal, cells: dict[Key, Sums], origin: Array, exponent: Exponents
+) -> dict[str, Any]:
     """The sums of all cells, one after the other."""
-    patterns = b"".join(pattern for _, pattern in totals.cells)
-    state = {
-        "origin": totals.origin,
-        "exponent": totals.exponent,
-        "classes": np.array([k for k, _ in totals.cells], dtype=np.int64),
-        "patterns": np.frombuffer(patterns, np.bool).reshape(len(totals.cells), totals.n_columns),
+    patterns = b"".join(pattern for _, pattern in cells)
+    fields = {
+        "origin": origin,
+        "exponent": exponent,
+        "classes": np.array([k for k, _ in cells], dtype=np.int64),
+        "patterns": np.frombuffer(patterns, np.bool).reshape(len(cells), len(exponent)),
     }
-    for name in degrees_of(totals.family):
+    for name in degrees_of(family):
         empty = np.empty(0, np.int64 if name == "support" else np.float64)
-        parts = [getattr(cell, name).ravel() for cell in totals.cells.values()]
-        state[name] = np.concatenate([empty, *parts])
-    return state
+        parts = [getattr(cell, name).ravel() for cell in cells.values()]
+        fields[name] = np.concatenate([empty, *parts])
+    return fields
 
 
-def totals_from_fields(
+def sums_from_fields(
     family: MultivariateNormal, n_columns: int, n_classes: int, fields: Fields
-) -> ScatterTotals:
-    """The sums from their state."""
+) -> tuple[dict[Key, Sums], Array, Exponents]:
+    """The sums of all cells, their origins and their units."""
     origin = fields.array("origin", np.float64, (n_classes, n_columns), finite=False)
     exponent = fields.array("exponent", np.int32, (n_columns,))
     if np.isinf(origin).any() or ((exponent < SMALLEST_UNIT) | (exponent > LARGEST_EXPONENT)).any():
-        raise fields.error("origin", "or its exponent is that of no number.")
+        raise fields.error("origin", "or its exponent is out of range.")
     classes = fields.array("classes", np.int64, (None,))
     patterns = fields.array("patterns", np.bool, (len(classes), n_columns))
     if ((classes < 0) | (classes >= n_classes)).any():
         raise fields.error("classes", "names classes that do not exist.")
     if not patterns.any(axis=1).all():
-        raise fields.error("patterns", "names no columns.")
+        raise fields.error("patterns", "has a pattern without columns.")
     keys: list[Key] = [(k, pattern.tobytes()) for k, pattern in zip(classes.tolist(), patterns, strict=True)]
     fields.distinct("patterns", keys)
     sizes = patterns.sum(axis=1).tolist()
@@ -64,7 +67,7 @@ def totals_from_fields(
         dtype = np.int64 if name == "support" else np.float64
         flat[name] = fields.array(name, dtype, (sum(p**degree for p in sizes),))
     if (flat["peak"] < 0).any():
-        raise fields.error("peak", "holds numbers below 0.")
+        raise fields.error("peak", "holds negative numbers.")
     places = dict.fromkeys(flat, 0)
     cells = {}
     for key, p in zip(keys, sizes, strict=True):
@@ -78,5 +81,35 @@ def totals_from_fields(
         diagonals = [np.diag(a) if a.ndim == 2 else a for a in (cells[key].weight, cells[key].scatter)]
         held = np.any(np.broadcast_arrays(*diagonals), axis=0)
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
-            raise fields.error("origin", "is missing where there are sums.")
-    return ScatterTotals(family, cells, origin, exponent)
+            raise fields.error("origin", "is missing for a column that has sums.")
+    return cells, origin, exponent
+
+
+@dataclass(frozen=True)
+class SavedSearch:
+    """Where EM ended: means (k, d) of the classes, scatter matrices (g, d, d) of the groups that share Σ."""
+
+    mean: Array
+    scatter: Array
+    singular: frozenset[int]
+    """Groups whose covariance was losing rank."""
+    notes: tuple[str, ...]
+
+    def state(self) -> dict[str, Any]:
+        """The fields that a file holds."""
+        singular = np.array(sorted(self.singular), dtype=np.int64)
+        notes = Scalars(list(self.notes))
+        return {"mean": self.mean, "scatter": self.scatter, "singular": singular, "notes": notes}
+
+    @classmethod
+    def from_fields(cls, fields: Fields, n_classes: int, n_groups: int, d: int) -> SavedSearch:
+        """Read and check the fields of a file."""
+        singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
+        if not singular <= set(range(n_groups)):
+            raise fields.error("singular", "names groups that do not exist.")
+        return cls(
+            fields.array("mean", np.float64, (n_classes, d)),
+            fields.array("scatter", np.float64, (n_groups, d, d)),
+            singular,
+            tuple(map(str, fields.scalars("notes"))),
+        )

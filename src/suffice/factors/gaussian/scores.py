@@ -1,4 +1,4 @@
-"""Parameters and scores of a joint Gaussian block.
+"""The scores of rows in a joint Gaussian block, with and without missing cells.
 
 Rows are centred by their class mean and scaled by column before the Cholesky factor whitens them, so
 neither offsets nor units cost digits. A row with gaps is scored on its observed columns: the marginal
@@ -8,160 +8,49 @@ of a Gaussian is the Gaussian of the submatrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from suffice.arrays import Array, Codes, Exponents
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import (
-    Block,
-    Separation,
-    SolvedFactor,
-    active_columns,
-    holds_infinity_beside,
-    refuse_infinities,
-)
-from suffice.factors.gaussian.export import scatter_scores
+from suffice.factors.base import Block, Separation, SolvedFactor
+from suffice.factors.blocks import active_columns
+from suffice.factors.checks import holds_infinity_beside, refuse_infinities
+from suffice.factors.gaussian.export import gaussian_scores
+from suffice.factors.gaussian.moments import ScatterPart
+from suffice.factors.gaussian.parameters import Gaussians, Means, Whitening
+from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.multivariate_normal import natural_from_moments
-from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.cells import row_patterns
 from suffice.kernels.choose import contiguous, gaussian_for, is_complete
 
-if TYPE_CHECKING:
-    from suffice.factors.gaussian.em import Found
-
 ROWS_AT_ONCE = 4096
-NEAR = 100.0
-"""Deviations between class means up to which the square may be expanded: it loses 4 digits of 16."""
 FAR = 50
-"""Rows more than 2^FAR deviations away are scored with care: their squares differ by less than rounding."""
+"""Rows more than 2^FAR deviations away are scored separately: the differences of their squares round to 0."""
 REACH = 480
 """Rows up to 2^REACH deviations away can be squared; further ones are compared in a larger unit."""
 LARGEST = 2.0**1000
-"""The largest score: sums of such are floats."""
+"""The largest score: sums of scores stay finite."""
 
 
-class Whitening:
-    """L⁻¹ with LLᵀ = Σ on some columns, in standardised coordinates, and the constant of the density."""
-
-    def __init__(self, covariance: Array, scale: Array) -> None:
-        self.root = np.linalg.cholesky(covariance)
-        log_det = 2.0 * float(np.sum(np.log(np.diag(self.root))))
-        self.constant = -0.5 * log_det - float(np.sum(np.log(scale))) - len(scale) * HALF_LOG_TWO_PI
-
-    @cached_property
-    def inverse(self) -> Array:
-        """L⁻¹."""
-        return np.asarray(linalg.lapack.dtrtri(self.root, lower=1)[0] if len(self.root) else self.root)
-
-    def squared(self, z: Array) -> Array:
-        """zᵀΣ⁻¹z of standardised rows about the mean."""
-        whitened = z @ self.inverse.T
-        return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
-
-    def cells(self, z: Array, scale: Array) -> Array:
-        """Shares of the log density by column: −½z_j(Σ⁻¹z)_j − ½log(2πσ_j²) − ½(log R)_jj."""
-        precise = (z @ self.inverse.T) @ self.inverse
-        covariance = self.root @ self.root.T
-        spread = np.sqrt(np.diag(covariance))
-        values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
-        constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
-        shares = -0.5 * z * precise - constant
-        # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
-        rest = self.constant - 0.5 * self.squared(z) - shares.sum(axis=1)
-        return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
-
-
-@dataclass(frozen=True)
-class Means:
-    """Means of classes that share Σ: (x − base)/scale is standard, and `whitened` are L⁻¹(μ_k − middle)."""
-
-    base: Array
-    scale: Array
-    middle: Array
-    whitened: Array
-
-    @property
-    def close(self) -> bool:
-        """Whether the square may be expanded."""
-        return bool(np.abs(self.whitened).max(initial=0.0) < NEAR)
-
-    @property
-    def half_norms(self) -> Array:
-        """½|L⁻¹(μ_k − middle)|²."""
-        return np.asarray(0.5 * np.einsum("ij,ij->i", self.whitened, self.whitened))
-
-    def linear(self, whitening: Whitening) -> tuple[Array, Array]:
-        """Slopes (k, d) of x − base, and constants, of the scores without what is equal for all classes."""
-        slopes = self.whitened @ whitening.inverse
-        return slopes / self.scale, -slopes @ self.middle - self.half_norms
-
-
-@dataclass(frozen=True)
-class ScatterPart:
-    """Some rows of one group: their weight, the columns observed, and the scatter about the means."""
-
-    group: int
-    columns: Codes
-    weight: float
-    scatter: Array
-
-
-class SolvedScatter(SolvedFactor):
-    """μ_k of every class, and Σ of every group of classes, on the columns that vary."""
+class SolvedGaussian(Gaussians, SolvedFactor):
+    """The Gaussians of all classes, which score rows."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
+        super().__init__(labels, active, d)
         self.family = family
-        self.labels = labels
-        self.active = active
-        self.centre = np.zeros((0, d))
-        self.shift = np.zeros((0, d))
-        self.scale = np.ones(d)
-        self.standard = np.zeros((0, len(active), len(active)))
-        self.group = np.zeros(0, dtype=np.intp)
         self.regularized = []
         self.n_parameters = 0
-        self.evidence: list[ScatterPart] | None = []
-        self.em: Found | None = None
+        self.scatter_parts: list[ScatterPart] | None = []
+        self.em: SavedSearch | None = None
 
     def saved_search(self) -> dict[str, Any]:
         return {} if self.em is None else {"em": self.em.state()}
-
-    @property
-    def mean(self) -> Array:
-        """μ_k in the units of the data; scores keep centre and rest apart, to lose no digits."""
-        return np.asarray(self.centre + self.shift * self.scale)
-
-    @cached_property
-    def whitenings(self) -> list[Whitening]:
-        """The Cholesky factors of all groups, on all columns."""
-        return [Whitening(matrix, self.scale[self.active]) for matrix in self.standard]
-
-    def covariances(self) -> Array:
-        """Σ of each class in the units of the data, (k, d, d); constant columns have variance 0."""
-        d, scale = len(self.scale), self.scale[self.active]
-        full = np.zeros((len(self.group), d, d))
-        with np.errstate(over="ignore"):
-            own = self.standard * scale * scale[:, np.newaxis]
-        variance = np.diagonal(own, axis1=1, axis2=2)
-        beyond = ~(np.isfinite(variance) & (variance > 0)).all(axis=0)
-        if beyond.any():
-            column = int(np.argmax(beyond))
-            name, deviation = self.labels[self.active[column]], f"{scale[column]:.0e}"
-            raise ValueError(
-                f"{name}: the square of its deviation, about {deviation}, is no float, so its variance "
-                "cannot be given (predictions do not need it); measure the column in another unit."
-            )
-        for k, g in enumerate(self.group):
-            full[k][np.ix_(self.active, self.active)] = own[g]
-        return full
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         done = self._add_whole_rows(block, scores.finite, base=base)
@@ -172,7 +61,7 @@ class SolvedScatter(SolvedFactor):
             refuse_infinities(block, labels)
 
     def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
-        """Add the scores of the first rows, up to one with a gap or an infinity, and give their number."""
+        """Add the scores of the first rows, up to one with a gap or an infinity; return how many."""
         kernels = gaussian_for(block.size * len(self.group))
         near = self._near
         if near is not None and base:  # classes that share Σ have their own product for that
@@ -186,7 +75,7 @@ class SolvedScatter(SolvedFactor):
 
     @cached_property
     def _limit(self) -> Array:
-        """Up to which |x| a row is not far away."""
+        """The largest |x| of a row that is not far away."""
         with np.errstate(over="ignore"):
             return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
 
@@ -200,7 +89,7 @@ class SolvedScatter(SolvedFactor):
 
     @cached_property
     def _whitening(self) -> tuple[Array, ...]:
-        """What the kernel of whitened rows reads."""
+        """The arguments of the kernel of whitened rows."""
         on = self.active
         return (
             self._limit[on],
@@ -212,7 +101,7 @@ class SolvedScatter(SolvedFactor):
         )
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
-        """Add the scores of rows, those with the same columns observed at once."""
+        """Add the scores of rows, one pattern of missing cells after another."""
         for every, columns, whitenings in self._patterns(block):
             far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
             for at in _runs(every[far]):
@@ -227,7 +116,7 @@ class SolvedScatter(SolvedFactor):
     def _far_scores(
         self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
     ) -> Array:
-        """Scores of rows far away, whose squared distances may leave the floats.
+        """Scores of rows far away, whose squared distances may overflow.
 
         Where they do, all distances of a row are measured in the same larger unit. Unless the `whole` is
         wanted, they are those beyond the nearest class, and the linear part decides among those that share Σ.
@@ -258,7 +147,7 @@ class SolvedScatter(SolvedFactor):
         return np.asarray(constant - 0.5 * distance + linear)
 
     def _larger_units(self, values: Array, columns: Codes) -> Exponents:
-        """By which powers of two rows must come nearer for the squares of their distances to be floats."""
+        """The exponents of the units in which the squared distances of rows do not overflow."""
         scale = np.frexp(self.scale[columns])[1]
         away = 0.5 * values[:, np.newaxis] - 0.5 * self.centre[:, columns]
         exponent = np.where(away == 0, -REACH, np.frexp(away)[1] + 1 - scale)
@@ -267,7 +156,7 @@ class SolvedScatter(SolvedFactor):
     def _log_density(
         self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
     ) -> Callable[[Array], Array]:
-        """What gives log p of rows in the classes of one group, which share Σ: (n, members).
+        """The function that returns log p of rows in the classes of one group, which share Σ: (n, members).
 
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
@@ -294,24 +183,15 @@ class SolvedScatter(SolvedFactor):
 
         return log_densities
 
-    def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
-        """The means of classes that share Σ, about their middle."""
-        here = np.ix_(members, columns)
-        base, scale = self.centre[members[0], columns], self.scale[columns]
-        with np.errstate(over="ignore", invalid="ignore"):  # then they are not close
-            means = (self.centre[here] - base) / scale + self.shift[here]
-            middle = means.mean(axis=0)
-            return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
-
     def _standard(self, values: Array, columns: Codes, k: int, larger: Exponents | None = None) -> Array:
-        """(x − μ_k)/scale, or in units that are larger by powers of two."""
+        """(x − μ_k)/scale, or the same in units larger by powers of two."""
         centre, shift, scale = self.centre[k, columns], self.shift[k, columns], self.scale[columns]
         if larger is None:
             return np.asarray((values - centre) / scale - shift)
         return _in_units(values, centre, scale, shift, larger)
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        return scatter_scores(self, columns, labels, gaps)
+        return gaussian_scores(self, columns, labels, gaps)
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         refuse_infinities(block, labels)
@@ -346,20 +226,13 @@ class SolvedScatter(SolvedFactor):
             if seen.any():
                 yield rows, self.active[seen], self.marginals(self.active[seen])
 
-    def marginals(self, columns: Codes) -> list[Whitening]:
-        """Σ of each group on some of the columns that vary."""
-        if len(columns) == len(self.active):
-            return self.whitenings
-        at = np.searchsorted(self.active, columns)
-        return [Whitening(matrix[np.ix_(at, at)], self.scale[columns]) for matrix in self.standard]
-
     @cached_property
     def log_likelihood(self) -> float:
-        """Log p of the summarized rows, when asked for; undefined (NaN) where only pairs were summed."""
-        if self.evidence is None:
+        """Log p of the summarized rows; NaN where only pairs of columns were summed."""
+        if self.scatter_parts is None:
             return float("nan")
         value = 0.0
-        for part in self.evidence:
+        for part in self.scatter_parts:
             whitening = self.whitenings[part.group]
             if len(part.columns) < len(self.active):
                 marginal = self.standard[part.group][np.ix_(part.columns, part.columns)]
@@ -406,13 +279,13 @@ class SolvedScatter(SolvedFactor):
 
 
 def _runs(rows: Codes) -> Iterator[Codes]:
-    """Few rows at a time."""
+    """The rows in batches."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
         yield rows[start : start + ROWS_AT_ONCE]
 
 
 def _in_units(values: Array, centre: Array, scale: Array, shift: Array, larger: Exponents) -> Array:
-    """((x − centre)/scale − shift)/2^larger, although neither the difference nor the ratio may be a float."""
+    """((x − centre)/scale − shift)/2^larger, although the difference and the ratio may overflow."""
     by_row = larger[:, np.newaxis]
     size, exponent = np.frexp(0.5 * values - 0.5 * centre)
     unit, unit_exponent = np.frexp(scale)

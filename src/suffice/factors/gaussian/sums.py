@@ -1,14 +1,22 @@
-"""Sums over the rows of one class in a joint Gaussian block: weight, Σx, Σxxᵀ, and moments beyond."""
+"""The sums of a joint Gaussian block: Σw, Σx, Σxxᵀ and higher moments of a class, and how rows are added."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Counts
+from suffice.arrays import Array, Codes, Counts
+from suffice.kernels.choose import contiguous, read_only
+
+ROWS_AT_ONCE = 4096
+
+Key = tuple[int, bytes]
+"""A class and the columns observed, one byte each."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +34,7 @@ class Sums:
     total: Array
     scatter: Array
     peak: Array
-    """The largest Σ w·x² that this diagonal ever went through: its rounding stays when rows leave."""
+    """The largest Σ w·x² that each column ever reached: its rounding error stays when rows are subtracted."""
     third: Array | None = None
     fourth: Array | None = None
 
@@ -46,7 +54,7 @@ class Sums:
         return Sums(peak=peak, **sums)
 
     def is_zero(self) -> bool:
-        """Whether nothing is left."""
+        """Whether all sums are zero."""
         return not any(np.any(value) for value in self.arrays().values())
 
     def moved(self, shift: Array) -> Sums:
@@ -93,7 +101,7 @@ class Sums:
         )
 
     def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
-        """The largest number on the way from Σx² to Σ(x + a)²."""
+        """The largest number that occurs between Σx² and Σ(x + a)²."""
         pairs = self.weight.ndim > 0
         weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
         square = np.abs(weight * shift**2)
@@ -186,3 +194,29 @@ def pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
         scatter,
         np.diag(scatter).copy(),
     )
+
+
+class GroupedSums:
+    """Σ w·zzᵀ of every class with z = (x − c, 1), from rows sorted by class."""
+
+    def __init__(self, origin: Array) -> None:
+        n_classes, d = origin.shape
+        self.origin = origin
+        self.products = np.zeros((n_classes, d + 1, d + 1))
+        self._rows = np.ones((ROWS_AT_ONCE, d + 1))
+        self._order = np.empty(ROWS_AT_ONCE, dtype=np.intp)
+        self._starts = np.empty(n_classes + 1, dtype=np.intp)
+
+    def add_rows(self, kernels: ModuleType, values: Array, classes: Codes, weights: Array | None) -> bool:
+        """Add a few rows; False where a cell is missing or infinite."""
+        n = len(values)
+        rows, order = self._rows[:n], self._order[:n]
+        cells = contiguous(values), read_only(classes)
+        kernels.grouped(*cells, self.origin, self._starts, rows, order)
+        weighted = rows if weights is None else rows * weights[order, np.newaxis]
+        starts = self._starts.tolist()
+        for k, (start, stop) in enumerate(pairwise(starts)):
+            if start < stop:
+                with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
+                    self.products[k] += weighted[start:stop].T @ rows[start:stop]
+        return bool(np.isfinite(self.products[:, -1]).all())

@@ -1,4 +1,4 @@
-"""Cells read as levels: whole numbers count themselves, everything else is encoded first."""
+"""Cells read as levels: small whole numbers are counted directly, everything else is encoded first."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
+from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
 from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, read_only, row_parts
 
 MOST_NUMBERS = 1 << 16
-"""The range of whole numbers that are counted without being encoded."""
+"""The widest range of whole numbers that is counted without encoding."""
 WIDE = 1 << 62
-"""Sizes beyond which differences of whole numbers leave the integers."""
+"""Sizes beyond which differences of whole numbers overflow 64 bits."""
 TABLE_CELLS = 1 << 15
-"""Counts of a part up to which they stay in the processor's cache."""
+"""The most counts of a part that stay in the processor's cache."""
 
 
 class LevelBlock(Protocol):
@@ -77,11 +78,6 @@ def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array |
         yield done or encoded[j]
 
 
-def as_numbers(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Booleans as whole numbers."""
-    return matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix
-
-
 @dataclass(frozen=True)
 class _Batch:
     """The classes and weights (none: an empty array) of some rows, to count cells by."""
@@ -121,7 +117,7 @@ class _Batch:
         ]
 
     def _parts(self, n_levels: int) -> list[slice]:
-        """The rows in runs, or all at once where each run would have a large table of its own."""
+        """The rows in runs, or all at once if the table of each run would be large."""
         everyone = [slice(0, len(self.classes))]
         if self.n_classes * n_levels > TABLE_CELLS:
             return everyone
@@ -162,7 +158,7 @@ def _added(parts: list[tuple[Counts, NDArray[Any]] | None]) -> tuple[Counts, NDA
 
 
 def _bounds(matrix: NDArray[Any], room: int) -> tuple[Bounds, NDArray[np.bool_]]:
-    """Bounds of whole numbers, with room for some more, and which columns fit them."""
+    """Bounds of whole numbers, with room for more, and which columns fit them."""
     lowest, highest = np.fmin.reduce(matrix, axis=0), np.fmax.reduce(matrix, axis=0)
     with np.errstate(invalid="ignore"):
         fits = (np.abs(lowest.astype(np.float64)) < WIDE) & (np.abs(highest.astype(np.float64)) < WIDE)

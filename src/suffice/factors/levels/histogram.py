@@ -1,7 +1,7 @@
 """Columns of numbers in bins on a dyadic grid: counts per class and bin.
 
 A bin is floor(x / 2ᵉ). Doubling the width merges neighbours exactly, so e is kept as fine as at most
-`CELLS` cells over the data allow, whatever the batches were, and is made coarser when solving.
+`CELLS` cells over the data allow, for any batches, and solving makes it coarser.
 """
 
 from __future__ import annotations
@@ -15,17 +15,13 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor, scaled
-from suffice.factors.base import Totals, refuse_errors, refuse_infinities
-from suffice.factors.levels.scores import Reading, row_reading
-from suffice.factors.levels.totals import (
-    LevelCounts,
-    LevelTable,
-    SolvedLevels,
-    chosen,
-    no_counts,
-    vanishing,
-)
+from suffice.factors.base import Totals
+from suffice.factors.checks import refuse_errors, refuse_infinities
+from suffice.factors.levels.readings import Reading, row_reading
+from suffice.factors.levels.scores import LevelTable, SolvedLevels
+from suffice.factors.levels.totals import LevelCounts, chosen, no_counts, vanishing
 from suffice.families import Family, Histogram
+from suffice.families.special import LOG_TWO
 from suffice.kernels import cells as kernels
 from suffice.storage import Fields
 
@@ -34,7 +30,6 @@ CELLS = 4096
 MANTISSA_BITS = 53
 FINEST = -1100
 """The exponent of a column without rows."""
-LOG_TWO = float(np.log(2.0))
 
 
 @dataclass
@@ -53,7 +48,7 @@ class BinCounts:
         while np.ptp(_merged(bins, wide - self.exponent)) >= most:
             wide += 1
         levels, codes = np.unique(_merged(bins, wide - self.exponent), return_inverse=True)
-        # Bins are in no order, so neighbours are brought together before they are summed.
+        # Bins are not sorted, so neighbours are brought together before they are summed.
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
         weight = np.add.reduceat(self.counts.weight[:, order], starts, axis=1)
@@ -61,21 +56,21 @@ class BinCounts:
         return BinCounts(wide, LevelCounts(levels.tolist(), weight, support))
 
     def state(self) -> dict[str, Any]:
-        """The counts, as a file holds them."""
+        """The counts, as they are saved."""
         bins = np.array(self.counts.levels, dtype=np.int64)
         counts = self.counts
         return {"exponent": self.exponent, "bins": bins, "weight": counts.weight, "support": counts.support}
 
     @classmethod
     def from_fields(cls, n_classes: int, fields: Fields) -> Self:
-        """The counts from their state."""
+        """The counts from a saved state."""
         exponent = fields.integer("exponent", FINEST, 1024)
         bins = fields.array("bins", np.int64, (None,))
         levels = fields.distinct("bins", bins.tolist())
         with np.errstate(over="ignore"):
             edges = np.ldexp(np.abs(bins.astype(np.float64)) + CELLS, exponent)
         if levels and (max(levels) - min(levels) >= CELLS or not np.isfinite(edges).all()):
-            raise fields.error("bins", "lie too far apart, or beyond all numbers.")
+            raise fields.error("bins", "lie too far apart, or outside the range of floating-point numbers.")
         weight = fields.array("weight", np.float64, (n_classes, len(bins)))
         support = fields.array("support", np.int64, weight.shape)
         return cls(exponent, LevelCounts(levels, weight, support))
@@ -86,7 +81,7 @@ class BinCounts:
 
 
 def _merged(bins: NDArray[np.int64], doublings: int) -> NDArray[np.int64]:
-    """Bin numbers after the width has doubled so many times."""
+    """Bin numbers after the width has doubled this many times."""
     return bins >> min(doublings, 63)
 
 
@@ -114,7 +109,7 @@ class HistogramTotals(Totals):
 
     def refuse(self, block: Array, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
-            raise ValueError(f"{labels[0]} is sparse, and Histogram bins every cell; pass a dense array.")
+            raise ValueError(f"{labels[0]} is sparse, but Histogram bins every cell; pass a dense array.")
         refuse_infinities(block, labels)
 
     def update(self, block: Array, classes: Codes, weights: Array | None) -> None:
@@ -188,7 +183,7 @@ class HistogramTotals(Totals):
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if column.counts.problem(size):
-                return f"{label} would have fewer rows than none in some bin"
+                return f"{label} would have a negative row count in some bin"
         return None
 
 
@@ -216,7 +211,7 @@ class SolvedHistogram(SolvedLevels):
         for column in totals.columns:
             wide = column.coarsened(FINEST, most)
             table = LevelTable(family, _without_holes(wide.counts), keep_empty=True)
-            # One bin for all rows: the column is constant, and contributes nothing.
+            # One bin for all rows: the column is constant and contributes nothing.
             n_bins = len(table.levels)
             table.log_p[:n_bins] -= wide.exponent * LOG_TWO if n_bins > 1 else table.log_p[:n_bins]
             self.exponents.append(wide.exponent)
@@ -256,7 +251,7 @@ class SolvedHistogram(SolvedLevels):
         return rows
 
     def row_expression(self, j: int, column: int, label: str) -> Expression:
-        """The bin of a cell, looked for only where there is one: far outside, x/2ᵉ may be no float."""
+        """The bin of a cell, computed only inside the range: far outside, x/2ᵉ may overflow."""
         refuse_errors(self.family, label)
         bins, exponent, x = self.tables[j].levels, self.exponents[j], Cell(column)
         outside, missing = as_expression(float(len(bins))), as_expression(len(bins) + 1.0)

@@ -1,94 +1,230 @@
-"""Scores of levels: each cell adds one row of a table."""
+"""Probabilities of levels, one table for each column; each cell of a row adds one row of its table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from suffice.arrays import Array, Codes
-from suffice.factors.levels.cells import MOST_NUMBERS, WIDE, Bounds, LevelBlock
-from suffice.kernels.choose import contiguous, discrete_for
+from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Score, total_score
+from suffice.factors.base import Separation, SolvedFactor, divergences
+from suffice.factors.blocks import as_numbers
+from suffice.factors.checks import refuse_errors
+from suffice.factors.levels.cells import LevelBlock
+from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
+from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
+from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
+from suffice.families import Family
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Some columns of cells, and which row of a table each of their whole numbers reads."""
+class LevelTable:
+    """Log p(level | class) of one column, with one row for unseen levels and one for missing cells."""
 
-    cells: NDArray[Any]
-    bounds: Bounds
-    rows: Codes
-    unseen: Codes
-    """What any other number reads, for each column."""
+    def __init__(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> None:
+        present = counts.support.any(axis=0) | keep_empty
+        kept = chosen(counts.levels, present)
+        order = sorted(range(len(kept)), key=lambda i: _sort_key(kept[i]))
+        self.levels = [kept[i] for i in order]
+        self.index = {level: i for i, level in enumerate(self.levels)}
+        weight = np.where(counts.support > 0, counts.weight, 0.0)[:, present][:, order]
+        self.weight = weight
+        per_class = weight.sum(axis=1)
+        mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
+        self.probability = family.smooth(mean, per_class, mean)
+        n_levels = len(self.levels)
+        zero = self.probability <= 0
+        with np.errstate(divide="ignore"):
+            log_p = np.where(zero, -np.log(per_class), np.log(np.where(zero, 1.0, self.probability)))
+        log_unseen = np.zeros(len(per_class))
+        unseen_order = np.zeros(len(per_class))
+        if family.unseen == "smooth":
+            log_unseen, log_rest = unseen_log_shares(per_class, family.alpha, n_levels)
+            log_p = log_p + log_rest
+            if family.alpha == 0:
+                log_unseen, unseen_order = np.zeros_like(log_unseen), np.full_like(log_unseen, IMPOSSIBLE)
+        self.log_p = np.vstack([log_p, log_unseen, np.zeros_like(log_unseen)])
+        order_rows = np.vstack([np.where(zero, IMPOSSIBLE, 0.0), unseen_order, np.zeros_like(unseen_order)])
+        self.order = order_rows if order_rows.any() else None
+
+    @property
+    def limits(self) -> Array:
+        """Log p, −inf where alpha = 0 rules a level out."""
+        return self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log p of the counted cells; a level without rows in a class adds nothing."""
+        log_p = self.log_p[: len(self.levels)].T
+        return float(np.sum(np.where(self.weight > 0, self.weight * log_p, 0.0)))
+
+    def draw(self, family: Family, classes: Codes, rng: np.random.Generator) -> Codes:
+        """A level number for each row, from the row's class."""
+        natural = family.natural_from_mean(self.probability, np.zeros(()))
+        return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
+
+    def score(self, row: Expression) -> Score:
+        """The scores that a row of the table gives."""
+        return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
+
+    def rows_of(self, values: list[Any]) -> list[int]:
+        """The row of each value."""
+        return [self.index.get(value, len(self.levels)) for value in values]
+
+    def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
+        """The row of the table for each cell."""
+        n_levels = len(self.levels)
+        known = np.array([*self.rows_of(batch.values), n_levels + 1], dtype=np.intp)
+        rows: Codes = known[batch.codes]
+        if refuse_unseen and (rows == n_levels).any():
+            at = int(np.argmax(rows == n_levels))
+            raise ValueError(
+                f"{label}: the level {batch.values[batch.codes[at]]!r} (row {at}) was never seen in "
+                "training; unseen='ignore' would treat it as missing, unseen='smooth' as rare."
+            )
+        return rows
 
 
-@dataclass(frozen=True)
-class NumberReader:
-    """What numbers read in the columns whose levels are whole numbers close together; `others` are not."""
-
-    columns: Codes
-    others: Codes
-    bounds: Bounds
-    rows: Codes
-    unseen: Codes
-
-    @classmethod
-    def of(cls, levels: list[list[Any]], first: Codes) -> NumberReader:
-        """From the levels of each column in order; the rows of column j's table begin at first[j]."""
-        whole = np.array([_are_close_numbers(column) for column in levels], dtype=np.bool_)
-        columns, others = np.flatnonzero(whole), np.flatnonzero(~whole)
-        low = np.array([int(levels[j][0]) if levels[j] else 0 for j in columns], dtype=np.int64)
-        high = np.array([int(levels[j][-1]) if levels[j] else 0 for j in columns], dtype=np.int64)
-        bounds = Bounds.of(low, high - low + 1)
-        unseen = first[columns] + np.array([len(levels[j]) for j in columns], dtype=np.intp)
-        rows = np.repeat(unseen, high - low + 1)
-        for place, j in enumerate(columns):
-            at = bounds.starts[place] - low[place] + np.array(levels[j], dtype=np.int64)
-            rows[at] = first[j] + np.arange(len(levels[j]))
-        return cls(columns, others, bounds, rows, unseen)
-
-    def readings(self, matrix: NDArray[Any]) -> list[Reading]:
-        """The reading of these columns of a matrix, if any."""
-        if not len(self.columns):
-            return []
-        cells = matrix[:, self.columns] if len(self.others) else matrix
-        return [Reading(cells, self.bounds, self.rows, self.unseen)]
+def _sort_key(level: Any) -> tuple[str, Any]:
+    """Levels of one type in their own order, types side by side."""
+    if isinstance(level, (bool, int, float)):
+        return ("", level)
+    return (type(level).__name__, level)
 
 
-def _are_close_numbers(levels: list[Any]) -> bool:
-    """Whether levels, in order, are whole numbers of a small range."""
-    whole = all(isinstance(level, int) and abs(level) < WIDE for level in levels)
-    return whole and (not levels or levels[-1] - levels[0] < MOST_NUMBERS)
+class SolvedLevels(SolvedFactor):
+    """One `LevelTable` for each column."""
 
-
-def encoded_reading(batch: LevelBlock, known: list[int], first: int, n_levels: int) -> Reading:
-    """Codes of one column, whose values stand in these rows of its table; the missing read nothing."""
-    bounds = Bounds.of(np.array([-1]), np.array([len(known) + 1]))
-    rows = np.concatenate([[-1], np.asarray(known, dtype=np.intp) + first]).astype(np.intp)
-    return Reading(batch.codes[:, np.newaxis], bounds, rows, np.array([first + n_levels], dtype=np.intp))
-
-
-def row_reading(rows: Codes, first: int, n_rows: int) -> Reading:
-    """Cells that are rows of one table already."""
-    bounds = Bounds.of(np.array([0]), np.array([n_rows]))
-    return Reading(rows[:, np.newaxis], bounds, first + np.arange(n_rows), np.array([-1]))
-
-
-def add_readings(readings: list[Reading], table: Array, out: Array) -> bool:
-    """Add what every cell reads to the scores of its row; False where some cell was never seen."""
-    kernels = discrete_for(sum(reading.cells.size for reading in readings))
-    known = [
-        kernels.add_level_scores(
-            contiguous(reading.cells),
-            reading.bounds.low,
-            reading.bounds.starts,
-            reading.rows,
-            reading.unseen,
-            table,
-            out,
+    def __init__(self, family: Family, tables: list[LevelTable]) -> None:
+        self.family = family
+        self.tables = tables
+        self.regularized = []
+        self.n_parameters = sum(
+            table.weight.shape[0] * max(len(table.levels) - 1, 0) for table in self.tables
         )
-        for reading in readings
-    ]
-    return all(known)
+
+    @property
+    def log_likelihood(self) -> float:
+        return sum(table.log_likelihood for table in self.tables)
+
+    @cached_property
+    def first(self) -> Codes:
+        """Where the rows of each table begin among those of all."""
+        sizes = [len(table.log_p) for table in self.tables]
+        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp) if sizes else np.zeros(0, np.intp)
+
+    @cached_property
+    def log_p(self) -> Array:
+        """The tables of all columns, one below the other."""
+        return np.concatenate([table.log_p for table in self.tables])
+
+    @cached_property
+    def order(self) -> Array | None:
+        """Their orders, where some cell has one."""
+        if all(table.order is None for table in self.tables):
+            return None
+        return np.concatenate(
+            [np.zeros_like(table.log_p) if table.order is None else table.order for table in self.tables]
+        )
+
+    @cached_property
+    def numbers(self) -> NumberReader:
+        """Which row a whole number reads, in columns whose levels are whole numbers."""
+        return NumberReader.of([table.levels for table in self.tables], self.first)
+
+    def readings(self, block: Any, labels: list[str]) -> list[Reading]:
+        """Which row of the tables each cell reads."""
+        readings, encoded = [], np.arange(len(self.tables))
+        if block.matrix is not None:
+            refuse_infinity(block, labels)
+            readings, encoded = self.numbers.readings(as_numbers(block.matrix)), self.numbers.others
+        for j in encoded.tolist():
+            batch, table = block[j], self.tables[j]
+            known = table.rows_of(batch.values)
+            readings.append(encoded_reading(batch, known, int(self.first[j]), len(table.levels)))
+        return readings
+
+    def rows_of_tables(self, block: Any, labels: list[str]) -> list[Codes]:
+        """For each column, the row of its table that each cell reads."""
+        return [
+            table.rows(block[j], label, refuse_unseen=self.family.unseen == "error")
+            for j, (table, label) in enumerate(zip(self.tables, labels, strict=True))
+        ]
+
+    def add_scores(self, block: Any, labels: list[str], scores: Scores, *, base: bool) -> None:
+        if not self.tables:
+            return
+        readings = self.readings(block, labels)
+        if not add_readings(readings, self.log_p, scores.finite) and self.family.unseen == "error":
+            self.rows_of_tables(block, labels)  # which names the cell
+        if self.order is not None:
+            orders = np.zeros_like(scores.finite)
+            add_readings(readings, self.order, orders)
+            scores.add_orders(slice(None), orders)
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        cells = enumerate(zip(columns, labels, self.tables, strict=True))
+        return total_score(
+            [
+                table.score(self.row_expression(j, column, label))
+                for j, (column, label, table) in cells
+                if table.levels  # without a level all classes score the same
+            ]
+        )
+
+    def row_expression(self, j: int, column: int, label: str) -> Expression:
+        """The row of the j-th table that a cell reads."""
+        refuse_errors(self.family, label)
+        return LevelNumber(column, tuple(self.tables[j].levels))
+
+    def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
+        cells = []
+        for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
+            cells.append(table.limits[rows])
+        return np.stack(cells, axis=1)
+
+    def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        rows = np.stack(self.rows_of_tables(block, labels), axis=1)
+        n_levels = np.array([len(table.levels) for table in self.tables])
+        unseen = (rows == n_levels) & (n_levels > 0)
+        counts = self.family.unseen == "smooth"
+        return (rows < n_levels) | (unseen & counts), unseen & (not counts)
+
+    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+        result = np.zeros((len(powers), self.log_p.shape[1]))
+        for table, counts in zip(self.tables, seen, strict=True):
+            if counts and table.levels:
+                # An unseen level is an outcome too, if it has a probability.
+                outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
+                result += special.logsumexp(powers[:, np.newaxis, np.newaxis] * outcomes, axis=1)
+        return result
+
+    def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
+        columns = []
+        for table in self.tables:
+            levels = np.empty(len(table.levels), dtype=object)
+            levels[:] = table.levels
+            nothing = np.full(len(classes), None)
+            columns.append(levels[table.draw(self.family, classes, rng)] if len(levels) else nothing)
+        return columns
+
+    def separation(self) -> Separation:
+        n_classes = self.tables[0].weight.shape[0]
+        pairs = []
+        for table in self.tables:
+            with np.errstate(divide="ignore"):
+                natural = np.log(table.probability)
+            nothing = np.zeros((n_classes, n_classes))
+            pairs.append(divergences(self.family, natural) if len(natural) else (nothing, nothing))
+        return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
+
+    def conventional(self) -> list[dict[str, Any]]:
+        return [{"levels": table.levels, "probability": table.probability.T} for table in self.tables]
+
+
+def solve_levels(totals: LevelTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedLevels:
+    """θ of every column."""
+    return SolvedLevels(totals.family, [LevelTable(totals.family, column) for column in totals.columns])

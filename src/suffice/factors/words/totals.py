@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.factors.base import Totals, impossible, within
+from suffice.factors.base import Totals
+from suffice.factors.checks import impossible, within
 from suffice.factors.words.word_counts import WordCounts, class_entries
 from suffice.families import Family, Words
 from suffice.storage import Fields

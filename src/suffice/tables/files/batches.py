@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeVar
@@ -11,16 +10,18 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.source import FileSource, open_source
+from suffice.tables.targets import read_weights
+from suffice.tables.wording import did_you_mean
 
 SCHEMA_ROWS = 100_000
-"""The rows, counted from the first, that decide what the columns are."""
+"""The first rows, which decide what the columns are."""
 SCHEMA_BYTES = 1 << 26
-"""Of a wide table as many as take this space in memory."""
+"""In a wide table, as many rows as take this much memory."""
 T = TypeVar("T")
 
 
 class UnknownColumnError(ValueError):
-    """A column was named that is not there; says which there are, and the nearest."""
+    """A column that does not exist; the message names the nearest one and lists them all."""
 
 
 class LabelledBatch(NamedTuple):
@@ -33,7 +34,7 @@ class LabelledBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledFiles:
-    """Files with their labels and weights, in batches that may be read again and again."""
+    """Files with their labels and weights, in batches that can be read repeatedly."""
 
     files: FileSource
     target: str
@@ -42,7 +43,7 @@ class LabelledFiles:
 
     @classmethod
     def of(cls, source: Any, target: str, weight: str | None = None, drop: Iterable[str] = ()) -> Self:
-        """Files with columns for the labels, the weights and to leave out, if these are there."""
+        """Open files, after checking that the columns of labels, weights and those to drop exist."""
         files = open_source(source)
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         names = files.names
@@ -51,26 +52,29 @@ class LabelledFiles:
         used = [name for name in (target, weight) if name is not None]
         if len(set(used)) < len(used) or set(used) & set(dropped):
             raise ValueError(
-                f"the classes ({target!r}), the weights and what is left out must be different columns."
+                f"the target ({target!r}), the weights and the dropped columns must all be different columns."
             )
         features = [name for name in names if name not in (target, weight, *dropped)]
         if not features:
-            raise ValueError(f"there is no column left to learn from besides {target!r}.")
+            raise ValueError(f"no columns are left to learn from besides {target!r}.")
         return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
-        """Do something with all batches; it starts anew where columns need wider types."""
+        """Do some work with all batches; it starts over if columns turn out to need wider types."""
         return self.files.through(lambda tables: work(self._labelled(_gathered(tables))))
 
     def __iter__(self) -> Iterator[LabelledBatch]:
-        """The batches again, once they have been read through."""
+        """The batches once more, after they have been read through."""
         return self._labelled(_gathered(self.files.batches()))
 
     def _labelled(self, tables: Iterator[Any]) -> Iterator[LabelledBatch]:
         row, kept_any = 0, False
         for table in tables:
             start, row = row, row + table.num_rows
-            weights = None if self.weight is None else _weights(table.column(self.weight), self.weight, start)
+            weights = None
+            if self.weight is not None:
+                cells = table.column(self.weight).to_numpy(zero_copy_only=False)
+                weights = read_weights(cells, f"column {self.weight!r}", start)
             labels = _labels(table.column(self.target), self.target, start)
             kept = table.select(self.features)
             if weights is not None and not weights.all():
@@ -81,23 +85,23 @@ class LabelledFiles:
                 yield LabelledBatch(kept, labels, weights)
         if not kept_any:
             raise ValueError(
-                f"column {self.weight!r} is zero in every row, so there is nothing to learn from."
+                f"the weight column {self.weight!r} is zero in every row, so there is nothing to learn from."
             )
 
 
 def require_column(name: str, names: Iterable[str]) -> None:
-    """Refuse a name that no column has."""
+    """Refuse a column that does not exist."""
     known = list(names)
     if name in known:
         return
-    near = difflib.get_close_matches(name, known, n=1)
     shown = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-    hint = f"; did you mean {near[0]!r}?" if near else "."
+    near = did_you_mean(name, known)
+    hint = f"; {near}" if near else "."
     raise UnknownColumnError(f"there is no column {name!r}{hint} The columns are {shown}.")
 
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
-    """The rows that decide what the columns are as one table, then the others."""
+    """The rows that decide what the columns are, as one table, and then the others."""
     import pyarrow as pa
 
     first: list[Any] = []
@@ -116,29 +120,13 @@ def _labels(column: Any, name: str, start: int) -> Any:
 
     if column.null_count:
         at = int(np.argmax(column.is_null().to_numpy()))
-        raise ValueError(
-            f"column {name!r} has no label at row {start + at}; give it one, or take the row out."
-        )
+        raise ValueError(f"column {name!r} has no label at row {start + at}; add one, or remove the row.")
     if pa.types.is_floating(column.type):
         values = column.to_numpy()
         measured = np.isfinite(values) & (values != np.floor(values))
         if measured.any():
             raise ValueError(
-                f"column {name!r} holds measurements such as {values[np.argmax(measured)]}, and classes are "
-                "needed; name another column, or make groups of the values first."
+                f"column {name!r} holds measurements such as {values[np.argmax(measured)]}, not classes; "
+                "choose another target, or group the values first."
             )
     return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
-
-
-def _weights(column: Any, name: str, start: int) -> Array:
-    try:
-        weights = np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"column {name!r} holds {column.type}s; weights must be numbers.") from None
-    bad = ~np.isfinite(weights) | (weights < 0)
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(
-            f"column {name!r} is {weights[at]} at row {start + at}; weights must be finite and not negative."
-        )
-    return weights

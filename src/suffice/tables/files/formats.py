@@ -1,4 +1,4 @@
-"""Each file format as a stream of Arrow batches, in the types that the file itself gives."""
+"""Each file format as a stream of Arrow batches, in the types of the file itself."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ FORMATS = {
     "parquet": ("parquet", "pq"),
     "arrow": ("arrow", "feather", "ipc"),
 }
-"""Formats and the extensions that name them; csv, tsv, jsonl and arrow may be packed by gzip."""
+"""Formats and their extensions; csv, tsv, jsonl and arrow files may be compressed with gzip."""
 BLOCK_BYTES = 1 << 22
-"""What is read of a csv, tsv or jsonl file at a time; no row is longer."""
+"""How much of a csv, tsv or jsonl file is read at a time; no row may be longer."""
 BATCH_ROWS = 1 << 15
-"""The most rows of a batch of a parquet file."""
+"""The most rows in a batch of a parquet file."""
 HEADER_BYTES = 1 << 20
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a file of two-byte characters begins."""
+"""How a file of two-byte characters starts."""
 
 
 class FileDataError(ValueError):
-    """A data file that cannot be read; says which one, where and why."""
+    """A data file that cannot be read; the message says which one, where and why."""
 
 
 class UnknownFormatError(FileDataError):
-    """A file whose name does not tell its format."""
+    """A file whose name does not reveal its format."""
 
     def __init__(self, path: Path) -> None:
         extensions = ", ".join(f".{extension}" for extension, *_ in FORMATS.values())
-        super().__init__(f"{path}: the name does not tell the format; it must end in {extensions}.")
+        super().__init__(f"{path}: the name does not reveal the format; it must end in {extensions}.")
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's extension names."""
+    """The format of a file, by its extension."""
     suffixes = [suffix.lower().lstrip(".") for suffix in path.suffixes]
     if suffixes and suffixes[-1] == "gz":
         suffixes.pop()
@@ -53,7 +53,7 @@ def format_of(path: Path) -> str:
 
 
 def column_names(path: Path, form: str) -> tuple[str, ...]:
-    """The names of a file's columns; of jsonl those in its first block."""
+    """The names of a file's columns; for jsonl, those in its first block."""
     with refusals(path):
         if form in ("csv", "tsv"):
             names = _header(path, form)
@@ -76,7 +76,7 @@ def column_names(path: Path, form: str) -> tuple[str, ...]:
 
 
 def raw_batches(path: Path, form: str, names: tuple[str, ...], types: dict[str, Any]) -> Iterator[Any]:
-    """The batches of one file, with these columns only. Cells of csv and tsv are text, or missing."""
+    """The batches of one file, with these columns only. Cells of csv and tsv files are text or missing."""
     with refusals(path):
         if form in ("csv", "tsv"):
             yield from _csv_batches(path, form, names)
@@ -92,7 +92,7 @@ def raw_batches(path: Path, form: str, names: tuple[str, ...], types: dict[str, 
 
 @contextmanager
 def refusals(path: Path) -> Iterator[None]:
-    """Name the file in what Arrow, gzip and the decoder refuse."""
+    """Name the file in the errors of Arrow, gzip and the decoder."""
     import pyarrow as pa
 
     try:
@@ -112,12 +112,12 @@ def refusals(path: Path) -> Iterator[None]:
             message = f"a row is longer than {BLOCK_BYTES >> 20} MB, or a quote is never closed"
         raise FileDataError(f"{path}: {message}.") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileDataError(f"{path}: the gzip data is damaged or cut off ({error}).") from error
+        raise FileDataError(f"{path}: the gzip data is damaged or truncated ({error}).") from error
 
 
 @contextmanager
 def _open(path: Path) -> Iterator[Any]:
-    """A binary file, unpacked if its first bytes are those of gzip."""
+    """A binary file, decompressed if it starts like a gzip file."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -131,10 +131,10 @@ def _delimiter(form: str) -> str:
 def _header(path: Path, form: str) -> list[str]:
     with _open(path) as file:
         start = file.read(HEADER_BYTES)
-    # A character that the cut has parted is not of the header.
+    # A character that the cut has split is not part of the header.
     text = start.decode("utf-8-sig", errors="strict" if len(start) < HEADER_BYTES else "ignore")
     if "\0" in text:
-        raise FileDataError(f"{path}: the file holds zero bytes, so it is no text.")
+        raise FileDataError(f"{path}: the file contains NUL bytes, so it is not text.")
     lines = csv.reader(io.StringIO(text), delimiter=_delimiter(form))
     names = next((line for line in lines if line), None)
     if names is None:
@@ -160,7 +160,7 @@ def _csv_batches(path: Path, form: str, names: tuple[str, ...]) -> Iterator[Any]
             ),
         )
         for batch in reader:
-            # Files that were put one behind the other repeat their header.
+            # Concatenated files repeat their header.
             if len(names) > 1 and pc.any(pc.equal(batch.column(0), names[0])).as_py():
                 again = [pc.equal(column, name) for column, name in zip(batch.columns, names, strict=True)]
                 repeated = again[0]
@@ -192,7 +192,7 @@ def _json_batches(path: Path, types: dict[str, Any]) -> Iterator[Any]:
 def _parquet_batches(path: Path, names: tuple[str, ...]) -> Iterator[Any]:
     from pyarrow import dataset
 
-    # Arrow's own settings read ahead without bound.
+    # Arrow's default settings read ahead without limit.
     options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
     form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
     scanner = dataset.dataset(path, format=form).scanner(

@@ -1,4 +1,4 @@
-"""Files as one re-iterable source of batches, whose columns have one type throughout."""
+"""Files as one re-iterable source of batches, in which each column has one type throughout."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ Types = Mapping[str, Wanted]
 
 
 class _TypesChangedError(Exception):
-    """A batch holds cells that the types of the earlier ones do not hold."""
+    """A batch holds cells that do not fit the types of the earlier ones."""
 
 
 @dataclass
 class FileSource:
-    """Rows of files in batches (pyarrow Tables). Nothing is kept, so memory is that of a few batches.
+    """The rows of files in batches (pyarrow Tables). Nothing is kept, so memory is that of a few batches.
 
-    The types of csv and tsv columns are those of the first block. Where a later cell does not fit, all rows
-    are read once for wider types, and whatever was going on starts anew.
+    The types of csv and tsv columns are those of the first block. If a later cell does not fit, all rows are
+    read once to find wider types, and the work in progress starts over.
     """
 
     paths: tuple[Path, ...]
     form: str | None = None
-    """The format, where the names of the files do not tell it."""
+    """The format, if the names of the files do not reveal it."""
     wanted: Types = field(default_factory=dict)
-    """What the cells of some columns must be."""
+    """The kind that the cells of some columns must have."""
     said: Callable[[int], None] = lambda _: None
     """Called with the number of rows read so far."""
     kept: tuple[str, ...] | None = None
@@ -60,11 +60,11 @@ class FileSource:
         return first if self.kept is None else self.kept
 
     def only(self, names: Iterable[str], wanted: Types | None = None) -> FileSource:
-        """The same rows with some columns, in this order, and what their cells must be."""
+        """The same rows with some of the columns, in this order, and the kinds their cells must have."""
         return replace(self, kept=tuple(names), wanted=self.wanted if wanted is None else wanted)
 
     def through(self, work: Callable[[Iterator[Any]], T]) -> T:
-        """Do something with all batches; it starts anew where the columns need wider types."""
+        """Do some work with all batches; it starts over if columns turn out to need wider types."""
         try:
             return work(self.batches())
         except _TypesChangedError:
@@ -72,7 +72,7 @@ class FileSource:
         try:
             return work(self.batches())
         except _TypesChangedError as error:
-            raise FileDataError(f"{error}; no type holds all its cells.") from error
+            raise FileDataError(f"{error}, and no type fits all its cells.") from error
 
     def batches(self) -> Iterator[Any]:
         """The rows, batch by batch."""
@@ -87,7 +87,7 @@ class FileSource:
             self.said(n_rows)
         if n_rows == 0:
             paths = " and ".join(map(str, self.paths[:3]))
-            raise FileDataError(f"{paths}: there are no rows below the names of the columns.")
+            raise FileDataError(f"{paths}: there are no rows below the header.")
 
     def _names_of(self, batch: Any) -> tuple[str, ...]:
         return tuple(batch.schema.names) if self.kept is None else self.kept
@@ -116,11 +116,11 @@ class FileSource:
         return self._form(path) in ("csv", "tsv")
 
     def _typed(self, path: Path, first: int, batch: Any, name: str) -> Any:
-        """A column of a batch in its settled type."""
+        """A column of a batch, in the type settled for it."""
         column = batch.column(name)
         if is_nested(column.type):
             raise FileDataError(
-                f"{path}: column {name!r} holds lists or objects; a cell must be one value. Leave it out."
+                f"{path}: column {name!r} holds lists or objects, but each cell must be one value; drop it."
             )
         column = cast(column, plain(column.type))
         if name in self.wanted:
@@ -136,11 +136,11 @@ class FileSource:
             self._types[name] = settled
         found = cast(column, settled) if self._is_text(path) else _in_type(column, settled)
         if found is None:
-            raise _TypesChangedError(f"{path}: column {name!r} changes its type")
+            raise _TypesChangedError(f"{path}: column {name!r} changes type")
         return found
 
     def _settle(self) -> None:
-        """Read everything for the types of the columns."""
+        """Read everything to find the types of the columns."""
         for path, _, batch in self._raw():
             for name in set(self._names_of(batch)) - set(self.wanted):
                 column = cast(batch.column(name), plain(batch.column(name).type))
@@ -153,7 +153,7 @@ class FileSource:
 
 
 class WrongCellError(FileDataError):
-    """A cell of another kind than its column must have."""
+    """A cell that is not of the kind its column must have."""
 
     def __init__(self, name: str, wanted: Wanted, value: Any, path: Path, row: int) -> None:
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
@@ -164,21 +164,21 @@ class WrongCellError(FileDataError):
 
 
 def is_null(of: Any) -> bool:
-    """Whether a type is that of cells that are all missing."""
+    """Whether a type is that of a column without values."""
     import pyarrow as pa
 
     return bool(pa.types.is_null(of))
 
 
 def is_source(X: Any) -> bool:
-    """Whether X is files: a path, a glob, a list of them, or a source of batches."""
+    """Whether X stands for files: a path, a glob, a list of these, or a source of batches."""
     if isinstance(X, (list, tuple)):
         return bool(X) and all(isinstance(one, (str, PathLike)) for one in X)
     return isinstance(X, (str, PathLike, FileSource))
 
 
 def open_source(X: Any, form: str | None = None) -> FileSource:
-    """Files from a path, a glob, or a list of them."""
+    """Open files given by a path, a glob, or a list of these."""
     if isinstance(X, FileSource):
         return X
     paths: list[Path] = []
@@ -186,16 +186,16 @@ def open_source(X: Any, form: str | None = None) -> FileSource:
         path = Path(one)
         found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(one)))]  # noqa: PTH207  a pattern may be absolute
         if not found:
-            raise FileNotFoundError(f"there is no file {str(one)!r}, and no file that matches it.")
+            raise FileNotFoundError(f"no file is named {str(one)!r} or matches it.")
         paths += found
     folders = [path for path in paths if path.is_dir()]
     if folders:
-        raise IsADirectoryError(f"{folders[0]} is a folder; name its files, as in '{folders[0]}/*.csv'.")
+        raise IsADirectoryError(f"{folders[0]} is a directory; name its files, as in '{folders[0]}/*.csv'.")
     return FileSource(tuple(paths), form)
 
 
 def _completed(batch: Any, names: tuple[str, ...]) -> Any:
-    """A batch of jsonl with all columns: a key that is not there is a missing cell."""
+    """A batch of jsonl with all columns: an absent key is a missing cell."""
     import pyarrow as pa
 
     columns = [
@@ -205,12 +205,12 @@ def _completed(batch: Any, names: tuple[str, ...]) -> Any:
 
 
 def _in_type(column: Any, settled: Any) -> Any:
-    """A column in the settled type, None if that is too narrow."""
+    """A column in the settled type, or None if that is too narrow."""
     return cast(column, settled) if wider(settled, column.type) == settled else None
 
 
 def _widened_text(column: Any, of: Any) -> Any:
-    """The narrowest type that holds a column of text, and what was of another type before."""
+    """The narrowest type for a column of text and for the earlier cells of another type."""
     found = narrowest(column)
     both = found if of is None else wider(of, found)
     return both if cast(column, both) is not None else wider(both, column.type)

@@ -1,4 +1,4 @@
-"""One type for each column of many batches: the narrowest that holds all its cells."""
+"""One type for each column of many batches: the narrowest that fits all its cells."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from functools import cache
 from typing import Any, Literal
 
 Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure"]
-"""What the cells of a column must be; a measure is anything but a level."""
+"""The kind that the cells of a column must have; a measure is anything but a level."""
 
 
 @cache
 def _readings() -> dict[str, list[Any]]:
-    """The types that text may be read as, narrow ones first, by what the cells are then."""
+    """The types that text may be read as, narrow ones first, by the kind of cells they make."""
     import pyarrow as pa
 
     return {
@@ -23,7 +23,7 @@ def _readings() -> dict[str, list[Any]]:
 
 
 def narrowest(column: Any) -> Any:
-    """The type of a column; text (of a csv file) is read as what it looks like."""
+    """The type of a column; text (from a csv file) is read as what it looks like."""
     import pyarrow as pa
 
     if column.null_count == len(column):
@@ -36,7 +36,7 @@ def narrowest(column: Any) -> Any:
 
 
 def plain(of: Any) -> Any:
-    """The type that cells of an Arrow type are read as: categories as their values, decimals as floats."""
+    """The type that an Arrow type is read as: categories as their values, decimals as floats."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(of):
@@ -47,14 +47,14 @@ def plain(of: Any) -> Any:
 
 
 def is_nested(of: Any) -> bool:
-    """Whether the cells of a type hold cells of their own."""
+    """Whether cells of a type hold several values."""
     import pyarrow as pa
 
     return bool(pa.types.is_nested(of))
 
 
 def wider(a: Any, b: Any) -> Any:
-    """The narrowest type for cells of both types; text, where nothing else is."""
+    """The narrowest type for cells of both types; text if there is no other."""
     import pyarrow as pa
 
     if a == b or pa.types.is_null(b):
@@ -71,7 +71,7 @@ def wider(a: Any, b: Any) -> Any:
 
 
 def cast(column: Any, to: Any) -> Any:
-    """The column in another type, or None if some cell does not fit."""
+    """The column in another type, or None if a cell does not fit."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -92,7 +92,7 @@ def cast(column: Any, to: Any) -> Any:
 
 
 def read_as(column: Any, wanted: Wanted) -> Any:
-    """The column as cells of a kind, or None if some cell is of another."""
+    """The column as cells of a kind, or None if a cell is of another."""
     import pyarrow as pa
 
     if wanted == "level":
@@ -105,7 +105,7 @@ def read_as(column: Any, wanted: Wanted) -> Any:
 
 
 def first_misfit(column: Any, fits: Any) -> int:
-    """The position of the first cell that does not fit by itself, found by halving."""
+    """The position of the first cell that does not fit, by bisection."""
     low, high = 0, len(column)
     while high - low > 1:
         middle = (low + high) // 2

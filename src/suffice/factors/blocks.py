@@ -1,0 +1,44 @@
+"""A batch of a factor's columns, as the kinds of factors read it: one array, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from suffice.arrays import Array
+
+
+def active_columns(values: Array, active: NDArray[Any]) -> Array:
+    """The columns that scores read: a mask or positions. No copy if that is all of them."""
+    taken = len(active) if active.dtype != np.bool_ else int(active.sum())
+    return values if taken == values.shape[1] else values[:, active]
+
+
+def as_numbers(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Booleans as whole numbers."""
+    return matrix.view(np.uint8) if matrix.dtype.kind == "b" else matrix
+
+
+def places(block: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+    """Row and column of each stored entry."""
+    along = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
+    return (along, block.indices) if block.format == "csr" else (block.indices, along)
+
+
+def with_data(block: Any, data: NDArray[Any]) -> Any:
+    """A sparse array with the same pattern and new entries."""
+    pattern = sparse.csr_array if block.format == "csr" else sparse.csc_array
+    return pattern((data, block.indices, block.indptr), shape=block.shape)
+
+
+def dense(product: Any) -> Array:
+    """A product with a sparse array, which is small, as a dense array."""
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def column_of_entry(block: Any, entry: int) -> int:
+    """The column of a stored entry."""
+    return int(block.tocoo().col[entry])

@@ -1,0 +1,87 @@
+"""Shrinkage of covariances: by a fixed share, by Ledoit and Wolf's or the OAS estimate, or Friedman's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.arrays import Array
+from suffice.factors.gaussian.moments import ClassMoments, Moments
+from suffice.factors.gaussian.tying import Tying
+
+
+def shrunk_covariances(classwise: ClassMoments, shrinkage: Any) -> Array:
+    """The covariance of each group after shrinkage."""
+    moments, tying = classwise.moments, classwise.tying
+    if isinstance(shrinkage, tuple):
+        return _friedman(moments, tying, *shrinkage)
+    matrices = tying.covariances(moments.scatter, moments.weight)
+    if shrinkage is None or tying.shape != "full" or matrices.shape[1] == 0:
+        return matrices
+    count = tying.pooled(moments.weight)
+    for g in range(tying.n_groups):
+        variance = np.diag(matrices[g]).copy()
+        share = shrinkage
+        if isinstance(shrinkage, str):
+            inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+            correlation = matrices[g] * inverse
+            correlation *= inverse[:, np.newaxis]
+            if shrinkage == "oas":
+                share = oas_share(correlation, count[g])
+            else:
+                fourth = classwise.fourth_power(np.flatnonzero(tying.group == g), inverse)
+                share = ledoit_wolf_share(correlation, distance_to_identity(correlation), fourth, count[g])
+        matrices[g] *= 1.0 - share
+        matrices[g][np.diag_indices_from(matrices[g])] = variance
+    return matrices
+
+
+def oas_share(correlation: Array, n: float) -> float:
+    """The oracle approximating shrinkage of a correlation matrix (Chen et al. 2010)."""
+    d = len(correlation)
+    mean_square = float(np.vdot(correlation, correlation)) / correlation.size
+    numerator, denominator = mean_square + 1.0, (n + 1.0) * (mean_square - 1.0 / d)
+    return 1.0 if denominator <= numerator else numerator / denominator
+
+
+def ledoit_wolf_share(matrix: Array, distance: float, fourth: float, n: float) -> float:
+    """Ledoit and Wolf's (2004) optimal shrinkage of a matrix S = Σ w·zzᵀ/n toward a target T.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        S.
+    distance : float
+        |S − T|², in the Frobenius norm.
+    fourth : float
+        Σ w·|z|⁴.
+    n : float
+        The rows' weight.
+
+    Returns
+    -------
+    float
+        The share of the target, from 0 to 1.
+    """
+    noise = (fourth / n - float(np.vdot(matrix, matrix))) / n
+    return 0.0 if distance <= 0 else min(max(noise, 0.0), distance) / distance
+
+
+def distance_to_identity(correlation: Array) -> float:
+    """|R − I|²."""
+    diagonal = np.diag(correlation)
+    size = float(np.vdot(correlation, correlation))
+    return size - float(diagonal @ diagonal) + float(np.sum((diagonal - 1.0) ** 2))
+
+
+def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
+    """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
+    own, count = moments.scatter, tying.divisors(moments.weight)
+    everyone, everything = own.sum(axis=0), count.sum()
+    mixed = (1.0 - toward_shared) * own + toward_shared * everyone
+    weight = (1.0 - toward_shared) * count + toward_shared * everything
+    mixed = mixed / np.where(weight > 0, weight, 1.0)[:, np.newaxis, np.newaxis]
+    level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
+    identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
+    return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)

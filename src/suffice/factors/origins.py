@@ -1,0 +1,38 @@
+"""Sums of x and x² about an origin: where it lies, and whether the squares overflow."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.kernels.choose import contiguous, read_only, row_parts
+
+SQUARABLE = 2.0**480
+"""Sums of squares of numbers up to this do not overflow."""
+MOST_CLASSES = 256
+"""The most classes for which every part of the rows keeps its own sums."""
+
+
+def place_origins(
+    kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
+) -> None:
+    """Write the first value observed in each class and column that is `wanted`, reading few rows."""
+    for rows in row_parts(*values.shape):
+        if not wanted.any():
+            break
+        kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)
+
+
+def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array | None:
+    """A bound on |x − c| in each column, from Σw·(x − c) and Σw·(x − c)² of classes and columns.
+
+    None if a square overflows or underflows.
+    """
+    least = 1.0 if weights is None else float(weights.min(initial=np.inf))
+    with np.errstate(over="ignore"):
+        size = np.sqrt(second.max(axis=0, initial=0.0) / least)
+    vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
+    return None if ((size > SQUARABLE) | vanishes).any() else size
