@@ -1,4 +1,4 @@
-"""Names that are imported when they are first asked for."""
+"""Names that are imported at first use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def names_of(module: str, homes: dict[str, str]) -> Callable[[str], Any]:
-    """Return a module's `__getattr__`: each name comes from its home, which is a module or the name's own."""
+    """Return a module's `__getattr__`, which imports each name from the module it lives in, or is."""
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -60,10 +60,11 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(run):
     assert Path("m.suffice").read_bytes() == before
 
 
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize("command", ["fit", "predict", "export"])
+def test_help_imports_nothing_heavy(command):
     code = (
         "import sys; from suffice.cli import main\n"
-        "try: main(['fit', '--help'])\n"
+        f"try: main(['{command}', '--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'pyarrow', 'pandas', 'numba', 'matplotlib', 'rich'}\n"
         "print('heavy:', sorted(heavy & set(sys.modules)))"

@@ -61,7 +61,7 @@ def test_a_column_that_the_data_lack_is_named(run, model):
     csv.write_csv(csv.read_csv("penguins.csv").rename_columns({"sex": "Sex"}), "other.csv")
     told = run("predict", model, "other.csv", code=3).stderr
     assert "'sex'" in told
-    assert "Is 'Sex' meant?" in told
+    assert "If you meant 'Sex', rename it" in told
 
 
 def test_cells_of_another_kind_are_named(run, model):
@@ -231,7 +231,7 @@ def test_measurements_are_no_classes(run):
 @pytest.mark.parametrize("kind", ["gda", "qda", "logistic"])
 def test_a_model_of_numbers_says_which_columns_to_leave_out(run, kind):
     told = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", kind, code=2).stderr
-    assert "--drop island --drop sex, or take --model nb" in told
+    assert "--drop island --drop sex, or use --model nb" in told
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,9 @@ def test_files_that_are_no_utf8_are_told_apart(run, content, words):
 
 def test_costs_in_a_table_of_other_columns_are_refused(run, model):
     told = run("predict", model, "penguins.csv", "--costs", "part1.csv", code=1).stderr
-    assert "part1.csv: costs have the columns true, predicted and cost" in told
+    assert "part1.csv: costs need the columns true, predicted and cost" in told
 
 
 def test_a_row_that_is_not_there_is_not_drawn(run, model):
     arguments = ("plot", model, "penguins.csv", "--what", "explanation", "--row", "400", "-o", "p.png")
-    assert "the data have 344" in run(*arguments, code=2).stderr
+    assert "the data has 344 rows" in run(*arguments, code=2).stderr

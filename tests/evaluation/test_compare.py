@@ -102,8 +102,8 @@ def test_classifiers_without_names_are_named_by_their_class(iris):
     [
         ({"sizes": [2, 50]}, "between 3"),
         ({"sizes": [50, 140]}, "105"),
-        ({"sizes": 50}, "whole numbers"),
-        ({"sizes": [0.5]}, "whole numbers"),
+        ({"sizes": 50}, "list of integers"),
+        ({"sizes": [0.5]}, "list of integers"),
         ({"test_size": 1.0}, "test_size"),
         ({"test_size": "0.3"}, "test_size"),
         ({"repeats": 0}, "repeats"),
@@ -129,7 +129,7 @@ def test_no_models_and_too_few_labels_are_refused(iris):
     [
         (LogisticRegression(), r"list of classifiers; for one, pass \[LogisticRegression"),
         ([LogisticRegression], "is a class; pass an instance"),
-        ({"svm": LinearSVC()}, "'svm' has no predict_log_proba.*CalibratedClassifierCV"),
+        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*CalibratedClassifierCV"),
     ],
 )
 def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):

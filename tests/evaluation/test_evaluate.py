@@ -12,9 +12,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 
 import suffice
-from suffice import BayesClassifier, TextClassifier, evaluate
-from suffice.evaluation.metrics import Answers, Metrics
-from suffice.evaluation.resampling import resampled_figures
+from suffice import BayesClassifier, Evaluation, TextClassifier, evaluate
+from suffice.evaluation.metrics import bootstrap_metrics
 
 
 class Fixed:
@@ -75,7 +74,7 @@ def test_every_figure_is_that_of_scikit_learn(fitted, weighted):
     assert report.roc_auc == pytest.approx(area, rel=1e-14)
 
 
-def test_weight_k_is_the_row_k_times(fitted):
+def test_a_row_of_weight_k_counts_as_k_rows(fitted):
     model, X, y = fitted
     w = np.random.default_rng(1).integers(0, 4, len(y))
     weighted = evaluate(model, X, y, sample_weight=w.astype(float)).flat()
@@ -150,7 +149,7 @@ def test_refusals_stand_beside_the_classes():
     assert len(report.precision) == 2
     assert report.micro.precision == 1.0
     assert report.micro.recall == 0.75
-    assert "1 rows were answered 'refused'" in repr(report)
+    assert "1 row was answered 'refused'" in repr(report)
 
 
 def test_a_class_without_rows_and_without_predictions_takes_no_part_in_averages():
@@ -175,46 +174,11 @@ def test_an_average_with_an_undefined_part_is_undefined():
     assert np.isnan(theirs)
 
 
-def hard_answers(name):
-    """Answers with ties, rare and unknown classes, refusals, weights or no posteriors."""
-    rng = np.random.default_rng(5)
-    n, k = 40, 2 if name == "two classes" else 1 if name == "one class" else 4
-    truth, predicted = (
-        rng.choice(k, n, p=rng.dirichlet(np.ones(k))),
-        rng.integers(k + (name == "refusals"), size=n),
-    )
-    p = rng.dirichlet(np.ones(k), n).round(1)
-    p = p / p.sum(axis=1, keepdims=True)
-    return Answers(
-        truth,
-        predicted,
-        None if name == "no posteriors" else p,
-        rng.integers(1, 4, n).astype(float) if name == "weights" else None,
-        k + (name == "refusals"),
-        k,
-    )
-
-
-@pytest.mark.parametrize(
-    "name", ["plain", "two classes", "one class", "refusals", "weights", "no posteriors"]
-)
-def test_the_figures_of_rows_drawn_anew_are_those_of_scikit_learn_on_them(name):
-    some = hard_answers(name)
-    found = resampled_figures(some, 30, np.random.default_rng(2))
-    rows = np.random.default_rng(2).integers(40, size=(30, 40))
-    expected = [Metrics.of(some.take(one)).flat() for one in rows]
-    assert set(found) == set(expected[0])
-    for key, values in found.items():
-        np.testing.assert_allclose(
-            values, [one[key] for one in expected], rtol=1e-11, atol=1e-13, err_msg=key
-        )
-
-
 @pytest.mark.parametrize(
     "y, message",
     [
         ([], "no rows"),
-        (["a", "b"], "1 rows and y has 2 labels"),
+        (["a", "b"], "1 rows, but y has 2 labels"),
         ([3], "one type"),
         ([None], "missing label"),
     ],
@@ -349,7 +313,7 @@ def test_posteriors_of_single_precision_are_judged_as_such():
     y = np.array(["b", "b", "b"])
     report = evaluate(FixedProbabilities(["a", "b"]), p, y, bootstrap=5)
     assert report.log_loss == metrics.log_loss(y, p, labels=["a", "b"])
-    drawn = resampled_figures(report.answers, 1, AllOnce())
+    drawn = bootstrap_metrics(report.answers, 1, AllOnce())
     assert drawn["log_loss", None][0] == pytest.approx(report.log_loss, rel=1e-6)
 
 
@@ -366,7 +330,7 @@ def test_many_rows_are_judged_in_runs(fitted, monkeypatch, weighted):
     w = np.random.default_rng(0).random(len(y)) if weighted else None
     whole = evaluate(model, X, y, sample_weight=w).flat()
     monkeypatch.setattr("suffice.evaluation.metrics.ROWS_AT_ONCE", 7)
-    monkeypatch.setattr("suffice.evaluation.evaluate.LABELS_AT_ONCE", 5)
+    monkeypatch.setattr("suffice.evaluation.answers.LABELS_AT_ONCE", 5)
     in_runs = evaluate(model, X, y, sample_weight=w).flat()
     assert in_runs.keys() == whole.keys()
     np.testing.assert_allclose(list(in_runs.values()), list(whole.values()), rtol=1e-13)
@@ -387,7 +351,7 @@ def test_many_rows_need_little_more_memory_than_their_posteriors():
 
 def test_posteriors_of_other_classes_than_the_models_are_refused():
     model = FixedProbabilities(["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"shape \(2, 2\); with 3 classes_ they must be rows × 3"):
+    with pytest.raises(ValueError, match=r"shape \(2, 2\), but 2 rows and 3 classes need \(2, 3\)"):
         evaluate(model, [[0.5, 0.5], [0.1, 0.9]], ["a", "b"])
 
 
@@ -407,3 +371,47 @@ def test_results_compare_by_identity(fitted):
         one, other = result(), result()
         assert one in [other, one]
         assert len({one, other}) == 2
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_an_evaluation_of_posteriors_is_that_of_the_model_that_gave_them(fitted, weighted):
+    model, X, y = fitted
+    w = np.random.default_rng(1).integers(0, 4, len(y)).astype(float) if weighted else None
+    of_model = evaluate(model, X, y, sample_weight=w, bootstrap=10)
+    given = Evaluation.of(y, model.predict_proba(X), classes=model.classes_, sample_weight=w, bootstrap=10)
+    assert repr(given) == repr(of_model)
+    assert given.flat() == of_model.flat()
+
+
+def test_an_evaluation_of_predictions_alone_needs_no_classes():
+    report = Evaluation.of(["a", "b", "c"], predictions=["a", "b", "b"])
+    assert report.labels == ("a", "b", "c")
+    assert report.confusion.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert np.isnan(report.log_loss)
+
+
+def test_predictions_may_differ_from_the_most_probable_class():
+    p = [[0.9, 0.1], [0.6, 0.4]]
+    assert Evaluation.of(["a", "b"], p).accuracy == 0.5
+    careful = Evaluation.of(["a", "b"], p, predictions=["a", "b"])
+    assert careful.accuracy == 1.0
+    assert careful.log_loss == Evaluation.of(["a", "b"], p).log_loss
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({}, "pass posteriors, predictions or both"),
+        ({"predictions": ["a"]}, "2 labels, but predictions has shape"),
+        ({"posteriors": [[0.5, 0.5]]}, r"shape \(1, 2\), but 2 rows and 2 classes need \(2, 2\)"),
+        ({"posteriors": [[1.0], [1.0]]}, "classes names the columns"),
+    ],
+)
+def test_an_evaluation_of_answers_that_do_not_fit_the_labels_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        Evaluation.of(["a", "b"], **given)
+
+
+def test_labels_of_two_types_are_refused():
+    with pytest.raises(ValueError, match="different types"):
+        Evaluation.of(["a", "b"], predictions=[1, 2])

@@ -112,7 +112,7 @@ def test_axes_may_be_given(penguins):
     axes = Figure(layout="constrained").subplots(1, 2)
     display = DensityDisplay.from_estimator(model, X, columns=["island", "sex"], ax=axes)
     assert display.figure_ is axes[0].figure
-    with pytest.raises(ValueError, match="2 columns to draw and 1 axes"):
+    with pytest.raises(ValueError, match="2 columns to draw but 1 axes"):
         display.plot(axes[0])
 
 

@@ -44,7 +44,7 @@ def test_a_frame_without_classes_has_one_bar_for_each_column():
 def test_frames_that_say_nothing_are_refused():
     with pytest.raises(ValueError, match="field 'column'"):
         EvidenceDisplay(pa.table({"name": ["x"], "kl": [1.0]}))
-    with pytest.raises(ValueError, match="no field of numbers"):
+    with pytest.raises(ValueError, match="needs a field of numbers"):
         EvidenceDisplay(pa.table({"column": ["x"]}))
     with pytest.raises(ValueError, match="no measure 'woe'"):
         EvidenceDisplay(pa.table(FIELDS)).plot(measure="woe")
@@ -71,7 +71,7 @@ def test_infinite_evidence_is_drawn_longest_and_named():
 
 def test_evidence_that_cannot_be_drawn_is_refused():
     one = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "a"])
-    with pytest.raises(ValueError, match="pairs of classes need two"):
+    with pytest.raises(ValueError, match="at least two classes"):
         one.evidence().plot(pairs=True)
     with pytest.raises(ValueError, match="most must be"):
         one.evidence().plot(most=0)

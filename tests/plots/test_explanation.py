@@ -103,7 +103,7 @@ def test_what_cannot_be_drawn_of_an_explanation_is_refused(penguins):
     model, X, _ = penguins
     with pytest.raises(ValueError, match="nothing to draw"):
         model.explain(X.slice(0, 0)).plot()
-    with pytest.raises(ValueError, match="against itself"):
+    with pytest.raises(ValueError, match="must be different classes"):
         model.explain(X).plot(row=0, label="Adelie", against="Adelie")
     with pytest.raises(ValueError, match="most must be"):
         model.explain(X).plot(most=0)

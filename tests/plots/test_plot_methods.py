@@ -47,7 +47,7 @@ def test_an_evaluation_without_probabilities_draws_its_confusion_matrix_alone():
     display = evaluation.plot()
     assert display.reliability is None
     assert display.ax_.get_ylabel() == "true"
-    with pytest.raises(ValueError, match="one panel to draw and 2 axes"):
+    with pytest.raises(ValueError, match="one panel to draw, but 2 axes"):
         evaluation.plot(plt.subplots(1, 2)[1])
 
 
@@ -65,7 +65,7 @@ def test_one_axes_is_for_the_confusion_matrix_and_three_are_too_many(penguins):
     _, ax = plt.subplots()
     assert evaluation.plot(ax).ax_ is ax
     assert ax.get_ylabel() == "true"
-    with pytest.raises(ValueError, match="two panels to draw and 3 axes"):
+    with pytest.raises(ValueError, match="two panels to draw, but 3 axes"):
         evaluation.plot(plt.subplots(1, 3)[1])
 
 
@@ -169,5 +169,5 @@ def test_the_rows_of_a_regression_lie_on_its_link(make):
     assert display.ax_.get_legend().get_texts()[-1].get_text() == "rows"
     with pytest.raises(ValueError, match="two classes"):
         LinkDisplay.from_estimator(make().fit(X, np.arange(80) % 3), X)
-    with pytest.raises(ValueError, match="one probability"):
+    with pytest.raises(ValueError, match="equally long"):
         LinkDisplay.from_predictions([1.0, 2.0], [0.5])

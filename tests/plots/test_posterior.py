@@ -190,7 +190,7 @@ def test_the_frame_holds_every_point_of_the_grid(penguins):
 def test_what_cannot_be_drawn_is_refused_with_the_cure(penguins):
     model, X, species = penguins
     draw = PosteriorDisplay.from_estimator
-    with pytest.raises(ValueError, match=r"7 columns; say which two to draw, as columns=\('island'"):
+    with pytest.raises(ValueError, match=r"7 columns; choose two of them, as in columns=\('island'"):
         draw(model, X)
     with pytest.raises(ValueError, match="no column 'wing'"):
         draw(model, X, columns=("wing", BILL))

@@ -61,6 +61,8 @@ def test_a_class_without_rows_is_drawn_at_zero():
         ([0, 2], [0.5, 0.5], {"labels": [0, 1]}, "holds 2"),
         ([0, 1], [0.5, 0.5], {"bins": 0}, "bins"),
         ([0, 1], [0.5, 0.5], {"strategy": "equal"}, "strategy"),
+        ([0, 1], [0.5, 0.5], {"sample_weight": [1.0]}, "sample_weight has shape"),
+        ([0, 1], [0.5, 0.5], {"sample_weight": [1.0, -1.0]}, "sample_weight is -1.0 at row 1"),
     ],
 )
 def test_senseless_predictions_are_refused(y, p, settings, match):

@@ -199,7 +199,9 @@ def test_categories_that_no_row_has_take_no_memory(fewest):
     refused(changed(packed, lambda content: content["settings"].update(min_categories=fewest)))
 
 
-@pytest.mark.parametrize("category, match", [(10**9, "large gaps"), (2**62, "large gaps"), (-7, "below 0")])
+@pytest.mark.parametrize(
+    "category, match", [(10**9, "large gaps"), (2**62, "large gaps"), (-7, "is negative")]
+)
 def test_categories_that_are_no_numbers_of_categories_are_refused(category, match):
     packed = saved(suffice.dropin.CategoricalNB().fit([[0], [1], [1]], [0, 1, 1]))
     text = f"0{category}".encode()

@@ -13,13 +13,10 @@ from suffice.text import (
     Analysis,
     Documents,
     Vocabulary,
-    class_sums,
     count,
     counting,
-    kernels,
     read_documents,
     reference,
-    sums,
 )
 from suffice.text.compiled import driver
 
@@ -164,25 +161,6 @@ def test_short_texts_are_counted_without_numba():
 
 def test_numba_can_be_switched_off(monkeypatch):
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
-    assert kernels.is_compiled(1 << 30)
+    assert counting.is_compiled(1 << 30)
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
-    assert not kernels.is_compiled(1 << 30)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_sums_by_class_are_the_same_compiled_or_not(monkeypatch, weighted):
-    rng = np.random.default_rng(0)
-    documents = read_documents([" ".join(rng.choice(["ab", "cd", "ef"], 9)) for _ in range(200)])
-    vocabulary = Vocabulary()
-    counts = count(documents, Analysis(), vocabulary, grow=True)
-    classes = rng.integers(0, 4, 200)
-    weights = rng.integers(1, 9, 200) / 8 if weighted else None
-    chosen = rng.permutation(200)[:150]
-    results = []
-    for compiled in (False, True):
-        monkeypatch.setattr(sums, "is_compiled", lambda _n, answer=compiled: answer)
-        shape = (4, len(vocabulary))
-        results.append(class_sums(counts, counts.counts, chosen, classes, weights, shape))
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert results[0][2].sum() == np.diff(counts.starts)[chosen].sum()
+    assert not counting.is_compiled(1 << 30)

@@ -13,12 +13,13 @@ from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILES...")
-@options.output(required=True, text="Where the sum goes; - is stdout.")
+@options.output(required=True, text="The file for the sum; - is stdout.")
 @options.force
 def merge(files: tuple[str, ...], output: str, force: bool) -> None:
-    """Add models or statistics: the result is that of all their rows together.
+    """Add models or statistics: the result is the same as from all their rows together.
 
-    It is a model if the first file holds one, with its settings. All must have the same columns and families.
+    If the first file holds a model, so does the result, with the same settings. All files must have the same
+    columns and families.
     """
     refuse_to_replace(output, force=force)
     refuse_a_terminal(output)
@@ -32,12 +33,12 @@ def merge(files: tuple[str, ...], output: str, force: bool) -> None:
 @options.command("suffice subtract week.suffice monday.suffice -o rest.suffice")
 @options.model_file("whole")
 @options.model_file("part")
-@options.output(required=True, text="Where the difference goes; - is stdout.")
+@options.output(required=True, text="The file for the difference; - is stdout.")
 @options.force
 def subtract(whole: str, part: str, output: str, force: bool) -> None:
-    """Take the rows of PART out of WHOLE: the result is as if WHOLE had never seen them.
+    """Remove the rows of PART from WHOLE: the result is as if WHOLE had never seen them.
 
-    Both are models or statistics of the same columns and families.
+    Both files hold models or statistics with the same columns and families.
     """
     refuse_to_replace(output, force=force)
     refuse_a_terminal(output)
@@ -52,7 +53,7 @@ def _addable(path: str) -> Any:
     held = load(path)
     if not hasattr(held, "totals") and not hasattr(held, "merge"):
         raise DataFailure(
-            f"{path} holds a {type(held).__name__}, which is no sum over rows, so it does not add; fit it "
+            f"{path} holds a {type(held).__name__}, which is not a sum over rows and cannot be added; fit it "
             "again to all rows."
         )
     return held
@@ -68,12 +69,12 @@ def _combined(one: Any, other: Any, path: str, other_path: str, sign: int) -> An
     difference = _statistics(one).schema.difference(_statistics(other).schema)
     if difference is not None:
         raise SchemaFailure(
-            f"{path} and {other_path} do not go together: {difference}. Sum both for the same families with "
+            f"{path} and {other_path} do not match: {difference}. Give both the same families with "
             "suffice summarize --like."
         )
     if not isinstance(one, suffice.Statistics):
         return one.merge(other) if sign > 0 else one.forget(other)
     if sign > 0:
         return one + _statistics(other)
-    # Statistics alone may be signed. A file of them stands for rows.
+    # Statistics may be negative, but those in a file stand for rows.
     return suffice.BayesClassifier().fit_statistics(one).forget(other).statistics_

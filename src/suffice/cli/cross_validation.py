@@ -1,4 +1,4 @@
-"""Cross-validation of what was fitted to files: the rows of each fold are forgotten, and predicted."""
+"""Cross-validation of a model fitted to files: the rows of each fold are forgotten, then predicted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_ROWS = 50_000
-"""Rows that are predicted; of more, every second, fourth, … is."""
+"""The most rows that are predicted; of more rows every second, fourth, … is."""
 
 
 class Sample:
@@ -55,7 +55,7 @@ def _every(X: Any, y: Any, weight: Any, first: int, stride: int) -> tuple[Any, A
 
 
 def cross_validated(model: Any, sample: Sample) -> Evaluation | None:
-    """How a fitted model does on rows it has not seen; None where the rows are too few."""
+    """How well a fitted model does on rows it has not seen; None if there are too few rows."""
     import suffice
 
     n = len(sample.y)
@@ -69,11 +69,10 @@ def cross_validated(model: Any, sample: Sample) -> Evaluation | None:
         if len(np.unique(sample.y[rest])) < 2:
             return None
         other = _without(model, sample, rows, rest)
-        # A class that only this fold has gets 0.
+        # A class that occurs only in this fold gets 0.
         columns = np.array([place[label] for label in other.classes_.tolist()])
         posterior[np.ix_(rows, columns)] = other.predict_proba(sample.X.take(rows))
-    held = Held(model.classes_, posterior)
-    return suffice.evaluate(held, sample.X, sample.y, sample_weight=sample.weight)
+    return suffice.Evaluation.of(sample.y, posterior, classes=model.classes_, sample_weight=sample.weight)
 
 
 def _without(model: Any, sample: Sample, rows: Any, rest: Any) -> Any:
@@ -86,19 +85,3 @@ def _without(model: Any, sample: Sample, rows: Any, rest: Any) -> Any:
     if hasattr(model, "forget"):
         return copy(model).forget(*of(rows))
     return clone(model).fit(*of(rest))
-
-
-class Held:
-    """Posteriors that are there already, as the classifier that gave them."""
-
-    def __init__(self, classes: Any, posterior: Any) -> None:
-        self.classes_ = classes
-        self.posterior = posterior
-
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
-        return self.classes_[np.argmax(self.posterior, axis=1)]
-
-    def predict_proba(self, X: Any) -> Any:
-        """The posteriors."""
-        return self.posterior

@@ -1,4 +1,4 @@
-"""How a command ends: 0, or a message on stderr and 1 data, 2 usage, 3 other columns, 130 interrupted."""
+"""How a command ends: with 0, or a message and 1 (data), 2 (usage), 3 (columns) or 130 (interrupted)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DataFailure(click.ClickException):
 
 
 class SchemaFailure(click.ClickException):
-    """Columns that are not those of the model."""
+    """Columns that do not match the model."""
 
     exit_code = 3
 
@@ -31,7 +31,7 @@ def told(context: click.Context) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has what it wanted. What is left in the buffer must not complain at exit either.
+        # The reader has what it wanted, and flushing the rest at exit must not fail either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         context.exit(0)
     except KeyboardInterrupt:
@@ -63,4 +63,4 @@ def _without(error: ModuleNotFoundError) -> str:
     name = (error.name or "").partition(".")[0]
     if name not in extras:
         return str(error)
-    return f"this needs {name}, which is not installed; type: pip install 'suffice[{extras[name]}]'"
+    return f"this needs {name}, which is not installed; run: pip install 'suffice[{extras[name]}]'"

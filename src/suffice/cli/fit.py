@@ -1,4 +1,4 @@
-"""Commands that learn from rows: fit, summarize and update."""
+"""Commands that read labelled rows: fit, summarize and update."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
 )
 @options.data()
 @options.target
-@options.output(required=True, text="Where the model goes; - is stdout.")
+@options.output(required=True, text="The file for the model; - is stdout.")
 @click.option(
     "--model",
     "kind",
     type=click.Choice(MODELS),
     default="auto",
     show_default=True,
-    help="nb: a family for each column (naive Bayes); gda, qda: joint Gaussians with one covariance, or one "
-    "for each class; text: words of one column; logistic: regression. auto is nb, or gda or qda where all "
-    "columns are measurements and cross-validation finds a smaller log loss.",
+    help="nb: naive Bayes, with a family for each column; gda, qda: joint Gaussians with one covariance, "
+    "or with one per class; text: the words of one column; logistic: logistic regression. auto is nb, or "
+    "gda or qda if all columns are measurements and the cross-validated log loss is lower.",
 )
 @options.families
 @options.weight
@@ -51,11 +51,11 @@ def fit(
     form: str | None,
     force: bool,
 ) -> None:
-    """Fit a model to the labelled rows of DATA, and save it.
+    """Fit a model to the labelled rows of DATA and save it.
 
     The rows are read in batches, so DATA may be larger than memory. The first 100,000 rows (or 64 MB of them)
-    decide the family of each column; the table of families is shown with the reasons, and so are accuracy and
-    log loss in 5-fold cross-validation on up to 50,000 rows, beside those of always answering the commonest
+    decide the family of each column. The output lists the families with their reasons, then accuracy and log
+    loss in 5-fold cross-validation on up to 50,000 rows, compared with always predicting the most common
     class.
     """
     from suffice.cli.inputs import named_target, opened
@@ -64,16 +64,16 @@ def fit(
     refuse_a_terminal(output)
     chosen = options.chosen_families(families)
     if chosen and kind not in ("auto", "nb"):
-        raise click.UsageError(f"--families goes with --model nb, not with --model {kind}.")
+        raise click.UsageError(f"--families works with --model nb, not with --model {kind}.")
     with opened(data, form, "fitting") as source:
         columns = {"target": named_target(source, target), "weight": weight, "drop": drop}
         model, evaluation, n_rows = _fitted(source, kind, chosen, columns)
         save(model, output)
     if hasattr(model, "schema_"):
         click.echo(f"{model.schema_!r}\n", err=True)
-    click.echo(f"{type(model).__name__} of {n_rows:,} rows, {len(model.classes_)} classes.", err=True)
+    click.echo(f"{type(model).__name__} fitted to {n_rows:,} rows, {len(model.classes_)} classes.", err=True)
     if evaluation is None:
-        click.echo("Too few rows for cross-validation.", err=True)
+        click.echo("There are too few rows for cross-validation.", err=True)
         return
     baseline = evaluation.baseline
     click.echo(
@@ -86,7 +86,7 @@ def fit(
 def _fitted(
     source: FileSource, kind: str, families: dict[str, Any], columns: dict[str, Any]
 ) -> tuple[Any, Any, int]:
-    """The model, its cross-validation, and how many rows there are."""
+    """The model, its cross-validation, and the number of rows."""
     import suffice
     from suffice.cli.cross_validation import Sample, cross_validated
     from suffice.tables.files import LabelledFiles, require_column
@@ -117,14 +117,14 @@ def _fitted(
 
 
 def _refuse_text(files: LabelledFiles, kind: str) -> None:
-    """Refuse text for a model of numbers, and say how to leave it out."""
+    """Refuse columns of text for a model of numbers."""
     first = files.through(next).X
     text = [field.name for field in first.schema if str(field.type) == "string"]
     if text:
         options_to_drop = " ".join(f"--drop {shlex.quote(name)}" for name in text[:10])
         raise click.UsageError(
-            f"--model {kind} takes numbers, and {', '.join(map(repr, text[:10]))} hold text; leave them out "
-            f"with {options_to_drop}, or take --model nb."
+            f"--model {kind} needs numbers, but {', '.join(map(repr, text[:10]))} "
+            f"{'holds' if len(text) == 1 else 'hold'} text; add {options_to_drop}, or use --model nb."
         )
 
 
@@ -141,8 +141,8 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
     left = [name for name in source.names if name not in used]
     if len(left) != 1:
         raise click.UsageError(
-            f"--model text takes one column of text, but there are {', '.join(map(repr, left[:20]))}; leave "
-            "the others out with --drop, or let --model auto find the text among them."
+            f"--model text needs a single column of text, but the columns are "
+            f"{', '.join(map(repr, left[:20]))}; drop the others with --drop, or use --model auto for all."
         )
     return left[0]
 
@@ -154,12 +154,12 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
 )
 @options.data()
 @options.target
-@options.output(required=True, text="Where the statistics go; - is stdout.")
+@options.output(required=True, text="The file for the statistics; - is stdout.")
 @click.option(
     "--like",
     type=click.Path(),
     metavar="FILE",
-    help="Sum for the families of a model or statistics, so that the results can be merged.",
+    help="Use the families of this model or statistics, so that the results can be merged.",
 )
 @options.families
 @options.weight
@@ -177,10 +177,10 @@ def summarize(
     form: str | None,
     force: bool,
 ) -> None:
-    """Sum the labelled rows of DATA into statistics, which are all that a model needs.
+    """Reduce the labelled rows of DATA to their statistics, which are all that a model needs.
 
     Statistics of parts (days, sites, shards) can be merged and subtracted, and used in place of a model.
-    Parts must be summed for the same families: give the first to the others by --like.
+    All parts must have the same families: pass the first result to the others with --like.
     """
     import suffice
     from suffice.cli.inputs import load, named_target, opened
@@ -189,7 +189,7 @@ def summarize(
     refuse_a_terminal(output)
     chosen: Any = options.chosen_families(families) or "infer"
     if like is not None and families:
-        raise click.UsageError("--like and --families both say what the families are; give one of them.")
+        raise click.UsageError("--like and --families both set the families; use only one of them.")
     with opened(data, form, "summarizing") as source:
         rows, column = source, named_target(source, target)
         if like is not None:
@@ -202,13 +202,13 @@ def summarize(
 
 
 def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tuple[FileSource, Any]:
-    """The rows with the columns of another file, read as they were there."""
+    """The rows with the columns of another file, read as in that file."""
     import suffice
     from suffice.cli.inputs import as_model, kind_of_classes, reader
 
     model = as_model(held)
     if not isinstance(model, suffice.BayesClassifier):
-        raise click.UsageError("--like takes a model of families or statistics, and this file holds neither.")
+        raise click.UsageError("--like needs statistics or a model of families; this file holds neither.")
     wanted = {**reader(model, source).wanted, target: kind_of_classes(model)}
     schema = model.statistics_.schema
     others = [name for name in (target, weight) if name is not None]
@@ -225,7 +225,7 @@ def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tup
     "--output",
     type=click.Path(),
     metavar="FILE",
-    help="Where the model goes; MODEL itself by default.",
+    help="The file for the updated model; MODEL itself by default.",
 )
 @options.form
 @options.force
@@ -238,9 +238,9 @@ def update(
     form: str | None,
     force: bool,
 ) -> None:
-    """Let MODEL learn the labelled rows of DATA, as if it had been fitted to them too.
+    """Add the labelled rows of DATA to MODEL, as if it had been fitted to them as well.
 
-    The file takes its new content at once, when it is whole; if anything fails, it is what it was.
+    The file is replaced in one step once the new model is complete; if anything fails, it is left as it was.
     """
     import suffice
     from suffice.cli.inputs import as_model, kind_of_classes, load, opened, reader, target_of
@@ -249,13 +249,11 @@ def update(
     if output is not None:
         refuse_to_replace(output, force=force)
     if model == "-":
-        raise click.UsageError("stdin has no place for the updated model; name a file.")
+        raise click.UsageError("a model from stdin cannot be updated in place; name a file.")
     held = load(model)
     learner = as_model(held)
     if not hasattr(learner, "partial_fit"):
-        raise click.UsageError(
-            f"a {type(learner).__name__} cannot learn more rows; fit it again to all of them."
-        )
+        raise click.UsageError(f"a {type(learner).__name__} cannot be updated; fit it again to all rows.")
     with opened(data, form, "updating") as source:
         reading = reader(learner, source, learning=True)
         column = target_of(learner, source, target, weight)

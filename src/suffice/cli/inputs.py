@@ -1,8 +1,7 @@
-"""What commands read: rows of files or stdin, models, and the rows that a model can answer for."""
+"""What commands read: rows of files or stdin, models, and the columns that a model needs."""
 
 from __future__ import annotations
 
-import difflib
 import io
 import shutil
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.errors import DataFailure, SchemaFailure
+from suffice.tables.wording import nearest
 
 if TYPE_CHECKING:
     from suffice.tables.files import FileSource, Types
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileSource]:
-    """The rows of files; those of stdin are put into a temporary file first, for they may be read twice."""
+    """The rows of files; stdin goes to a temporary file first, since rows may be read twice."""
     from suffice.progress import Progress
     from suffice.tables.files import UnknownFormatError, open_source
 
     with tempfile.NamedTemporaryFile(prefix="suffice-") as spool, Progress(work) as progress:
         if "-" in data:
             if len(data) > 1:
-                raise click.UsageError("stdin (-) cannot be read together with files.")
+                raise click.UsageError("stdin (-) cannot be combined with files.")
             shutil.copyfileobj(sys.stdin.buffer, spool)
             spool.flush()
             source = open_source(spool.name, form or "csv")
@@ -38,7 +38,7 @@ def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileS
         try:
             _ = source.names
         except UnknownFormatError as error:
-            raise click.UsageError(f"{str(error).rstrip('.')}, or say what it is with --format.") from error
+            raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
         yield replace(source, said=lambda rows: progress.say(f"{rows:,} rows"))
 
 
@@ -49,11 +49,11 @@ def load(path: str) -> Any:
     try:
         return suffice.load(io.BytesIO(sys.stdin.buffer.read()) if path == "-" else path)
     except suffice.SufficeFileError as error:
-        raise DataFailure(f"{path}: {error} Files with models come from suffice fit.") from error
+        raise DataFailure(f"{path}: {error} Models are written by suffice fit.") from error
 
 
 def as_model(held: Any) -> Any:
-    """A model as it is; statistics as the model of the families they were summed for."""
+    """A model unchanged; statistics as a model of the families they were summed for."""
     import suffice
 
     return suffice.BayesClassifier().fit_statistics(held) if isinstance(held, suffice.Statistics) else held
@@ -76,15 +76,15 @@ class Reader:
     """What the model is given of a table with these columns."""
 
     def batches(self, source: FileSource, *others: str, wanted: Types | None = None) -> Iterator[Any]:
-        """Tables with the model's columns and others; what these are may be said."""
+        """Tables with the model's columns and others, whose kinds may be given."""
         return source.only((*self.names, *others), {**self.wanted, **(wanted or {})}).batches()
 
 
 def reader(model: Any, source: FileSource, *, learning: bool = False) -> Reader:
-    """How a model reads a source, if it has the model's columns.
+    """How a model reads a source that has its columns.
 
-    Columns without a family are not read, and need not be there. A model that is `learning` reads those that
-    had no values so far: it can decide on them now.
+    Columns without a family are not read and may be missing. A model that is `learning` also reads columns
+    that had no values so far, since it can now choose their families.
     """
     from suffice import TextClassifier
 
@@ -100,8 +100,8 @@ def _documents(present: tuple[str, ...]) -> Reader:
     name = present[0] if len(present) == 1 else "text"
     if name not in present:
         raise SchemaFailure(
-            f"the model reads documents from a column 'text', but the columns are {_list(present)}; "
-            "rename the one with the documents."
+            f"the model reads documents from a column named 'text', but the columns are {_list(present)}; "
+            "rename the column that holds the documents."
         )
     return Reader((name,), {name: "level"}, lambda table: table.column(name))
 
@@ -128,7 +128,7 @@ def _by_position(model: Any, present: tuple[str, ...], *, learning: bool) -> Rea
     n_columns = model.n_features_in_
     if len(present) < n_columns:
         raise SchemaFailure(
-            f"the model was fitted on {n_columns} columns without names, but there are {len(present)}: "
+            f"the model was fitted to {n_columns} unnamed columns, but the data has {len(present)}: "
             f"{_list(present)}."
         )
     kinds = _kinds(model)
@@ -160,9 +160,9 @@ def _is_numeric(of: Any) -> bool:
 
 def _missing(missing: list[str], present: tuple[str, ...], known: list[str]) -> str:
     extra = [name for name in present if name not in known]
-    near = difflib.get_close_matches(missing[0], extra, n=1)
-    hint = f" Is {near[0]!r} meant? Then rename it." if near else ""
-    return f"the model needs {_list(missing)}, which the data do not have.{hint} They have {_list(present)}."
+    near = nearest(missing[0], extra)
+    hint = "" if near is None else f" If you meant {near!r}, rename it."
+    return f"the data lacks {_list(missing)}, which the model needs.{hint} The columns are {_list(present)}."
 
 
 def _list(names: Any) -> str:
@@ -196,7 +196,7 @@ def _kinds(model: Any) -> dict[Any, Any]:
 
 
 def _seen(container: Any, n_columns: int) -> list[str]:
-    """What the cells of each column were; "measure" where the model does not know."""
+    """What the cells of each column were; "measure" if the model does not know."""
     if container is None:
         return ["measure"] * n_columns
     kinds = list(container.kinds())
@@ -212,7 +212,7 @@ def _undecided(model: Any) -> list[Any]:
 
 
 def _kind_of_levels(levels: list[Any]) -> str:
-    """What categories are: text, unless all that were seen are flags or numbers."""
+    """What categories are: text, unless all of them are flags or numbers."""
     if levels and all(isinstance(level, bool) for level in levels):
         return "boolean"
     return "number" if levels and not any(isinstance(level, str) for level in levels) else "level"
@@ -225,7 +225,7 @@ def kind_of_classes(model: Any) -> Any:
 
 
 def named_target(source: FileSource, target: str | None) -> str:
-    """The column with the classes, which must have been named."""
+    """The column that holds the classes, which must be named."""
     if target is None:
         raise click.UsageError(
             f"which column holds the classes? Name it with -y; the columns are {_list(source.names)}."
@@ -234,8 +234,8 @@ def named_target(source: FileSource, target: str | None) -> str:
 
 
 def target_of(model: Any, source: FileSource, target: str | None, weight: str | None = None) -> str:
-    """The column with the classes: the named one, the only other one, or the only one of known classes."""
-    from suffice.tables.files import FileDataError, require_column
+    """The column that holds the classes: the named one, or the only one that can."""
+    from suffice.tables.files import require_column
 
     own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
     for name, option in ((target, "-y"), (weight, "--weight")):
@@ -245,20 +245,24 @@ def target_of(model: Any, source: FileSource, target: str | None, weight: str | 
             raise click.UsageError(f"the model learns from {name!r}, so {option} must name another column.")
     if target is not None:
         return target
-    own.add(weight)
-    known = set(model.classes_.tolist())
-    found = []
-    others = [name for name in source.names if name not in own]
-    if len(others) == 1:
-        return others[0]
-    for name in others:
-        try:
-            first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)
-        except FileDataError:
-            continue
-        if first is not None and set(first.column(0).drop_null().unique().to_pylist()) <= known:
-            found.append(name)
+    others = [name for name in source.names if name not in own and name != weight]
+    if not others:
+        raise click.UsageError("no column is left to hold the classes: the model uses them all.")
+    found = others if len(others) == 1 else [name for name in others if _holds_classes(model, source, name)]
     if len(found) != 1:
-        which = _list(found or others) if found or others else "no column beside those of the model"
-        raise click.UsageError(f"which column holds the classes? Name it with -y; it may be {which}.")
-    return str(found[0])
+        raise click.UsageError(
+            f"which column holds the classes? Name it with -y; it may be {_list(found or others)}."
+        )
+    return found[0]
+
+
+def _holds_classes(model: Any, source: FileSource, name: str) -> bool:
+    """Whether a column begins with classes of the model and nothing else."""
+    from suffice.tables.files import FileDataError
+
+    try:
+        first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)
+    except FileDataError:
+        return False
+    known = set(model.classes_.tolist())
+    return first is not None and set(first.column(0).drop_null().unique().to_pylist()) <= known

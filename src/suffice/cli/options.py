@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+from suffice.tables.files.formats import FORMATS
+
 Decorator = Callable[[Any], Any]
 
 
 def command(*examples: str) -> Decorator:
-    """A command, whose help ends with examples."""
+    """A command whose help ends with examples."""
     lines = "".join(f"  {line}\n" for line in examples)
     return click.command(epilog=f"\b\nExample{'s' * (len(examples) > 1)}:\n{lines}")
 
@@ -32,7 +33,7 @@ def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str)
 
 
 def data(*, required: bool = True) -> Decorator:
-    """The files with rows."""
+    """The files that hold the rows."""
     return click.argument("data", nargs=-1, required=required, type=click.Path(), metavar="DATA...")
 
 
@@ -45,7 +46,7 @@ form = click.option(
     "--format",
     "form",
     type=click.Choice(FORMATS),
-    help="The format of DATA, where its name does not tell; csv for stdin.",
+    help="The format of DATA, if the file name does not show it; csv for stdin.",
 )
 target = click.option(
     "-y",
@@ -59,34 +60,33 @@ known_target = click.option(
     "--target",
     metavar="COLUMN",
     shell_complete=columns_of_data,
-    help="The column that holds the classes; found by itself where only one column beside those of the "
-    "model holds classes.",
+    help="The column that holds the classes; needed only if several columns outside the model could be it.",
 )
 weight = click.option(
     "--weight",
     metavar="COLUMN",
     shell_complete=columns_of_data,
-    help="The column that holds weights; weight k is the row k times.",
+    help="The column that holds weights; a row of weight k counts as k rows.",
 )
 drop = click.option(
     "--drop",
     multiple=True,
     metavar="COLUMN",
     shell_complete=columns_of_data,
-    help="A column to leave out; may be given again.",
+    help="A column to leave out; can be repeated.",
 )
 families = click.option(
     "--families",
     multiple=True,
     metavar="COLUMN=FAMILY,...",
-    help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. Other "
-    "columns get theirs from the first 100,000 rows.",
+    help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. For the "
+    "other columns, the first 100,000 rows decide.",
 )
-force = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
 
 def output(*, required: bool, text: str) -> Decorator:
-    """Where the result goes; stdout, if it need not be said."""
+    """Where the result goes; stdout by default, unless it is required."""
     # A default of None would count as an answer.
     said: dict[str, Any] = {"required": True} if required else {"default": "-"}
     return click.option("-o", "--output", type=click.Path(), metavar="FILE", help=text, **said)
@@ -95,7 +95,7 @@ def output(*, required: bool, text: str) -> Decorator:
 output_format = click.option(
     "--output-format",
     type=click.Choice(FORMATS),
-    help="The format of the result, where its name does not tell; csv on stdout.",
+    help="The format of the result, if the file name does not show it; csv on stdout.",
 )
 
 
@@ -129,7 +129,7 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
             waiting = ""
         if waiting:
             raise click.BadParameter(
-                f"{waiting.rstrip(',')!r} names no family; write COLUMN=FAMILY, as in visits=poisson.",
+                f"{waiting.rstrip(',')!r} does not name a family; write COLUMN=FAMILY, as in visits=poisson.",
                 param_hint="--families",
             )
     return chosen

@@ -1,4 +1,4 @@
-"""What commands write: tables, texts, models and pictures, to a file or to stdout."""
+"""What commands write: tables, text, models and pictures, to a file or to stdout."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from typing import Any
 import click
 
 MOST_ROWS = 1 << 13
-"""Rows that are Python objects at a time, on their way into a text."""
+"""Rows that are Python objects at a time, on their way into text."""
 
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
-    """Refuse an output that exists, before any work is done."""
+    """Refuse to overwrite a file, before any work is done."""
     if path != "-" and (Path(path).is_file() or Path(path).is_dir()) and not force:
-        raise click.UsageError(f"{path} exists; add --force to replace it.")
+        raise click.UsageError(f"{path} exists already; add --force to overwrite it.")
     if path != "-" and not Path(path).absolute().parent.is_dir():
-        raise click.UsageError(f"there is no folder {Path(path).absolute().parent}; make it first.")
+        raise click.UsageError(f"the folder {Path(path).absolute().parent} does not exist; create it first.")
 
 
 def refuse_a_terminal(path: str) -> None:
-    """Refuse to show bytes that no one can read."""
+    """Refuse to write binary data to a terminal."""
     if path == "-" and sys.stdout.isatty():
-        raise click.UsageError("the result is binary; name a file with -o, or send stdout elsewhere.")
+        raise click.UsageError("the result is binary; name a file with -o, or redirect stdout.")
 
 
 def save(held: Any, path: str) -> None:
-    """Save a model or statistics; an existing file stays until the new one is whole."""
+    """Save a model or statistics; an existing file stays until the new one is complete."""
     if path == "-":
         held.save(sys.stdout.buffer)
     else:
@@ -41,7 +41,7 @@ def save(held: Any, path: str) -> None:
 
 @contextmanager
 def sink(path: str) -> Iterator[Any]:
-    """A binary file, which takes its name when it is whole, or stdout."""
+    """A binary file, which appears under its name once it is complete, or stdout."""
     if path == "-":
         yield sys.stdout.buffer
         return
@@ -58,7 +58,7 @@ def write_text(text: str, path: str) -> None:
 
 
 def write_tables(tables: Iterable[Any], path: str, form: str | None) -> None:
-    """Write pyarrow Tables one behind the other, each as soon as it is there."""
+    """Write pyarrow Tables one after the other, each as soon as it is there."""
     from suffice.tables.files.formats import UnknownFormatError, format_of
 
     if form is None:
@@ -66,7 +66,7 @@ def write_tables(tables: Iterable[Any], path: str, form: str | None) -> None:
             form = "csv" if path == "-" else format_of(Path(path))
         except UnknownFormatError as error:
             raise click.UsageError(
-                f"{str(error).rstrip('.')}, or say what it is to be with --output-format."
+                f"{str(error).rstrip('.')}, or name the format with --output-format."
             ) from error
     if form in ("parquet", "arrow"):
         refuse_a_terminal(path)

@@ -1,4 +1,4 @@
-"""Commands in which a model answers: predict, evaluate, explain and sample."""
+"""Commands that ask a model: predict, evaluate, explain and sample."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 )
 @options.model_file()
 @options.data(required=False)
-@click.option("--proba", is_flag=True, help="Give the posterior of each class too, in columns p(CLASS).")
+@click.option("--proba", is_flag=True, help="Add the posterior of each class, in columns p(CLASS).")
 @click.option(
     "--costs",
     type=click.Path(exists=True, dir_okay=False),
-    help="Decide for the least expected cost: a JSON file {TRUE: {PREDICTED: cost}}, or a csv file with the "
-    "columns true, predicted and cost.",
+    help="Predict the class of least expected cost. Costs are a JSON file {TRUE: {PREDICTED: cost}}, or a "
+    "csv file with the columns true, predicted and cost.",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMN",
     shell_complete=options.columns_of_data,
-    help="A column of DATA to repeat in the result.",
+    help="A column of DATA to copy to the result; can be repeated.",
 )
-@options.output(required=False, text="Where the predictions go; stdout by default.")
+@options.output(required=False, text="The file for the predictions; stdout by default.")
 @options.output_format
 @options.form
 @options.force
@@ -54,8 +54,8 @@ def predict(
 ) -> None:
     """Predict the class of each row of DATA (stdin by default) with MODEL.
 
-    The result has one line for each row, in the same order, with the column prediction. Columns that the
-    model does not know are ignored, and missing cells are fine.
+    The result has one line per row, in the same order, with the column prediction. Columns that the model
+    does not know are ignored, and cells may be missing.
     """
     from suffice.cli.inputs import load_model, opened, reader
     from suffice.tables.files import require_column
@@ -88,7 +88,7 @@ def _predictions(
 
 
 def _cost_sensitive(model: Any, path: str) -> Any:
-    """The model with decisions of least expected cost."""
+    """The model with predictions of least expected cost."""
     import suffice
     from suffice.tables.targets import class_index
 
@@ -109,7 +109,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         source = open_source(path)
         if not {"true", "predicted", "cost"} <= set(source.names):
             raise DataFailure(
-                f"{path}: costs have the columns true, predicted and cost, and here there are "
+                f"{path}: costs need the columns true, predicted and cost, but the columns are "
                 f"{', '.join(map(repr, source.names[:20]))}."
             )
         kinds: Any = {"true": "level", "predicted": "level", "cost": "number"}
@@ -128,8 +128,8 @@ def _nested_costs(path: str) -> list[tuple[Any, ...]]:
         return [(t, p, float(cost)) for t, row in nested.items() for p, cost in row.items()]
     except (ValueError, TypeError, AttributeError) as error:
         raise DataFailure(
-            f'{path}: costs are JSON such as {{"bad": {{"good": 5}}, "good": {{"bad": 1}}}}, the true class '
-            f"outside and the predicted one within ({error})."
+            f'{path}: costs must be JSON such as {{"bad": {{"good": 5}}, "good": {{"bad": 1}}}}, with the '
+            f"true class outside and the predicted class inside ({error})."
         ) from error
 
 
@@ -141,7 +141,7 @@ def _nested_costs(path: str) -> list[tuple[Any, ...]]:
 @options.data()
 @options.known_target
 @options.weight
-@click.option("--json", "as_json", is_flag=True, help="Give the figures as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
 @options.form
 def evaluate(
     model: str,
@@ -151,7 +151,7 @@ def evaluate(
     as_json: bool,
     form: str | None,
 ) -> None:
-    """Judge MODEL on the labelled rows of DATA, beside always answering the commonest class."""
+    """Evaluate MODEL on the labelled rows of DATA, compared with always predicting the most common class."""
     from suffice.cli.inputs import load_model, opened
 
     answerer = load_model(model)
@@ -161,11 +161,10 @@ def evaluate(
 
 
 def _evaluation(model: Any, source: FileSource, target: str | None, weight: str | None) -> Any:
-    """Judge posteriors, which are all that is kept of the rows."""
+    """Evaluate posteriors, which are all that is kept of the rows."""
     import numpy as np
 
     import suffice
-    from suffice.cli.cross_validation import Held
     from suffice.cli.inputs import kind_of_classes, reader, target_of
     from suffice.tables.files import LabelledFiles
     from suffice.tables.targets import read_labels
@@ -185,9 +184,10 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
             parts.append((places[codes], weights, model.predict_proba(reading.arranged(X))))
         numbers, weights, posteriors = zip(*parts, strict=True)
         truth = read_labels(list(names))[np.concatenate(numbers)]
-        held = Held(model.classes_, np.concatenate(posteriors))
         weight_of_rows = None if weights[0] is None else np.concatenate(weights)
-        return suffice.evaluate(held, truth[:, np.newaxis], truth, sample_weight=weight_of_rows)
+        return suffice.Evaluation.of(
+            truth, np.concatenate(posteriors), classes=model.classes_, sample_weight=weight_of_rows
+        )
 
     files = source.only([*reading.names, *others], wanted)
     return LabelledFiles.of(files, column, weight).through(judged)
@@ -199,8 +199,10 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
 )
 @options.model_file()
 @options.data()
-@click.option("--row", type=click.IntRange(min=0), help="Tell about this row only, in words; the first is 0.")
-@options.output(required=False, text="Where the explanation goes; stdout by default.")
+@click.option(
+    "--row", type=click.IntRange(min=0), help="Explain this row only, in words; the first row is 0."
+)
+@options.output(required=False, text="The file for the explanation; stdout by default.")
 @options.output_format
 @options.form
 @options.force
@@ -213,18 +215,18 @@ def explain(
     form: str | None,
     force: bool,
 ) -> None:
-    """Show what each cell of DATA says about each class, in nats.
+    """Show how each cell of DATA speaks for or against each class, in nats.
 
-    Without --row the result is a table with one line for each row and column and one column for each class:
-    log p(cell | class). They add up, with the log prior, to the joint score of the class. With --row it is
-    one row in words.
+    Without --row the result is a table of log p(cell | class), with one line per row and column and one
+    column per class. With the log prior, these add up to the joint score of the class. With --row, one row is
+    explained in words.
     """
     from suffice.cli.inputs import load_model, opened, reader
 
     refuse_to_replace(output, force=force)
     answerer = load_model(model)
     if not hasattr(answerer, "explain"):
-        raise click.UsageError(f"a {type(answerer).__name__} cannot explain its answers.")
+        raise click.UsageError(f"a {type(answerer).__name__} cannot explain its predictions.")
     with opened(data, form, "explaining") as source:
         reading = reader(answerer, source)
         batches = reading.batches(source)
@@ -239,7 +241,7 @@ def _contributions(model: Any, reading: Any, batches: Iterator[Any]) -> Iterator
     for batch in batches:
         explanation = model.explain(reading.arranged(batch))
         if not hasattr(explanation, "to_frame"):
-            raise click.UsageError("documents are explained one by one; name one with --row.")
+            raise click.UsageError("documents are explained one at a time; choose one with --row.")
         frame = _as_arrow(explanation.to_frame())
         rows = frame.column("row").to_numpy() + first
         yield frame.set_column(0, "row", [rows])
@@ -254,7 +256,7 @@ def _told(model: Any, reading: Any, batches: Iterator[Any], row: int) -> str:
             _, colon, rest = told.partition(":")
             return f"row {row}{colon}{rest}"
         first += batch.num_rows
-    raise click.UsageError(f"there is no row {row}; the data have {first}, and the first is row 0.")
+    raise click.UsageError(f"there is no row {row}: the data has {first} rows, and the first is row 0.")
 
 
 def _as_arrow(frame: Any) -> Any:
@@ -266,13 +268,17 @@ def _as_arrow(frame: Any) -> Any:
 @options.command("suffice sample penguins.suffice -n 100 --seed 1 -y species > drawn.csv")
 @options.model_file()
 @click.option(
-    "-n", "--rows", "n_rows", type=click.IntRange(min=0), default=10, show_default=True, help="How many rows."
+    "-n",
+    "--rows",
+    "n_rows",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="The number of rows.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The same seed draws the same rows.")
-@click.option(
-    "-y", "--target", default="class", show_default=True, help="What the column of classes is called."
-)
-@options.output(required=False, text="Where the rows go; stdout by default.")
+@click.option("-y", "--target", default="class", show_default=True, help="The name of the column of classes.")
+@options.output(required=False, text="The file for the rows; stdout by default.")
 @options.output_format
 @options.force
 def sample(
@@ -284,13 +290,13 @@ def sample(
     output_format: str | None,
     force: bool,
 ) -> None:
-    """Draw labelled rows from MODEL: data of its kind that belong to no one."""
+    """Draw random labelled rows from MODEL: similar data that belongs to no one."""
     from suffice.cli.inputs import load_model
 
     refuse_to_replace(output, force=force)
     source = load_model(model)
     if not hasattr(source, "sample"):
-        raise click.UsageError(f"a {type(source).__name__} knows no distribution of rows to draw from.")
+        raise click.UsageError(f"a {type(source).__name__} has no distribution of rows to draw from.")
     X, y = source.sample(n_rows, random_state=seed)
     write_tables([_drawn(source, X, y, target)], output, output_format)
 
@@ -311,5 +317,5 @@ def _drawn(model: Any, X: Any, y: Any, target: str) -> Any:
         names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(cells.shape[1])])
         table = pa.table({str(name): pa.array(cells[:, j].tolist()) for j, name in enumerate(names)})
     if target in table.column_names:
-        raise click.UsageError(f"{target!r} is a column of the model; name the classes otherwise with -y.")
+        raise click.UsageError(f"{target!r} is a column of the model; give the classes another name with -y.")
     return table.append_column(target, pa.array(y.tolist()))

@@ -14,22 +14,22 @@ from suffice.cli.errors import told
 COMMANDS = {
     "fit": ("fit", "Fit a model to labelled rows."),
     "predict": ("predict", "Predict the class of each row."),
-    "evaluate": ("predict", "Judge a model on labelled rows."),
-    "explain": ("predict", "Show what each cell says about each class."),
-    "sample": ("predict", "Draw rows from a model."),
-    "summarize": ("fit", "Sum labelled rows into statistics."),
+    "evaluate": ("predict", "Evaluate a model on labelled rows."),
+    "explain": ("predict", "Show how each cell speaks for or against each class."),
+    "sample": ("predict", "Draw random rows from a model."),
+    "summarize": ("fit", "Reduce labelled rows to their statistics."),
     "merge": ("arithmetic", "Add models or statistics."),
-    "subtract": ("arithmetic", "Take the rows of one file out of another."),
-    "update": ("fit", "Let a model learn more rows."),
-    "info": ("show", "Tell what a file holds."),
+    "subtract": ("arithmetic", "Remove the rows of one file from another."),
+    "update": ("fit", "Add rows to a fitted model."),
+    "info": ("show", "Describe what a file holds."),
     "export": ("show", "Write a model as SQL, ONNX or JSON."),
-    "plot": ("show", "Draw a model."),
-    "demo": ("show", "Show the library on a small table."),
+    "plot": ("show", "Draw a model and its data."),
+    "demo": ("show", "Demonstrate the library on a small table."),
 }
 
 
 class Program(click.Group):
-    """Commands by name; what goes wrong becomes a message and an exit code."""
+    """Commands by name; every error becomes a message and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of their use."""
@@ -49,17 +49,17 @@ class Program(click.Group):
             formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Name the nearest command where there is none of a name."""
+        """Name the nearest command where no command has the name."""
         if args[0] not in COMMANDS:
-            import difflib
+            from suffice.tables.wording import nearest
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(args[0], COMMANDS)
+            hint = "" if near is None else f" Did you mean {near!r}?"
             ctx.fail(f"There is no command {args[0]!r}.{hint} The commands are {', '.join(COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; data go to stdout, everything else to stderr."""
+        """Run a command; data goes to stdout, everything else to stderr."""
         warnings.showwarning = _show_warning
         with told(ctx):
             return super().invoke(ctx)
@@ -78,18 +78,18 @@ Example:
   suffice predict penguins.suffice new.csv --proba > answers.csv
 
 \b
-Completion of commands, options and columns, for bash (or zsh, fish):
+Tab completion of commands, options and columns in bash (or zsh, fish):
   eval "$(_SUFFICE_COMPLETE=bash_source suffice)"
 
 \b
-Exit codes: 0 done, 1 data that cannot be used, 2 wrong usage,
-3 columns that are not those of the model, 130 interrupted.""",
+Exit codes: 0 success, 1 unusable data, 2 wrong usage,
+3 columns that do not match the model, 130 interrupted.""",
 )
 @click.version_option(__version__, prog_name="suffice")
 def main() -> None:
     """Probabilistic classification from sufficient statistics.
 
-    A model is what was summed, class by class: it can be added to, subtracted from and explained.
-    Data are csv, tsv, jsonl, parquet or arrow files, packed by gzip or not; - is stdin or stdout. Results go
-    to stdout and everything else to stderr.
+    A model is a set of sums over its rows, class by class, so models can be added, subtracted and explained.
+    Data comes from csv, tsv, jsonl, parquet or arrow files, gzipped or not; - is stdin or stdout. Results go
+    to stdout, everything else to stderr.
     """

@@ -12,12 +12,13 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
+from suffice.export.dialects import DIALECTS
 
 
 @options.command("suffice info penguins.suffice")
 @options.model_file("file")
 def info(file: str) -> None:
-    """Tell what FILE holds: the kind of model, its rows and classes, and its columns with their families."""
+    """Describe what FILE holds: the kind of model, its rows and classes, and the family of each column."""
     from suffice.cli.inputs import load
 
     write_text("\n".join(_told(load(file))), "-")
@@ -36,7 +37,7 @@ def _told(held: Any) -> list[str]:
 
 
 def _settings(model: Any) -> dict[str, Any]:
-    """The settings that are not what they are by default."""
+    """The settings that differ from the defaults."""
     default = type(model)().get_params(deep=False)
     own = model.get_params(deep=False)
     return {name: value for name, value in own.items() if repr(value) != repr(default[name])}
@@ -49,12 +50,12 @@ def _settings(model: Any) -> dict[str, Any]:
 )
 @options.model_file()
 @click.option(
-    "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="What to write."
+    "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="The format to write."
 )
 @click.option("--table", default="data", show_default=True, help="sql: the table that holds the rows.")
 @click.option(
     "--dialect",
-    type=click.Choice(["duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"]),
+    type=click.Choice(DIALECTS),
     default="duckdb",
     show_default=True,
     help="sql: the database that will run it.",
@@ -67,17 +68,20 @@ def _settings(model: Any) -> dict[str, Any]:
     help="sql: posteriors, the most probable class, or log posteriors.",
 )
 @click.option(
-    "--key", multiple=True, metavar="COLUMN", help="sql: a column of the table to repeat beside the result."
+    "--key",
+    multiple=True,
+    metavar="COLUMN",
+    help="sql: a column of the table to copy to the result; can be repeated.",
 )
 @click.option(
     "--missing",
     type=click.Choice(["marginal", "null"]),
     default="marginal",
     show_default=True,
-    help="sql, onnx: a row with a gap in a joint Gaussian is scored on what was observed (up to 6 columns), "
-    "or has no result.",
+    help="sql, onnx: a row with missing cells in a joint Gaussian is scored on the observed cells (up to 6 "
+    "columns), or gets no result.",
 )
-@options.output(required=False, text="Where it goes; stdout by default.")
+@options.output(required=False, text="The file to write; stdout by default.")
 @options.force
 def export(
     model: str,
@@ -92,8 +96,8 @@ def export(
 ) -> None:
     """Write MODEL for use elsewhere.
 
-    sql is one SELECT that scores rows inside a database; onnx is a graph for any ONNX runtime; json is the
-    classes, priors, columns and parameters, to be read.
+    sql is one SELECT that scores rows inside a database; onnx is a graph for any ONNX runtime; json holds the
+    classes, priors, columns and parameters for people and programs to read.
     """
     from suffice.cli.inputs import load_model
 
@@ -103,7 +107,7 @@ def export(
         write_text(json.dumps(_readable(held), indent=2, ensure_ascii=False), output)
         return
     if not hasattr(held, f"to_{form}"):
-        raise DataFailure(f"a {type(held).__name__} cannot be written as {form}; use --to json.")
+        raise DataFailure(f"a {type(held).__name__} cannot be exported to {form}; use --to json.")
     if form == "sql":
         write_text(held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing), output)
         return
@@ -114,7 +118,7 @@ def export(
 
 
 def _readable(model: Any) -> dict[str, Any]:
-    """What a model has learnt, in plain numbers and texts."""
+    """The fitted parameters of a model, as plain numbers and text."""
     content: dict[str, Any] = {"model": type(model).__name__, "classes": model.classes_}
     if hasattr(model, "schema_"):
         content["priors"] = model.priors_
@@ -131,7 +135,7 @@ def _readable(model: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it; numbers that are none become null."""
+    """A value for JSON; NaN and infinities become null."""
     if isinstance(value, dict):
         return {name if isinstance(name, str) else str(name): _plain(one) for name, one in value.items()}
     if hasattr(value, "tolist"):
@@ -157,18 +161,22 @@ PICTURES = ("densities", "posterior", "evaluation", "confusion", "reliability", 
     type=click.Choice(PICTURES),
     default="densities",
     show_default=True,
-    help="densities of the columns by class; posterior over two columns; the evaluation, confusion or "
-    "reliability on labelled rows; the explanation of one row.",
+    help="densities: each column by class; posterior: over two columns; evaluation, confusion, reliability: "
+    "on labelled rows; explanation: of one row.",
 )
 @click.option(
     "--columns",
     multiple=True,
     metavar="COLUMN",
     shell_complete=options.columns_of_data,
-    help="The columns to draw; two for posterior.",
+    help="A column to draw; can be repeated. posterior needs two.",
 )
 @click.option(
-    "--row", type=click.IntRange(min=0), default=0, show_default=True, help="explanation: which row."
+    "--row",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="explanation: the row; the first is 0.",
 )
 @options.known_target
 @options.output(required=True, text="The picture: a .png, .svg or .pdf file.")
@@ -185,9 +193,9 @@ def plot(
     form: str | None,
     force: bool,
 ) -> None:
-    """Draw MODEL with rows of DATA around it; needs matplotlib (pip install 'suffice[plot]').
+    """Draw MODEL together with the rows of DATA; needs matplotlib (pip install 'suffice[plot]').
 
-    All rows are held in memory; of very many draw a part.
+    All rows are held in memory; if there are very many, pass a part of them.
     """
     from suffice.cli.inputs import load_model, opened, reader
 
@@ -195,18 +203,18 @@ def plot(
     refuse_a_terminal(output)
     suffix = Path(output).suffix.lower().lstrip(".") or "png"
     if suffix not in ("png", "svg", "pdf"):
-        raise click.UsageError(f"a picture is a .png, .svg or .pdf file, not {output}.")
+        raise click.UsageError(f"a picture must be a .png, .svg or .pdf file, not {output}.")
     import matplotlib as mpl
 
     mpl.use("agg")
     held = load_model(model)
     if what == "posterior" and len(columns) != 2:
-        raise click.UsageError("posterior draws two columns; name them by --columns A --columns B.")
+        raise click.UsageError("posterior needs two columns; name them with --columns A --columns B.")
     with opened(data, form, "drawing") as source:
         reading = reader(held, source)
         X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
     if what == "explanation" and row >= len(X):
-        raise click.UsageError(f"there is no row {row}; the data have {len(X)}, and the first is row 0.")
+        raise click.UsageError(f"there is no row {row}: the data has {len(X)} rows, and the first is row 0.")
     display = _display(held, what, X, y, list(columns) or None, row)
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
@@ -242,9 +250,9 @@ def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, r
 
 
 @options.command("suffice demo", "suffice demo --data > penguins.csv")
-@click.option("--data", is_flag=True, help="Give the table of the demonstration instead, as csv.")
+@click.option("--data", is_flag=True, help="Print the data of the demonstration as csv instead.")
 def demo(data: bool) -> None:
-    """Fit, evaluate, explain, add and subtract, on the Palmer penguins."""
+    """Demonstrate the library on the Palmer penguins: fit, evaluate, explain, add and subtract."""
     if data:
         from importlib.resources import files
 

@@ -1,4 +1,4 @@
-"""A small table that ships with the library."""
+"""A small data set that ships with the library."""
 
 from __future__ import annotations
 
@@ -12,17 +12,26 @@ from numpy.typing import NDArray
 def load_penguins(
     container: Literal["pyarrow", "pandas", "polars"] = "pyarrow",
 ) -> tuple[Any, NDArray[np.str_]]:
-    """The Palmer penguins: 344 rows of numbers and categories with gaps, and their species.
+    """Load the Palmer penguins: 344 rows of numbers and categories with gaps, and their species.
 
     Parameters
     ----------
-    container : {"pyarrow", "pandas", "polars"}
-        What X comes in; the library must be installed.
+    container : {"pyarrow", "pandas", "polars"}, default="pyarrow"
+        The library of the table, which must be installed.
 
     Returns
     -------
-    X : table of 7 columns
-    y : ndarray of str
+    X : pyarrow Table, pandas DataFrame or Polars DataFrame of shape (344, 7)
+        The measurements; some cells are missing.
+    y : ndarray of str of shape (344,)
+        The species: Adelie, Chinstrap or Gentoo.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = suffice.load_penguins()
+    >>> X.num_rows, X.column_names[:3]
+    (344, ['island', 'bill_length_mm', 'bill_depth_mm'])
     """
     from pyarrow import csv
 

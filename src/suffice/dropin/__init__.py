@@ -1,6 +1,6 @@
-"""scikit-learn's naive Bayes, discriminant analysis and logistic regression, one import line away.
+"""Drop-in replacements for scikit-learn's naive Bayes, discriminant analysis and logistic regression.
 
-Same parameters, defaults, fitted attributes and methods; the sums and kernels are those of the library.
+They have the same parameters, defaults, fitted attributes and methods; change the import and nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from suffice.lazy import names_of
 
 if TYPE_CHECKING:
     from suffice.dropin.categorical import CategoricalNB
-    from suffice.dropin.counts import BernoulliNB, ComplementNB, MultinomialNB
+    from suffice.dropin.discrete import BernoulliNB, ComplementNB, MultinomialNB
     from suffice.dropin.gaussian import GaussianNB
     from suffice.dropin.linear import LinearDiscriminantAnalysis
     from suffice.dropin.logistic import LogisticRegression
@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BernoulliNB": "suffice.dropin.counts",
+    "BernoulliNB": "suffice.dropin.discrete",
     "CategoricalNB": "suffice.dropin.categorical",
-    "ComplementNB": "suffice.dropin.counts",
+    "ComplementNB": "suffice.dropin.discrete",
     "GaussianNB": "suffice.dropin.gaussian",
     "LinearDiscriminantAnalysis": "suffice.dropin.linear",
     "LogisticRegression": "suffice.dropin.logistic",
-    "MultinomialNB": "suffice.dropin.counts",
+    "MultinomialNB": "suffice.dropin.discrete",
     "QuadraticDiscriminantAnalysis": "suffice.dropin.quadratic",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -1,4 +1,4 @@
-"""What the generative estimators with scikit-learn's names share: checks, and declared classes."""
+"""The base of the generative estimators with scikit-learn's names: validation and declared classes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,22 @@ class DropIn(BayesClassifier):
     # --- fitting ---------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit to rows X with labels y.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The training rows; missing values are allowed.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
 
         def learn() -> None:
             self._validate_params()
@@ -53,7 +68,25 @@ class DropIn(BayesClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Add rows. `classes` declares all labels that will come; without it new ones may come any time."""
+        """Add rows to those already fitted; the result equals one fit on all of them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The new rows; missing values are allowed.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may ever occur in y. Unlike in scikit-learn it is optional: without it, any batch
+            may bring new classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
 
         def learn() -> None:
             self._validate_params()
@@ -85,19 +118,30 @@ class DropIn(BayesClassifier):
                 )
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
-        """All labels, where some may only stand on rows of weight zero: they stay classes."""
-        with suppress(TypeError, ValueError):  # what is no weight is refused where rows are read
+        """All labels, if some rows have weight zero: their labels count as classes too."""
+        with suppress(TypeError, ValueError):  # bad weights are refused where rows are read
             if not np.all(np.asarray(sample_weight, dtype=np.float64) > 0):
                 return np.unique(self._labels(y))
         return None
 
     def _check_fit(self) -> None:
-        """Refuse settings that do not fit the rows, as soon as they are known."""
+        """Refuse settings that do not match the data, at fit."""
         if getattr(self, self._prior_setting) is not None:
             self._class_priors(self._learnt.accumulator.solvable(self._declared))
 
     def set_params(self, **params: Any) -> Self:
-        """Change settings; they act at the next fit."""
+        """Set parameters; they take effect at the next fit.
+
+        Parameters
+        ----------
+        **params : dict
+            Names and new values.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
         if params and self._is_fitted():
             with suppress(ValueError):  # sums that cannot be solved have nothing to keep
                 self._solved_model()
@@ -105,14 +149,14 @@ class DropIn(BayesClassifier):
         return self
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
-        # Solved anew: some of scikit-learn's solvers weigh the classes by their priors.
+        # Solved again: some of scikit-learn's solvers weight the classes by their priors.
         solution = self._solved_model()
         return {self._prior_setting: class_priors(priors, solution.classes, solution.weight)}, None
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         if sparse.issparse(X) and not self._takes_sparse:
             raise TypeError(
-                f"Sparse data was passed, but {type(self).__name__} takes dense data; use X.toarray()."
+                f"Sparse data was passed, but {type(self).__name__} requires dense data; use X.toarray()."
             )
         return super()._read(X, reset=reset)
 
@@ -151,7 +195,7 @@ class DropIn(BayesClassifier):
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedFactor:
-        """The parameters of the only factor; with `again`, a search need not run: a file holds its end."""
+        """The parameters of the only factor; `saved_search` is the end of a search, read from a file."""
 
     @abstractmethod
     def _class_priors(self, statistics: Statistics) -> Array:
@@ -159,7 +203,7 @@ class DropIn(BayesClassifier):
 
     @property
     def decision_function(self) -> Any:
-        """Absent, as it is in scikit-learn: wrappers choose by it what they are given."""
+        """Absent, as in scikit-learn: meta-estimators check for it."""
         raise AttributeError(
             f"{type(self).__name__} has no decision_function, as in scikit-learn; "
             "use predict_joint_log_proba."
@@ -170,7 +214,7 @@ class DropIn(BayesClassifier):
 
     @property
     def class_count_(self) -> Array:
-        """The rows of each class, by their weights."""
+        """The total sample weight of each class."""
         return self._solved_model().weight
 
     def __sklearn_tags__(self) -> Any:

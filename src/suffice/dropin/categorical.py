@@ -32,15 +32,19 @@ class CategoricalNB(DiscreteNB):
     ----------
     alpha, force_alpha, fit_prior, class_prior
         As in MultinomialNB; alpha is one number, added to each category.
-    min_categories : int or array-like of shape (d,), default=None
-        The fewest categories of each column; without it, the largest number seen says how many there are.
+    min_categories : int or array-like of shape (n_features,), default=None
+        Minimum number of categories of each column; None takes it from the largest category seen.
 
     Attributes
     ----------
-    category_count_, feature_log_prob_ : list of ndarray of shape (k, categories)
-    n_categories_ : ndarray of shape (d,)
-    class_count_, class_log_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+    category_count_, feature_log_prob_ : list of ndarray of shape (n_classes, n_categories)
+        The weight and the log probability of each category, for each column.
+    n_categories_ : ndarray of shape (n_features,)
+        The number of categories of each column.
+    class_count_, class_log_prior_ : ndarray of shape (n_classes,)
+        The weight and the log prior probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -111,12 +115,12 @@ class CategoricalNB(DiscreteNB):
 
     @property
     def category_count_(self) -> list[Array]:
-        """The rows of each class and category, by their weights, for each column."""
+        """The weight of each class and category, for each column."""
         return [table.weight for table in self._factor().tables]
 
     @property
     def n_categories_(self) -> NDArray[np.int64]:
-        """How many categories each column has."""
+        """The number of categories of each column."""
         return np.array([len(table.levels) for table in self._factor().tables], dtype=np.int64)
 
     @property

@@ -1,4 +1,4 @@
-"""What scikit-learn's two discriminants share: their settings, and covariances of the classes from sums."""
+"""The base of scikit-learn's two discriminants: their settings, and class covariances from sums."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from suffice.storage import Fields
 
 
 def joint_gaussian(shrinkage: Any) -> MultivariateNormal:
-    """What is summed: Ledoit and Wolf's shrinkage needs fourth moments."""
+    """The family to sum for; Ledoit and Wolf's shrinkage needs fourth moments."""
     return MultivariateNormal("full", shrinkage="ledoit_wolf" if shrinkage == "auto" else None)
 
 
@@ -39,7 +39,7 @@ class Discriminant(DropIn):
         return joint_gaussian(self.shrinkage)
 
     def _validate_params(self) -> None:
-        """Refuse settings that a solver does not have."""
+        """Refuse settings that the solver does not support."""
         super()._validate_params()
         if self.solver == "svd":
             if self.shrinkage is not None:
@@ -55,7 +55,7 @@ class Discriminant(DropIn):
                     "Only one of the two can be set."
                 )
             raise NotImplementedError(
-                "covariance_estimator needs the rows, and this model keeps their sums; use shrinkage, or "
+                "covariance_estimator needs the rows, but this model keeps only sums; use shrinkage, or "
                 f"sklearn.discriminant_analysis.{type(self).__name__}."
             )
 
@@ -82,14 +82,14 @@ class Covariances:
         With gaps this takes EM, unless `saved_search` holds where it ended when the model was saved.
         """
         if not isinstance(totals, GaussianTotals):
-            raise TypeError("these statistics are not of one joint Gaussian block.")
+            raise TypeError("these statistics are not those of one joint Gaussian block.")
         if shared:
             totals = totals.with_family(replace(totals.family, covariance="shared"))
         return cls(class_moments(totals, classes, saved_search), shrinkage)
 
     @property
     def weight(self) -> Array:
-        """The rows' weight of each class."""
+        """The total sample weight of each class."""
         return self.classwise.moments.weight
 
     @cached_property
@@ -101,7 +101,7 @@ class Covariances:
 
     @cached_property
     def share(self) -> Array:
-        """The rows of each class over all rows."""
+        """The share of each class in the total weight."""
         return np.asarray(self.weight / self.weight.sum())
 
     @property
@@ -121,7 +121,7 @@ class Covariances:
         return full
 
     def standardised(self, covariance: Array) -> Array:
-        """The opposite of `in_units`, for one matrix."""
+        """The inverse of `in_units`, for one matrix."""
         scale = self.classwise.data.scale
         return np.asarray(
             covariance[np.ix_(self.classwise.active, self.classwise.active)] / np.outer(scale, scale)
@@ -135,13 +135,13 @@ class Covariances:
 
     @cached_property
     def total(self) -> Array:
-        """The covariance of all rows, shrunk on its own."""
+        """The covariance of all rows, shrunk separately."""
         away = self.mean - self.share @ self.mean
         within = np.einsum("k,kij->ij", self.share, self.in_units(self.standard))
         return self._shrunk(within + (self.share[:, np.newaxis] * away).T @ away, None)
 
     def _shrunk(self, covariance: Array, k: int | None) -> Array:
-        """What scikit-learn makes of the covariance of class k, or (None) of all rows."""
+        """Shrink the covariance of class k, or (None) of all rows, as scikit-learn does."""
         if self.shrinkage is None:
             return covariance
         d = len(covariance)

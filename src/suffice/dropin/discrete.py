@@ -1,4 +1,4 @@
-"""What scikit-learn's discrete naive Bayes models share: alpha, and the priors of the classes."""
+"""MultinomialNB, ComplementNB and BernoulliNB, and what scikit-learn's discrete naive Bayes models share."""
 
 from __future__ import annotations
 
@@ -7,12 +7,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn import naive_bayes
 
 from suffice.arrays import Array
 from suffice.dropin.base import DropIn
+from suffice.dropin.tables import ThresholdedTable
+from suffice.factors.base import Totals
+from suffice.factors.checks import OutsideSupportError
+from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.columns.solve import solve_columns
+from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.scores import SolvedCounts, Tables
+from suffice.factors.counts.totals import CountTotals
 from suffice.factors.scores import Scores
+from suffice.factors.term_scores import counts_elsewhere
+from suffice.families import Bernoulli, Multinomial
 from suffice.model.explanation import Explanation
+from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
+from suffice.storage import Fields
+from suffice.tables.table import Table
 
 SMALLEST_ALPHA = 1e-10
 
@@ -82,3 +96,246 @@ class DiscreteNB(DropIn):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class CountedNB(DiscreteNB):
+    """A block of counts in each row."""
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _chosen_families(self) -> Families:
+        """One Multinomial over all columns."""
+        return Multinomial(unseen="error")
+
+    def _count_totals(self, totals: Totals) -> CountTotals:
+        if not isinstance(totals, CountTotals):
+            raise TypeError("these statistics are not of one block of counts.")
+        return totals
+
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, **options: Any) -> None:
+        try:
+            super()._learn(X, y, sample_weight, **options)
+        except OutsideSupportError as error:
+            raise ValueError(
+                f"Negative values in data passed to {type(self).__name__} (input X): {error}"
+            ) from error
+
+    @property
+    def feature_count_(self) -> Array:
+        """The counts of each class and column, by the weights of the rows."""
+        return self._count_totals(self._learnt.accumulator.solvable(self._declared).totals[0]).table()
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """What each column weighs in each class: log θ, or the opposite of that of all other classes."""
+        tables = self._factor().tables
+        if tables.zero is None:
+            return np.asarray(tables.log_p)
+        return np.where(tables.zero == 0, tables.log_p, np.where(tables.zero > 0, -np.inf, np.inf))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class MultinomialNB(CountedNB):
+    """Multinomial naive Bayes with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    alpha : float or array-like of shape (d,), default=1.0
+        Pseudo-counts of each column.
+    force_alpha : bool, default=True
+        If False, an alpha below 1e-10 is raised to it.
+    fit_prior : bool, default=True
+        Class frequencies as priors, or equal ones.
+    class_prior : array-like of shape (k,), default=None
+        Class priors, as given.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
+    class_count_, class_log_prior_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import MultinomialNB
+    >>> MultinomialNB().fit([[2, 0, 1], [0, 3, 1]], ["a", "b"]).predict([[1, 0, 0]])
+    array(['a'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.MultinomialNB._parameter_constraints  # noqa: SLF001
+
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
+    ) -> SolvedCounts:
+        alpha, counts = self._smoothing(), self._count_totals(totals)
+        if alpha.ndim == 0:
+            return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
+        return SolvedCounts(counts, Tables.of(counts.table() + alpha))
+
+
+class ComplementNB(CountedNB):
+    """Complement naive Bayes (Rennie et al. 2003) with scikit-learn's parameters and attributes.
+
+    Its scores are no densities: `predict_proba` is a softmax of them.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in MultinomialNB; priors only count where there is one class.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
+    feature_all_ : ndarray of shape (d,)
+    class_count_, class_log_prior_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import ComplementNB
+    >>> ComplementNB().fit([[2, 0, 1], [0, 3, 1]], ["a", "b"]).predict([[1, 0, 0]])
+    array(['a'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.ComplementNB._parameter_constraints  # noqa: SLF001
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+        norm: bool = False,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.norm = norm
+
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
+    ) -> SolvedCounts:
+        counts = self._count_totals(totals)
+        count = counts.table()
+        others = Tables.of(counts_elsewhere(count, count.sum(axis=0)) + self._smoothing())
+        weights, vanishes = -others.log_p, others.zero
+        if self.norm:
+            sizes = weights.sum(axis=1, keepdims=True)
+            weights = np.divide(weights, sizes, out=np.zeros_like(weights), where=sizes != 0)
+            if vanishes is not None:
+                # As alpha → 0, the words that no other class has take all of the weight.
+                limit = vanishes / np.maximum(vanishes.sum(axis=1, keepdims=True), 1)
+                weights, vanishes = np.where(vanishes.any(axis=1, keepdims=True), limit, weights), None
+        # A word that no other class has is sure evidence: it counts as the opposite of an impossible one.
+        certain = None if vanishes is None else -vanishes.astype(np.float64)
+        solved = SolvedCounts(counts, Tables(others.probability, weights, certain))
+        solved.has_density, solved.ignores_priors = False, len(count) > 1
+        return solved
+
+    @property
+    def score_samples(self) -> Any:
+        """Absent: the scores are no densities."""
+        raise AttributeError("ComplementNB has no density, so there is no log p(x).")
+
+    @property
+    def feature_all_(self) -> Array:
+        """The counts of each column over all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))
+
+
+class BernoulliNB(DiscreteNB):
+    """Bernoulli naive Bayes with scikit-learn's parameters and attributes.
+
+    Parameters
+    ----------
+    alpha, force_alpha, fit_prior, class_prior
+        As in MultinomialNB; alpha is added to each of the two outcomes.
+    binarize : float or None, default=0.0
+        Values above it are 1, others 0; None where all values are 0 or 1 already.
+
+    Attributes
+    ----------
+    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
+    class_count_, class_log_prior_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (k,)
+
+    Examples
+    --------
+    >>> from suffice.dropin import BernoulliNB
+    >>> BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["a", "a", "b"]).predict([[1, 0]])
+    array(['a'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = naive_bayes.BernoulliNB._parameter_constraints  # noqa: SLF001
+
+    def __init__(
+        self,
+        *,
+        alpha: float | ArrayLike = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: ArrayLike | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _chosen_families(self) -> Families:
+        """Bernoulli columns."""
+        return Bernoulli(alpha=0.0, unseen="error")
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        table = super()._read(X, reset=reset)
+        return table if self.binarize is None else ThresholdedTable(table, self.binarize)
+
+    def _solved(
+        self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
+    ) -> SolvedColumns:
+        if not isinstance(totals, ColumnTotals):
+            raise TypeError("these statistics are not of Bernoulli columns.")
+        solved = solve_columns(totals, labels, statistics.classes)
+        alpha = self._smoothing()
+        yes = totals.total[0] + alpha
+        no = np.maximum(totals.weight - totals.total[0], 0.0) + alpha
+        proper = (yes > 0) & (no > 0)
+        solved.active = np.asarray(solved.active | proper.any(axis=0))
+        solved.point = np.asarray(solved.point & ~proper & solved.active)
+        yes, no = np.where(proper, yes, 1.0), np.where(proper, no, 1.0)
+        solved.natural = np.where(proper, np.log(yes) - np.log(no), 0.0)[np.newaxis]
+        solved.constant = np.where(proper, np.log(no) - np.log(yes + no), 0.0)
+        log_p = totals.total[0] * solved.natural[0] + totals.weight * solved.constant
+        solved.log_p_of_rows = float(np.sum(log_p))
+        return solved
+
+    @property
+    def feature_count_(self) -> Array:
+        """The rows of each class that hold each column, by their weights."""
+        totals = self._learnt.accumulator.solvable(self._declared).totals[0]
+        return np.asarray(totals.arrays()["total"][0])
+
+    @property
+    def feature_log_prob_(self) -> Array:
+        """Log p of a 1 in each class and column."""
+        arrays = self._learnt.accumulator.solvable(self._declared).totals[0].arrays()
+        alpha = self._smoothing()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(np.log(arrays["total"][0] + alpha) - np.log(arrays["weight"] + 2.0 * alpha))

@@ -27,19 +27,21 @@ class GaussianNB(DropIn):
 
     Parameters
     ----------
-    priors : array-like of shape (k,), default=None
-        Class priors; None for the class frequencies.
+    priors : array-like of shape (n_classes,), default=None
+        Prior probabilities of the classes; None for the class frequencies.
     var_smoothing : float, default=1e-9
         Portion of the largest column variance that is added to all variances when solving.
 
     Attributes
     ----------
-    theta_, var_ : ndarray of shape (k, d)
-        Means, and variances with the floor.
+    theta_, var_ : ndarray of shape (n_classes, n_features)
+        The mean, and the variance including `epsilon_`, of each class and column.
     epsilon_ : float
-        The floor.
-    class_count_, class_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+        The value added to all variances.
+    class_count_, class_prior_ : ndarray of shape (n_classes,)
+        The weight and the prior probability of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -81,7 +83,7 @@ class GaussianNB(DropIn):
 
     @property
     def class_prior_(self) -> Array:
-        """π_k."""
+        """The prior probability of each class."""
         return self.priors_
 
     @property
@@ -91,12 +93,12 @@ class GaussianNB(DropIn):
 
     @property
     def var_(self) -> Array:
-        """The variance of each class and column, the floor included."""
+        """The variance of each class and column, including `epsilon_`."""
         return np.asarray(self._factor().variance)
 
     @property
     def epsilon_(self) -> np.float64:
-        """The floor under the variances."""
+        """The value added to all variances."""
         return np.float64(self._factor().floor)
 
 

@@ -33,32 +33,42 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        "svd" leaves out directions without variance, "lsqr" and "eigen" can shrink, and weigh the classes'
-        covariances by their priors; "lsqr" has no `transform`.
+        "svd" drops directions without variance. "lsqr" and "eigen" support shrinkage, and weight the
+        covariances of the classes by their priors; "lsqr" has no `transform`.
     shrinkage : "auto", float or None, default=None
-        Of each covariance toward a multiple of the identity; "auto" is Ledoit and Wolf's.
-    priors : array-like of shape (k,), default=None
-        Class priors.
+        How far each covariance is shrunk toward a multiple of the identity; "auto" is Ledoit and Wolf's
+        estimate.
+    priors : array-like of shape (n_classes,), default=None
+        Class priors; None for the class frequencies.
     n_components : int, default=None
-        The number of directions in `transform`.
+        The number of directions in `transform`; None for min(n_classes - 1, n_features).
     store_covariance : bool, default=False
-        Whether there is a `covariance_` with solver="svd".
+        Whether `covariance_` is available with solver="svd".
     tol : float, default=1e-4
-        Deviations up to it, in those of the columns, count as none (solver="svd").
+        Standard deviations up to `tol`, in standardised columns, count as zero (solver="svd").
     covariance_estimator : None
-        Estimators that need the rows are scikit-learn's own.
+        Not supported: it needs the rows, and the model keeps only their sums.
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
-    means_ : ndarray of shape (k, d)
-    priors_ : ndarray of shape (k,)
-    covariance_ : ndarray of shape (d, d)
-    scalings_ : ndarray of shape (d, rank)
-        Directions; their signs are arbitrary.
-    xbar_ : ndarray of shape (d,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Weights of the linear scores; one row for two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Constants of the linear scores.
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    priors_ : ndarray of shape (n_classes,)
+        Class priors.
+    covariance_ : ndarray of shape (n_features, n_features)
+        The covariance within the classes.
+    scalings_ : ndarray of shape (n_features, rank)
+        Discriminant directions, best first; their signs are arbitrary.
+    xbar_ : ndarray of shape (n_features,)
+        The mean of the class means, weighted by the priors (solver="svd").
     explained_variance_ratio_ : ndarray of shape (n_components,)
-    classes_ : ndarray of shape (k,)
+        The share of the variance between classes along each direction.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
 
     Examples
     --------
@@ -145,32 +155,32 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
         return assembled(solved, classwise, matrix.copy())
 
-    # --- what scikit-learn calls what was learnt ---------------------------------------------------
+    # --- scikit-learn's attributes -----------------------------------------------------------------
 
     @property
     def means_(self) -> Array:
-        """μ_k."""
+        """Class means, (n_classes, n_features)."""
         return self._gaussian().mean
 
     @property
     def coef_(self) -> Array:
-        """w_k of the linear scores; for two classes the one row w."""
+        """Weights of the linear scores, one row per class; for two classes, their difference."""
         rows = self._factor().coefficients
         return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
 
     @property
     def intercept_(self) -> Array:
-        """w_k0 of the linear scores; for two classes the one number w₀."""
+        """Constants of the linear scores; for two classes, their difference."""
         factor = self._factor()
         constant = factor.constants - factor.coefficients @ factor.middle + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
 
     @property
     def covariance_(self) -> Array:
-        """Σ, weighed by the priors."""
+        """The covariance within the classes, weighted by the priors."""
         if self.solver == "svd":
             if not self.store_covariance:
-                raise AttributeError("covariance_ is there with store_covariance=True, or another solver.")
+                raise AttributeError("covariance_ requires store_covariance=True, or another solver.")
             if self.priors is not None:
                 statistics = self._learnt.accumulator.solvable(self._declared)
                 each = Covariances.of(statistics.totals[0], statistics.classes, None).each
@@ -179,20 +189,20 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
 
     @property
     def xbar_(self) -> Array:
-        """Σ π_k·μ_k."""
+        """The mean of the class means, weighted by the priors (solver="svd")."""
         if self.solver != "svd":
-            raise AttributeError(f"xbar_ is there with solver='svd', not {self.solver!r}.")
+            raise AttributeError(f"xbar_ requires solver='svd', not {self.solver!r}.")
         return np.asarray(self._factor().middle)
 
     @property
     def scalings_(self) -> Array:
-        """Directions that separate the classes, best first, in columns; a sign is arbitrary."""
+        """Discriminant directions in columns, best first; their signs are arbitrary."""
         self._require_directions("scalings_", AttributeError)
         return np.asarray(self._factor().scalings)
 
     @property
     def explained_variance_ratio_(self) -> Array:
-        """The share of the variance between the classes along each direction."""
+        """The share of the variance between classes along each direction."""
         self._require_directions("explained_variance_ratio_", AttributeError)
         return np.asarray(self._factor().explained[: self._n_features_out])
 
@@ -207,7 +217,20 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         return most if self.n_components is None else self.n_components
 
     def transform(self, X: Any) -> Array:
-        """Rows along the directions; a missing cell stands for its expectation given the others."""
+        """Project rows onto the discriminant directions.
+
+        A missing value is replaced by its expectation given the observed ones.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The projected rows.
+        """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         scalings = self.scalings_[:, : self._n_features_out]
@@ -225,18 +248,29 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         try:
             with threads.one_thread_per_product():
                 threads.run(project, row_parts(table.n_rows, table.n_columns))
-        except ValueError:  # raised again over the whole table, so that it names the right row
+        except ValueError:  # read the whole table, so that the error names the right row
             table.numbers(slice(None))
             raise
         return projected
 
     def decision_function(self, X: Any) -> Array:
-        """Linear scores w_k·x + w_k0; for two classes their difference (1-D)."""
+        """Linear scores of rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; missing values are allowed.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The log odds of the second class for two classes, else one score per class.
+        """
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=False)
 
 
 class LinearGaussian(SolvedGaussian):
-    """Gaussians of one covariance, and the linear scores that a solver of scikit-learn makes of them.
+    """Gaussians with one covariance, and the linear scores that scikit-learn's solvers derive from them.
 
     Rows without gaps are scored by `coefficients` about `middle`; others by the marginals of the Gaussians.
     """
@@ -307,8 +341,8 @@ class LinearGaussian(SolvedGaussian):
 def _principal_axes(covariance: Array) -> tuple[Array, Array]:
     """Standard deviations along the principal axes, largest first, and the axes in columns.
 
-    Fewer rows than columns leave most axes without spread. They are left out, and the others found from a
-    factor L with LLᵀ = Σ of a few columns, which costs no more than those.
+    With fewer rows than columns most axes have no spread. They are left out, and the others come from a
+    factor L with LLᵀ = Σ that has only a few columns, which is cheaper.
     """
     factor, order, rank, _ = linalg.lapack.dpstrf(covariance, lower=1)
     if rank < len(covariance) // 2:

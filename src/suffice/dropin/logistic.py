@@ -1,4 +1,4 @@
-"""LogisticRegression with an l2 penalty or none."""
+"""LogisticRegression with an l2 penalty or no penalty."""
 
 from __future__ import annotations
 
@@ -12,40 +12,45 @@ from sklearn import linear_model
 from suffice.estimators.regression import LogisticRegression as CoreLogisticRegression
 
 TIGHTEST, LOOSEST = 1e-10, 1e-5
-"""Tolerances in standard errors between which `tol` is taken."""
+"""The limits of `tol`, in standard errors."""
 
 
 class LogisticRegression(CoreLogisticRegression):
-    """Logistic regression with scikit-learn's parameters and attributes, for l2 penalties and none.
+    """Logistic regression with scikit-learn's parameters and attributes, with an l2 penalty or no penalty.
 
-    All solvers but "liblinear" have the same optimum; one method finds it, to 1e-5 standard errors or closer.
+    All solvers except "liblinear" have the same optimum; one method finds it, to within 1e-5 standard errors.
 
     Parameters
     ----------
     penalty : {"l2", None}, default="deprecated"
         Deprecated in scikit-learn 1.8: use `C=inf` for no penalty.
     C : float, default=1.0
-        The weight of the data against the penalty; `inf` is plain maximum likelihood.
+        The inverse of the strength of the penalty; `inf` means maximum likelihood without a penalty.
     l1_ratio : float, default=0.0
-        Only 0: an l1 penalty is scikit-learn's own.
+        Must be 0; for an l1 penalty, use scikit-learn's own class.
     tol : float, default=1e-4
-        Of the search; the optimum is found to 1e-5 standard errors at least.
+        The tolerance of the search, in standard errors; more than 1e-5 counts as 1e-5.
     fit_intercept : bool, default=True
-        Whether there is a w₀.
+        Whether to fit an intercept.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, times those of the rows.
+        Weights of the classes, which multiply those of the rows.
     solver : str, default="lbfgs"
-        Accepted; "liblinear", which penalises the intercept, only without one.
+        Accepted for compatibility. "liblinear", which penalises the intercept, needs `fit_intercept=False`.
     max_iter : int, default=100
-        The most iterations over all rows.
+        The largest number of iterations over all rows.
     dual, intercept_scaling, random_state, verbose, warm_start, n_jobs
-        Accepted, without effect on the optimum.
+        Accepted for compatibility; they do not affect the optimum.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The coefficients; one row for two classes.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercepts; one for two classes.
     n_iter_ : ndarray of shape (1,)
+        The number of iterations over all rows.
 
     Examples
     --------
@@ -91,9 +96,24 @@ class LogisticRegression(CoreLogisticRegression):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k counts as k rows.
+
+        Returns
+        -------
+        LogisticRegression
+            The fitted model.
+        """
         self._validate_params()
-        self._warn_of_what_goes()
+        self._warn_of_deprecations()
         y = np.asarray(y) if isinstance(y, (list, tuple)) else y
         if self.solver == "liblinear" and len(np.unique(np.asarray(y))) > 2:
             raise ValueError(
@@ -118,14 +138,14 @@ class LogisticRegression(CoreLogisticRegression):
 
     @property
     def n_iter_(self) -> NDArray[Any]:
-        """Iterations over all rows."""
+        """The number of iterations over all rows."""
         return super().n_iter_.astype(np.int32)
 
     def _check_settings(self) -> None:
         self._validate_params()
 
-    def _warn_of_what_goes(self) -> None:
-        """Warn as scikit-learn does of what it will remove."""
+    def _warn_of_deprecations(self) -> None:
+        """Warn about deprecated parameters as scikit-learn does."""
         if self.penalty != "deprecated":
             warnings.warn(
                 "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, "
@@ -157,7 +177,7 @@ class LogisticRegression(CoreLogisticRegression):
             )
 
     def _has_penalty(self) -> bool:
-        """Whether there is an l2 penalty; refuse what scikit-learn refuses, and what is not here."""
+        """Whether there is an l2 penalty; refuse what scikit-learn refuses, and penalties of other kinds."""
         penalty = self.penalty
         if penalty == "deprecated":
             penalty = "l2" if not self.l1_ratio else "l1" if self.l1_ratio == 1 else "elasticnet"
@@ -174,12 +194,12 @@ class LogisticRegression(CoreLogisticRegression):
             raise ValueError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
         if penalty in ("l1", "elasticnet"):
             raise NotImplementedError(
-                f"an {penalty} penalty has no smooth optimum, which is what is searched for here; use "
-                "sklearn.linear_model.LogisticRegression for it, or l1_ratio=0."
+                f"the {penalty} penalty is not supported, since its objective is not smooth; use "
+                "sklearn.linear_model.LogisticRegression instead, or l1_ratio=0."
             )
         if self.solver == "liblinear" and self.fit_intercept:
             raise NotImplementedError(
-                "solver='liblinear' penalises the intercept too; use solver='lbfgs', which does not, or "
-                "sklearn.linear_model.LogisticRegression for it."
+                "solver='liblinear' penalises the intercept too, which is not supported; use solver='lbfgs', "
+                "which does not, or sklearn.linear_model.LogisticRegression."
             )
         return penalty is not None

@@ -1,4 +1,4 @@
-"""QuadraticDiscriminantAnalysis: own means and covariances in each class."""
+"""QuadraticDiscriminantAnalysis: a mean and a covariance for each class."""
 
 from __future__ import annotations
 
@@ -26,26 +26,35 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        Whether `reg_param` ("svd") or `shrinkage` ("eigen") regularises.
+        Which parameter regularises: `reg_param` with "svd", `shrinkage` with "eigen".
     shrinkage : "auto", float or None, default=None
-        Of each covariance toward a multiple of the identity; "auto" is Ledoit and Wolf's.
-    priors : array-like of shape (k,), default=None
-        Class priors.
+        How far each covariance is shrunk toward a multiple of the identity; "auto" is Ledoit and Wolf's
+        estimate.
+    priors : array-like of shape (n_classes,), default=None
+        Class priors; None for the class frequencies.
     reg_param : float, default=0.0
-        γ in Σ = (1 − γ)·Σ + γ·I.
+        γ, where each covariance Σ is replaced by (1 − γ)·Σ + γ·I.
     store_covariance : bool, default=False
-        Whether there is a `covariance_`.
+        Whether `covariance_` is available.
     tol : float, default=1e-4
-        Variances up to it count as none.
+        Variances up to `tol` count as zero.
     covariance_estimator : None
-        Estimators that need the rows are scikit-learn's own.
+        Not supported: it needs the rows, and the model keeps only their sums.
 
     Attributes
     ----------
-    means_ : ndarray of shape (k, d)
-    priors_ : ndarray of shape (k,)
-    rotations_, scalings_, covariance_ : list of ndarray
-    classes_ : ndarray of shape (k,)
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    priors_ : ndarray of shape (n_classes,)
+        Class priors.
+    rotations_ : list of ndarray of shape (n_features, n_features)
+        The principal axes of each class, in columns; their signs are arbitrary.
+    scalings_ : list of ndarray of shape (n_features,)
+        The variances along the principal axes of each class.
+    covariance_ : list of ndarray of shape (n_features, n_features)
+        The covariance of each class.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
 
     Examples
     --------
@@ -129,24 +138,35 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != statistics.classes.shape or (priors < 0).any():
             raise ValueError(
-                f"priors must be one number ≥ 0 for each of the {len(statistics.classes)} classes, "
+                f"priors must be {len(statistics.classes)} non-negative numbers, one for each class, "
                 f"got {priors.tolist()}."
             )
         return priors
 
     def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes (1-D), else log(p(x | C_k)·π_k) + d/2·log 2π."""
+        """Quadratic scores of rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; missing values are allowed.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The log odds of the second class for two classes, else log(p(x | C_k)·π_k) + d/2·log 2π.
+        """
         constant = 0.0 if len(self.classes_) == 2 else self.n_features_in_ * HALF_LOG_TWO_PI
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()) + constant, base=True)
 
     @property
     def means_(self) -> Array:
-        """μ_k."""
+        """Class means, (n_classes, n_features)."""
         return np.asarray(self._factor().centre)
 
     @property
     def rotations_(self) -> list[Array]:
-        """The principal axes of each class, in columns; a sign is arbitrary."""
+        """The principal axes of each class, in columns; their signs are arbitrary."""
         return list(self._factor().rotations)
 
     @property
@@ -156,14 +176,14 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     @property
     def covariance_(self) -> list[Array]:
-        """Σ_k, where `store_covariance=True`."""
+        """The covariance of each class, with `store_covariance=True`."""
         if not self.store_covariance:
-            raise AttributeError("covariance_ is there with store_covariance=True.")
+            raise AttributeError("covariance_ requires store_covariance=True.")
         return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
 
 
 class RotatedGaussian(SolvedGaussian):
-    """Gaussians beside their principal axes."""
+    """Gaussians with their principal axes."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(family, labels, active, d)

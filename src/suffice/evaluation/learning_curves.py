@@ -1,7 +1,7 @@
 """Learning curves: how good models are on new rows after 10, 20, … rows of training.
 
-Generative models reach their own, perhaps higher, error with fewer rows; discriminative ones need more rows
-and may go lower (Ng and Jordan, 2001). Where the curves cross is a matter of the table.
+Generative models approach their own, perhaps higher, error with fewer rows; discriminative models need more
+rows and may end lower (Ng and Jordan, 2001). Where the curves cross depends on the table.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from suffice.arrays import Array
+from suffice.evaluation.growing_samples import measure_split, named_models, training_sizes
 from suffice.plots.display import Display, legend_below
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
-from suffice.tables.table import is_frame, read_table
+from suffice.tables.table import read_table
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Measure = Literal["error", "log_loss"]
 MOST_APART = 20.0
-"""How many times the least value the largest may be before their axis is logarithmic."""
-SMALLEST_P = 1e-300
-"""A probability of 0 for what happened would make a mean of log-losses infinite."""
+"""The ratio of the largest to the smallest value above which their axis is logarithmic."""
 
 
 def compare(
@@ -42,35 +41,37 @@ def compare(
     test_size: float = 0.3,
     random_state: int = 0,
 ) -> LearningCurves:
-    """Fit models on growing training sets and measure them on rows they have not seen.
+    """Fit models to growing training sets and measure them on rows they have not seen.
 
-    Each repeat splits the rows anew. Its training sets grow by adding rows, all models see the same rows, and
-    the first rows hold one of each class, since no classifier can be fitted without them.
+    Each repeat splits the rows anew. All models see the same rows, each training set contains the smaller
+    ones, and the smallest has at least one row of every class, since no classifier can be fitted without.
 
     Parameters
     ----------
     models : dict of name → classifier, or sequence of classifiers
-        They are cloned; the ones passed stay as they are.
-    X, y : table and labels
-        In any container that the models take.
+        Models with `predict_proba`. They are cloned; those passed stay unchanged.
+    X : array-like or frame of shape (n_samples, n_features)
+        The rows, in any container that the models take.
+    y : array-like of shape (n_samples,)
+        The labels.
     sizes : array-like of int, optional
-        Numbers of training rows; by default nine from 2 per class to all there are, in equal ratios.
+        Numbers of training rows; by default nine in equal ratios, from 2 per class to all training rows.
     repeats : int, default=10
         The number of splits.
     test_size : float, default=0.3
-        The share of the rows that is kept for testing.
+        The share of the rows that is held out for testing.
     random_state : int, default=0
-        Of the splits.
+        The seed of the splits.
 
     Returns
     -------
     LearningCurves
+        Errors and log losses; prints as a table of mean errors.
 
     Examples
     --------
     >>> import suffice
-    >>> from suffice import compare
-    >>> from suffice import LogisticRegression
+    >>> from suffice import LogisticRegression, compare
     >>> X = [[i % 7, i % 5] for i in range(60)]
     >>> y = [i % 7 > 3 for i in range(60)]
     >>> curves = compare(
@@ -79,42 +80,49 @@ def compare(
     >>> curves.error.shape
     (2, 9, 2)
     """
-    named = _checked(dict(models) if isinstance(models, Mapping) else _named(models))
+    named = named_models(models)
+    for setting, value, least in (("repeats", repeats, 1), ("random_state", random_state, 0)):
+        if not (isinstance(value, Integral) and value >= least):
+            raise ValueError(f"{setting} must be an integer ≥ {least}, got {value!r}.")
     if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
-    if not (isinstance(repeats, Integral) and repeats >= 1):
-        raise ValueError(f"repeats must be a whole number ≥ 1, got {repeats!r}.")
-    if not (isinstance(random_state, Integral) and random_state >= 0):
-        raise ValueError(f"random_state must be a whole number ≥ 0, got {random_state!r}.")
-    labels = read_labels(y)
-    table = read_table(X)
+    labels, table = read_labels(y), read_table(X)
     if len(labels) != table.n_rows:
-        raise ValueError(f"X has {table.n_rows} rows and y has {len(labels)} labels; they must be as many.")
+        raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")
     n_test = max(1, round(test_size * len(labels)))
-    chosen = _sizes(sizes, len(np.unique(labels)), len(labels) - n_test)
-    errors = np.empty((len(named), len(chosen), repeats))
-    losses = np.empty_like(errors)
-    for repeat, seed in enumerate(np.random.SeedSequence(int(random_state)).spawn(int(repeats))):
-        order = _split(labels, n_test, np.random.default_rng(seed))
-        test_X, test_y = _rows(X, order[-n_test:]), labels[order[-n_test:]]
-        for s, size in enumerate(chosen):
-            train_X, train_y = _rows(X, order[:size]), labels[order[:size]]
-            for m, model in enumerate(named.values()):
-                fitted = clone(model).fit(train_X, train_y)
-                errors[m, s, repeat], losses[m, s, repeat] = _measured(fitted, test_X, test_y)
+    chosen = training_sizes(sizes, len(np.unique(labels)), len(labels) - n_test)
+    seeds = np.random.SeedSequence(int(random_state)).spawn(int(repeats))
+    splits = [
+        measure_split(list(named.values()), X, labels, chosen, n_test, np.random.default_rng(seed))
+        for seed in seeds
+    ]
+    errors, losses = np.stack(splits, axis=-1)
     return LearningCurves(tuple(named), chosen, errors, losses, table.container)
 
 
 @dataclass(frozen=True)
 class LearningCurves:
-    """Errors and log-losses on unseen rows; prints as a table of mean errors.
+    """Errors and log losses on unseen rows; prints as a table of mean errors.
+
+    `suffice.compare` makes one.
 
     Attributes
     ----------
     models : tuple of str
-    sizes : ndarray of shape (s,)
+        The names of the models.
+    sizes : ndarray of shape (n_sizes,)
         Numbers of training rows.
-    error, log_loss : ndarray of shape (m, s, repeats)
+    error, log_loss : ndarray of shape (n_models, n_sizes, n_repeats)
+        The share of wrong predictions, and the mean of −log p(truth).
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[i % 7, i % 5] for i in range(60)], [i % 7 > 3 for i in range(60)]
+    >>> models = {name: suffice.GaussianDiscriminant(name) for name in ("shared", "full")}
+    >>> curves = suffice.compare(models, X, y, sizes=[10, 20, 40], repeats=2)
+    >>> curves.models, curves.sizes.tolist()
+    (('shared', 'full'), [10, 20, 40])
     """
 
     models: tuple[str, ...]
@@ -124,7 +132,15 @@ class LearningCurves:
     container: Container
 
     def to_frame(self) -> Any:
-        """One line per model and size, with means and standard errors over the repeats."""
+        """Return the curves as a table.
+
+        Returns
+        -------
+        frame
+            One line per model and size: model, rows, error, error_standard_error, log_loss and
+            log_loss_standard_error, means and standard errors over the repeats. It is in the library of X
+            where X was a frame, else in pyarrow.
+        """
         fields: dict[str, Any] = {
             "model": np.repeat(np.array(self.models, dtype=object), len(self.sizes)).tolist(),
             "rows": np.tile(self.sizes, len(self.models)),
@@ -135,7 +151,20 @@ class LearningCurves:
         return self.container.frame(fields)
 
     def crossing(self, first: str, second: str, measure: Measure = "error") -> int | None:
-        """The size from which on `second` is better on average than `first`; None if it never stays so."""
+        """Find the size from which on `second` is better on average than `first`.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models.
+        measure : {"error", "log_loss"}, default="error"
+            What to compare.
+
+        Returns
+        -------
+        int or None
+            The number of training rows; None if `second` is not better at the largest size.
+        """
         values = self._values(measure).mean(axis=2)
         better = values[self._index(second)] < values[self._index(first)]
         if not better[-1]:
@@ -144,22 +173,58 @@ class LearningCurves:
         return int(self.sizes[worse[-1] + 1 if len(worse) else 0])
 
     def difference(self, first: str, second: str, measure: Measure = "error") -> tuple[Array, Array]:
-        """How much more `first` errs than `second` at each size: mean and standard error over the splits.
+        """Compute how much larger the error of `first` is than that of `second`, at each size.
 
-        Both see the same rows in a split, so this tells them apart where the curves' own bands overlap.
-        Splits share rows, so the standard error is somewhat too small.
+        Both models see the same rows in each split, so this can tell them apart even where the bands of their
+        curves overlap. Splits share rows, so the standard error is somewhat too small.
+
+        Parameters
+        ----------
+        first, second : str
+            Names of models.
+        measure : {"error", "log_loss"}, default="error"
+            What to compare.
+
+        Returns
+        -------
+        mean, standard_error : ndarray of shape (n_sizes,)
+            Over the splits.
         """
         values = self._values(measure)
         gap = values[self._index(first)] - values[self._index(second)]
         return gap.mean(axis=1), _standard_error(gap[np.newaxis])[0]
 
     def mean_and_standard_error(self, measure: Measure = "error") -> tuple[Array, Array]:
-        """Each (m, s), over the repeats."""
+        """Compute the mean and its standard error over the repeats.
+
+        Parameters
+        ----------
+        measure : {"error", "log_loss"}, default="error"
+            What to average.
+
+        Returns
+        -------
+        mean, standard_error : ndarray of shape (n_models, n_sizes)
+            Over the repeats.
+        """
         values = self._values(measure)
         return values.mean(axis=2), _standard_error(values)
 
     def plot(self, ax: Axes | None = None, measure: Measure = "error") -> LearningCurveDisplay:
-        """Draw the curves; gives the display, whose `ax_` was drawn on."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        measure : {"error", "log_loss"}, default="error"
+            What to draw.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            What was drawn.
+        """
         return LearningCurveDisplay(self).plot(ax, measure)
 
     def __repr__(self) -> str:
@@ -168,12 +233,8 @@ class LearningCurves:
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = [
-            "  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in cells
-        ]
         head = f"Error on unseen rows, mean ± standard error of {self.error.shape[2]} splits"
-        return "\n".join([head, *lines])
+        return "\n".join([head, *aligned(cells, left=0)])
 
     def _values(self, measure: Measure) -> Array:
         if measure not in ("error", "log_loss"):
@@ -188,12 +249,29 @@ class LearningCurves:
 
 @dataclass
 class LearningCurveDisplay(Display):
-    """Mean curves with bands of one standard error, on logarithmic axes where the values lie far apart.
+    """Mean curves with bands of one standard error, on a logarithmic axis where the values lie far apart.
 
     Parameters
     ----------
     curves : LearningCurves
-        What `suffice.compare` gives.
+        The result of `suffice.compare`.
+
+    Attributes
+    ----------
+    ax_ : Axes
+        What was drawn on.
+    figure_ : Figure
+        The figure of `ax_`.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> from suffice.plots import LearningCurveDisplay
+    >>> X, y = [[i % 7, i % 5] for i in range(60)], [i % 7 > 3 for i in range(60)]
+    >>> model = suffice.GaussianDiscriminant()
+    >>> display = LearningCurveDisplay.from_estimator(model, X, y, sizes=[10, 40], repeats=2)
+    >>> display.curves.models
+    ('GaussianDiscriminant',)
     """
 
     curves: LearningCurves
@@ -212,20 +290,25 @@ class LearningCurveDisplay(Display):
         measure: Measure = "error",
         ax: Axes | None = None,
     ) -> Self:
-        """Fit clones of a classifier, or of several, on growing parts of the rows, and draw the curves.
+        """Fit clones of one or more classifiers to growing training sets, and draw the curves.
 
         Parameters
         ----------
         estimator : classifier, dict of name → classifier, or sequence of classifiers
-        X, y : table and labels
+            The models to compare.
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            The labels.
         sizes, repeats, test_size, random_state
-            As `suffice.compare` takes them.
+            As in `suffice.compare`.
         measure, ax
-            As `plot` takes them.
+            As in `plot`.
 
         Returns
         -------
         LearningCurveDisplay
+            What was drawn.
         """
         curves = compare(
             [estimator] if hasattr(estimator, "fit") else estimator,
@@ -239,7 +322,20 @@ class LearningCurveDisplay(Display):
         return cls(curves).plot(ax, measure)
 
     def plot(self, ax: Axes | None = None, measure: Measure = "error") -> Self:
-        """Draw the curves of a measure; gives the display."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure by default.
+        measure : {"error", "log_loss"}, default="error"
+            What to draw.
+
+        Returns
+        -------
+        LearningCurveDisplay
+            The display itself.
+        """
         mean, spread = self.curves.mean_and_standard_error(measure)
         own, ax = ax is None, self._start(ax)
         for i, (name, look) in enumerate(zip(self.curves.models, styles(len(mean)), strict=True)):
@@ -255,78 +351,14 @@ class LearningCurveDisplay(Display):
         return self
 
     def to_frame(self) -> Any:
-        """The curves as a frame."""
+        """Return the curves as a table.
+
+        Returns
+        -------
+        frame
+            That of `LearningCurves.to_frame`.
+        """
         return self.curves.to_frame()
-
-
-def _checked(models: dict[str, Any]) -> dict[str, Any]:
-    """Classifiers by name, each of which gives log-probabilities."""
-    if not models:
-        raise ValueError("there are no models to compare.")
-    for name, model in models.items():
-        if isinstance(model, type):
-            raise TypeError(f"the model {name!r} is a class; pass an instance, {model.__name__}().")
-        if not hasattr(model, "predict_log_proba"):
-            raise TypeError(
-                f"the model {name!r} has no predict_log_proba, which the log-loss needs; for a "
-                f"{type(model).__name__}, CalibratedClassifierCV adds probabilities."
-            )
-    return models
-
-
-def _named(models: Sequence[Any]) -> dict[str, Any]:
-    """Classifiers by the names of their classes, numbered where these repeat."""
-    if hasattr(models, "fit"):
-        raise TypeError(f"models must be a dict or a list of classifiers; for one, pass [{models!r}].")
-    models = list(models)
-    names = [type(model).__name__ for model in models]
-    numbered = [
-        name if names.count(name) == 1 else f"{name} {names[: i + 1].count(name)}"
-        for i, name in enumerate(names)
-    ]
-    return dict(zip(numbered, models, strict=True))
-
-
-def _sizes(sizes: ArrayLike | None, n_classes: int, n_train: int) -> NDArray[np.intp]:
-    if sizes is None:
-        smallest = min(2 * n_classes, n_train)
-        return np.unique(np.geomspace(smallest, n_train, 9).round().astype(np.intp))
-    chosen = np.asarray(sizes)
-    if chosen.ndim != 1 or not len(chosen) or chosen.dtype.kind not in "iu":
-        raise ValueError(f"sizes must be a list of whole numbers, got {sizes!r}.")
-    if chosen.min() < n_classes or chosen.max() > n_train:
-        raise ValueError(
-            f"sizes must lie between {n_classes}, one row of each class, and {n_train}, the rows left for "
-            f"training; got {chosen.tolist()}."
-        )
-    return np.unique(chosen).astype(np.intp)
-
-
-def _split(labels: NDArray[Any], n_test: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """A random order of the rows: one of each class, the rest of the training rows, then the test rows."""
-    order = rng.permutation(len(labels))
-    first = np.sort(np.unique(labels[order], return_index=True)[1])
-    rest = np.delete(order, first)
-    if len(rest) < n_test:
-        raise ValueError(f"{len(labels)} rows are too few to keep {n_test} of them for testing.")
-    return np.concatenate([order[first], rest])
-
-
-def _rows(X: Any, positions: NDArray[np.intp]) -> Any:
-    """Some rows in the container they are in."""
-    if is_frame(X):
-        import narwhals.stable.v2 as nw
-
-        return nw.from_native(X, eager_only=True, pass_through=False)[positions].to_native()
-    return X[positions] if hasattr(X, "shape") else [X[i] for i in positions.tolist()]
-
-
-def _measured(model: Any, X: Any, y: NDArray[Any]) -> tuple[float, float]:
-    """The error and the log-loss of a fitted model."""
-    log_p = np.asarray(model.predict_log_proba(X))
-    codes = np.searchsorted(model.classes_, y)
-    loss = -np.maximum(log_p[np.arange(len(y)), codes], np.log(SMALLEST_P)).mean()
-    return float(np.mean(model.predict(X) != y)), float(loss)
 
 
 def _standard_error(values: Array) -> Array:

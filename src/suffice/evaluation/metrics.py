@@ -1,27 +1,34 @@
-"""The figures that judge predictions: scikit-learn's metrics, and NaN where a figure is undefined."""
+"""Every metric, once: of weighted rows, for one set of weights or for many at a time.
+
+A metric is a ratio of sums over rows, each row times its weight; so is the area under a ROC curve, once the
+rows are sorted by their scores. A bootstrap only draws other weights, how often each row came up, so it needs
+no formulas of its own.
+
+The definitions are those of scikit-learn, with NaN where a metric is 0/0. So is the floor of the log loss: a
+probability counts as at least the rounding error of its precision, 2e-16 in double and 1e-7 in single
+precision. A posterior is rounded by about as much, so a smaller floor would measure rounding; and a log loss
+can be compared only if everyone computes it in the same way.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    accuracy_score,
-    brier_score_loss,
-    log_loss,
-    precision_recall_fscore_support,
-    roc_auc_score,
-)
+from scipy.special import xlogy
 
 from suffice.arrays import Array
+from suffice.evaluation.answers import Answers
 
 Key = tuple[str, str | int | None]
-"""A figure and what it is of: a class by its number, an average, or all rows."""
+"""A metric and what it is of: a class by its number, an average, or all rows."""
 ROWS_AT_ONCE = 1 << 17
-"""Rows that scikit-learn is asked about at a time."""
+"""Rows whose posteriors are copied at a time."""
+CELLS_AT_ONCE = 1 << 22
+"""Weights and cells of confusion matrices that a bootstrap holds at a time."""
 CONFIDENCE_BINS = 15
 """Bins of equal width in which confidence is compared with accuracy (Guo et al. 2017)."""
 
@@ -35,60 +42,15 @@ class Average(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Truth and predictions as numbers of labels; the first of them are the classes that a row can have."""
-
-    truth: NDArray[np.intp]
-    predicted: NDArray[np.intp]
-    probability: Array | None
-    """(n, classes), where the model has posteriors."""
-    weight: Array | None
-    n_labels: int
-    n_classes: int
-
-    def take(self, rows: NDArray[np.intp] | slice) -> Answers:
-        """Some rows, as often as they are named; adjacent ones are not copied."""
-        return Answers(
-            self.truth[rows],
-            self.predicted[rows],
-            None if self.probability is None else self.probability[rows],
-            None if self.weight is None else self.weight[rows],
-            self.n_labels,
-            self.n_classes,
-        )
-
-    def shares(self) -> Array:
-        """The share of each class in the truth."""
-        counts = np.bincount(self.truth, self.weight, self.n_classes)
-        return np.asarray(counts / counts.sum())
-
-    def of_the_commonest(self) -> Answers:
-        """The best answers that look at no row: always the commonest class, and the shares as posteriors.
-
-        They differ only in the truth, so that one row of a class stands for all of them, by its weight.
-        """
-        counts = np.bincount(self.truth, self.weight, self.n_classes).astype(np.float64)
-        present = np.flatnonzero(counts)
-        return Answers(
-            present,
-            np.full(len(present), np.argmax(counts), dtype=np.intp),
-            None if self.probability is None else np.tile(self.shares(), (len(present), 1)),
-            counts[present],
-            self.n_labels,
-            self.n_classes,
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Metrics:
-    """All figures of some answers."""
+    """All metrics of a classifier on labelled rows; NaN where undefined."""
 
     accuracy: float
     """The share of rows that are right."""
     precision: Array
-    """Of the rows given a class, the share that has it."""
+    """Of the rows predicted to be of a class, the share that is."""
     recall: Array
-    """Of the rows that have a class, the share that was given it."""
+    """Of the rows of a class, the share that was predicted to be."""
     f1: Array
     """The harmonic mean of precision and recall."""
     macro: Average
@@ -96,60 +58,66 @@ class Metrics:
     micro: Average
     """All classes counted together."""
     weighted: Average
-    """The mean over the classes, by their rows."""
+    """The mean over the classes, weighted by their rows."""
     log_loss: float
     """The mean of −log p(truth)."""
     brier: float
     """The mean squared error of the posteriors, halved for two classes."""
     ece: float
-    """Expected calibration error: how far confidence is from accuracy."""
+    """The expected calibration error: how far confidence is from accuracy."""
     roc_auc: float
-    """The area under the ROC curve, the mean of each class against the rest; a class without rows has none,
-    and leaves the mean undefined."""
+    """The area under the ROC curve, averaged over each class against the rest; undefined if a class has no
+    rows."""
     roc_auc_by_class: Array
+    """The area under the ROC curve of each class against the rest."""
 
     @classmethod
     def of(cls, answers: Answers) -> Metrics:
-        """The figures of truth and predictions."""
-        # These figures are of the confusion matrix, so that one row stands for all rows of a cell.
-        counts = confusion(answers)
-        truth, predicted = np.nonzero(counts)
-        weight = counts[truth, predicted]
-        classes = np.arange(answers.n_classes)
-        precision, recall, f1, _ = precision_recall_fscore_support(
-            truth, predicted, labels=classes, zero_division=np.nan, sample_weight=weight
-        )
-        micro = precision_recall_fscore_support(
-            truth, predicted, labels=classes, average="micro", zero_division=np.nan, sample_weight=weight
-        )[:3]
-        shares = answers.shares()
-        # As in scikit-learn, a class in neither the truth nor the predictions takes no part in the averages.
-        occurs = (shares > 0) | (np.bincount(predicted, minlength=answers.n_labels)[: len(shares)] > 0)
-        by_class = np.stack([precision, recall, f1])[:, occurs]
-        curves = _roc_auc_by_class(answers)
+        """Compute every metric of some answers."""
+        measured = _measure(_Rows(answers), _own_weights(answers), _curves(answers))
+        values = {key: float(of_rows[0]) for key, of_rows in measured.items()}
+
+        def by_class(name: str) -> Array:
+            return np.array([values[name, k] for k in range(answers.n_classes)])
+
+        def average(kind: str) -> Average:
+            return Average(*(values[name, kind] for name in Average._fields))
+
         return cls(
-            accuracy=float(accuracy_score(truth, predicted, sample_weight=weight)),
-            precision=precision,
-            recall=recall,
-            f1=f1,
-            macro=Average(*by_class.mean(axis=1).tolist()),
-            micro=Average(*map(float, micro)),
-            weighted=Average(*(_weighted_mean(row, shares[occurs]) for row in by_class)),
-            log_loss=_log_loss(answers),
-            brier=_brier(answers),
-            ece=_calibration_error(answers),
-            roc_auc=float(np.mean(curves)),
-            roc_auc_by_class=curves,
+            accuracy=values["accuracy", None],
+            precision=by_class("precision"),
+            recall=by_class("recall"),
+            f1=by_class("f1"),
+            macro=average("macro"),
+            micro=average("micro"),
+            weighted=average("weighted"),
+            log_loss=values["log_loss", None],
+            brier=values["brier", None],
+            ece=values["ece", None],
+            roc_auc=values["roc_auc", None],
+            roc_auc_by_class=by_class("roc_auc"),
         )
 
     def scalars(self) -> dict[str, float]:
-        """The figures that are one number for all classes."""
+        """Return the metrics that are one number for all classes.
+
+        Returns
+        -------
+        dict of str → float
+            By name: accuracy, log_loss, brier, ece and roc_auc.
+        """
         return {
             one.name: value for one in fields(Metrics) if isinstance(value := getattr(self, one.name), float)
         }
 
     def by_class(self) -> dict[str, Array]:
-        """The figures that are one number for each class."""
+        """Return the metrics that are one number for each class.
+
+        Returns
+        -------
+        dict of str → ndarray of shape (n_classes,)
+            By name: precision, recall, f1 and roc_auc.
+        """
         return {
             "precision": self.precision,
             "recall": self.recall,
@@ -158,11 +126,23 @@ class Metrics:
         }
 
     def averages(self) -> dict[str, Average]:
-        """Averages over the classes, by kind."""
+        """Return the averages over the classes.
+
+        Returns
+        -------
+        dict of str → Average
+            By kind: macro, micro and weighted.
+        """
         return {"macro": self.macro, "micro": self.micro, "weighted": self.weighted}
 
     def flat(self) -> dict[Key, float]:
-        """Every figure by its name and what it is of."""
+        """Return every metric in one dictionary.
+
+        Returns
+        -------
+        dict
+            By name and class number, name of an average or, for all rows, None.
+        """
         named: dict[Key, float] = {}
         named.update({(name, None): value for name, value in self.scalars().items()})
         for name, values in self.by_class().items():
@@ -174,76 +154,162 @@ class Metrics:
 
 def confusion(answers: Answers) -> NDArray[np.float64 | np.int64]:
     """Rows (or their weight) by truth (rows of the matrix) and prediction (columns)."""
-    # Counted here, since scikit-learn's own warns where there is a single label.
-    pairs, k = answers.truth * answers.n_labels + answers.predicted, answers.n_labels
-    return np.bincount(pairs, answers.weight, k * k).reshape(k, k)
+    k = answers.n_labels
+    return np.bincount(_pairs(answers), answers.weight, k * k).reshape(k, k)
 
 
-def _weighted_mean(values: Array, shares: Array) -> float:
-    some = shares > 0
-    return float(np.sum(values[some] * shares[some]) / np.sum(shares[some]))
+def error_and_log_loss(answers: Answers) -> tuple[float, float]:
+    """The share of rows that are wrong, and the log loss."""
+    wrong = (answers.truth != answers.predicted).astype(np.float64)
+    weights = _own_weights(answers)
+    return float(_means(wrong, weights)[0]), float(_means(_log_losses(answers), weights)[0])
 
 
-def _log_loss(answers: Answers) -> float:
-    """−log p of the truth; as in scikit-learn, p is at least the rounding of its precision, 2e-16."""
-    labels = np.arange(answers.n_classes)
-    return _mean_over_rows(
-        answers, lambda some: log_loss(some.truth, some.probability, labels=labels, sample_weight=some.weight)
-    )
-
-
-def _brier(answers: Answers) -> float:
-    """The mean squared distance of the posteriors from the truth, halved for two classes."""
-    two, labels = answers.n_classes == 2, np.arange(answers.n_classes)
-
-    def score(some: Answers) -> float:
-        return float(
-            brier_score_loss(
-                some.truth,
-                some.probability[:, 1] if two and some.probability is not None else some.probability,
-                labels=labels,
-                sample_weight=some.weight,
-                scale_by_half=two,
-                **({"pos_label": 1} if two else {}),
-            )
-        )
-
-    return _mean_over_rows(answers, score)
-
-
-def _mean_over_rows(answers: Answers, score: Callable[[Answers], float]) -> float:
-    """A mean over rows, in runs of them: scikit-learn holds several copies of the posteriors."""
-    if answers.probability is None or answers.n_classes < 2:
-        return float("nan")
+def bootstrap_metrics(answers: Answers, times: int, rng: np.random.Generator) -> dict[Key, Array]:
+    """Every metric of rows drawn with replacement, so many times; NaN where it is undefined in a draw."""
+    rows, curves = _Rows(answers), list(_curves(answers))
     n = len(answers.truth)
-    runs = [answers.take(slice(start, start + ROWS_AT_ONCE)) for start in range(0, n, ROWS_AT_ONCE)]
-    sizes = [len(run.truth) if run.weight is None else float(run.weight.sum()) for run in runs]
-    return float(np.average([score(run) for run in runs], weights=sizes))
+    step = max(1, CELLS_AT_ONCE // max(n, answers.n_labels**2))
+    parts = []
+    for start in range(0, times, step):
+        drawn = rng.integers(n, size=(min(step, times - start), n))
+        counts = np.stack([np.bincount(some, minlength=n) for some in drawn])
+        parts.append(_measure(rows, counts * _own_weights(answers), curves))
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-def _calibration_error(answers: Answers) -> float:
-    """Expected calibration error: mean distance of confidence from accuracy, in bins of confidence."""
-    if answers.probability is None:
-        return float("nan")
-    at, gap = gaps_of_rows(answers.probability, answers.truth)
-    weight = np.ones(len(gap)) if answers.weight is None else answers.weight
-    return float(np.abs(np.bincount(at, weight * gap, CONFIDENCE_BINS)).sum() / weight.sum())
+class _Rows:
+    """What each row adds to the metrics, whatever its weight."""
+
+    def __init__(self, answers: Answers) -> None:
+        self.n_labels, self.n_classes = answers.n_labels, answers.n_classes
+        self.pairs = _pairs(answers)
+        self.log_losses = _log_losses(answers)
+        self.squares = _squares(answers)
+        self.bins, self.gaps = _gaps(answers)
 
 
-def gaps_of_rows(probability: Array, truth: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+@dataclass(frozen=True)
+class _Curve:
+    """The rows in the order of their scores for one class, those of equal scores in one group."""
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    positive: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, scores: Array, positive: NDArray[np.bool_]) -> _Curve:
+        """Sort the rows."""
+        order = np.argsort(scores, kind="stable")
+        starts = np.flatnonzero(np.diff(scores[order], prepend=np.nan) != 0)
+        return cls(order, starts, positive[order])
+
+    def areas(self, weights: Array) -> Array:
+        """The chance that a row of the class scores above one that is not; ties count half."""
+        ordered = weights[:, self.order]
+        hits = np.add.reduceat(ordered * self.positive, self.starts, axis=1)
+        others = np.add.reduceat(ordered * ~self.positive, self.starts, axis=1)
+        below = np.cumsum(others, axis=1) - 0.5 * others
+        return _ratio(np.sum(hits * below, axis=1), hits.sum(axis=1) * others.sum(axis=1))
+
+
+def _measure(rows: _Rows, weights: Array, curves: Iterable[_Curve]) -> dict[Key, Array]:
+    """Every metric for each set of weights, (sets, n)."""
+    k, classes, total = rows.n_labels, rows.n_classes, weights.sum(axis=1)
+    matrices = _sums_by(rows.pairs, weights, k * k).reshape(-1, k, k)
+    right = np.diagonal(matrices, axis1=1, axis2=2)
+    areas = np.full((len(weights), classes), np.nan)
+    for j, curve in enumerate(curves):
+        areas[:, j] = curve.areas(weights)
+    gaps = _sums_by(rows.bins, weights * rows.gaps, CONFIDENCE_BINS)
+    named: dict[Key, Array] = {
+        ("accuracy", None): right.sum(axis=1) / total,
+        ("log_loss", None): _means(rows.log_losses, weights),
+        ("brier", None): _means(rows.squares, weights),
+        ("ece", None): np.abs(gaps).sum(axis=1) / total,
+        ("roc_auc", None): areas.mean(axis=1),
+    }
+    hits = right[:, :classes]
+    truth, given = matrices.sum(axis=2)[:, :classes], matrices.sum(axis=1)[:, :classes]
+    ratios = {"precision": (hits, given), "recall": (hits, truth), "f1": (2.0 * hits, given + truth)}
+    by_class = {name: _ratio(part, whole) for name, (part, whole) in ratios.items()}
+    for name, values in [*by_class.items(), ("roc_auc", areas)]:
+        named |= {(name, j): values[:, j] for j in range(classes)}
+    for name, (part, whole) in ratios.items():
+        # As in scikit-learn, a class in neither the truth nor the predictions takes no part in the averages.
+        named[name, "macro"] = _mean_over_classes(by_class[name], (truth + given > 0).astype(np.float64))
+        named[name, "micro"] = _ratio(part.sum(axis=1), whole.sum(axis=1))
+        named[name, "weighted"] = _mean_over_classes(by_class[name], truth)
+    return named
+
+
+def _own_weights(answers: Answers) -> Array:
+    """The weights of the rows as one set."""
+    return np.ones((1, len(answers.truth))) if answers.weight is None else answers.weight[np.newaxis]
+
+
+def _pairs(answers: Answers) -> NDArray[np.intp]:
+    """The cell of the confusion matrix that each row is in."""
+    return answers.truth * answers.n_labels + answers.predicted
+
+
+def _log_losses(answers: Answers) -> Array:
+    """−log p of each row's class."""
+    p = answers.probability
+    if p is None or answers.n_classes < 2:
+        return np.full(len(answers.truth), np.nan)
+    least = np.finfo(p.dtype).eps
+    of_truth = np.clip(p[np.arange(len(p)), answers.truth], least, 1.0 - least)
+    return np.asarray(-xlogy(p.dtype.type(1.0), of_truth))  # scikit-learn's logarithm, to the last bit
+
+
+def _squares(answers: Answers) -> Array:
+    """The squared distance of each row's posteriors from its class, halved for two classes."""
+    n, p = len(answers.truth), answers.probability
+    squares = np.full(n, np.nan)
+    if p is None or answers.n_classes < 2:
+        return squares
+    for start in range(0, n, ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        away = p[some].astype(np.float64)
+        away[np.arange(len(away)), answers.truth[some]] -= 1.0
+        squares[some] = np.einsum("ij,ij->i", away, away)
+    return squares * 0.5 if answers.n_classes == 2 else squares
+
+
+def _gaps(answers: Answers) -> tuple[NDArray[np.intp], Array]:
     """The bin of each row's confidence, and whether the row is right less that confidence."""
-    confidence = probability.max(axis=1)
-    at = np.clip(np.ceil(confidence * CONFIDENCE_BINS).astype(np.intp) - 1, 0, CONFIDENCE_BINS - 1)
-    return at, np.asarray((probability.argmax(axis=1) == truth) - confidence)
+    p = answers.probability
+    if p is None:
+        return np.zeros(len(answers.truth), dtype=np.intp), np.full(len(answers.truth), np.nan)
+    confidence = p.max(axis=1)
+    bins = np.clip(np.ceil(confidence * CONFIDENCE_BINS).astype(np.intp) - 1, 0, CONFIDENCE_BINS - 1)
+    return bins, np.asarray((p.argmax(axis=1) == answers.truth) - confidence)
 
 
-def _roc_auc_by_class(answers: Answers) -> Array:
-    """The area under the curve of each class against the rest."""
-    areas = np.full(answers.n_classes, np.nan)
-    if answers.probability is None:
-        return areas
-    for k in range(answers.n_classes):
-        positive = answers.truth == k
-        if positive.any() and not positive.all():
-            areas[k] = roc_auc_score(positive, answers.probability[:, k], sample_weight=answers.weight)
-    return areas
+def _curves(answers: Answers) -> Iterator[_Curve]:
+    """The ROC curve of each class against the rest, one at a time: each is as long as the rows."""
+    if answers.probability is not None:
+        for j in range(answers.n_classes):
+            yield _Curve.of(answers.probability[:, j], answers.truth == j)
+
+
+def _sums_by(codes: NDArray[np.intp], weights: Array, size: int) -> Array:
+    """The weight of each code, for each set of weights."""
+    return np.stack([np.bincount(codes, some, size) for some in weights])
+
+
+def _means(values: Array, weights: Array) -> Array:
+    """The mean over the rows for each set of weights, in the precision of the values."""
+    weights = weights.astype(values.dtype, copy=False)
+    return np.asarray(np.sum(weights * values, axis=1) / weights.sum(axis=1))
+
+
+def _mean_over_classes(values: Array, weight: Array) -> Array:
+    """The mean over the classes; those without weight take no part."""
+    return np.asarray(np.sum(np.where(weight > 0, values, 0.0) * weight, axis=1) / weight.sum(axis=1))
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """NaN, undefined, where there is nothing to share."""
+    return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0))

@@ -80,6 +80,11 @@ def multinomial_weights(
     )
 
 
+def counts_elsewhere(counts: Array, everywhere: NDArray[Any]) -> Array:
+    """The counts of all the other classes together: what complement naive Bayes learns from."""
+    return np.asarray(np.maximum(everywhere - counts, 0.0))
+
+
 def log_gain(entries: SparseSums, alpha: float) -> Array:
     """Log (N_j + α)/α: what the counts of each entry add to the log θ of a column without any."""
     gain = entries.total / alpha

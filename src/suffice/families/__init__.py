@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from suffice.families.base import DispersedFamily, Family
+from suffice.families.base import Family
 from suffice.families.bernoulli import Bernoulli
 from suffice.families.beta import Beta
 from suffice.families.binomial import Binomial
 from suffice.families.categorical import Categorical
+from suffice.families.dispersed import DispersedFamily
 from suffice.families.exponential import Exponential
 from suffice.families.gamma import Gamma
 from suffice.families.geometric import Geometric

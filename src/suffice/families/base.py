@@ -29,13 +29,29 @@ NO_UNIT = np.zeros((), dtype=np.int32)
 class Family:
     """A distribution of one column, in exponential-family form.
 
+    In the methods, `natural` is λ and `mean` is E[u(x)], both of shape (m, ...): m statistics first, then any
+    axes, such as classes × columns. `origin` is the origin c of u(x), which broadcasts to (...); None stands
+    for `default_origin`. `weight` is Σ w, and `noise` the rounding error of `mean`.
+
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         Smoothing, in pseudo-observations; applied when solving, never stored in statistics.
-    unseen : {"ignore", "smooth", "error"}
-        What a value outside the support means at predict: a missing cell, an event of small
-        probability, or an error.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Attributes
+    ----------
+    name, n_statistics
+        The name in schemas and files; the dimension m of u(x) and λ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from suffice.families import Poisson
+    >>> natural = Poisson().natural_from_mean(np.array([1.0]), origin=np.array(0.0))
+    >>> Poisson().log_density([0.0, 1.0], natural)
+    array([-1., -1.])
     """
 
     alpha: float = field(default=1.0, kw_only=True)
@@ -53,7 +69,7 @@ class Family:
     """Whether h(x) differs from 1."""
     discrete: ClassVar[bool] = False
     factor: ClassVar[str] = "columns"
-    """Which kind of sums hold this family's statistics (a key of `suffice.factors.KINDS`)."""
+    """The kind of factor that sums and solves this family (a key of `suffice.factors.KINDS`)."""
     solve_settings: ClassVar[frozenset[str]] = frozenset({"alpha", "unseen", "dispersion", "ddof"})
     """Arguments that matter when solving, not when summing."""
     conventional_degree: ClassVar[dict[str, int]] = {}
@@ -62,8 +78,8 @@ class Family:
     """Whether the columns given together are one distribution, observed or missing as a whole."""
     support_name: ClassVar[str] = "finite numbers"
     point_masses: ClassVar[bool] = False
-    """Whether the family's closure holds point masses (Poisson of mean 0): they are kept as limits,
-    other boundary solves are regularised."""
+    """Whether the limits of the family include point masses (Poisson of mean 0), which are kept; solutions on
+    the boundary of other families are regularised."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha >= 0):
@@ -91,7 +107,7 @@ class Family:
 
     @property
     def has_steps(self) -> bool:
-        """Whether p(x) takes separate values only."""
+        """Whether p(x) is constant between jumps, as that of counts and histograms."""
         return self.discrete
 
     @property
@@ -102,55 +118,160 @@ class Family:
     # --- the primitives of a family -------------------------------------------------------------
 
     def support(self, x: Array) -> NDArray[np.bool_]:
-        """Where x lies in the support."""
+        """Tell which values lie in the support.
+
+        Parameters
+        ----------
+        x : ndarray
+
+        Returns
+        -------
+        ndarray of bool, shaped as x
+        """
         return np.isfinite(x)
 
     def log_base_measure(self, x: Array) -> Array:
-        """Log h(x)."""
+        """Compute log h(x).
+
+        Parameters
+        ----------
+        x : ndarray
+
+        Returns
+        -------
+        ndarray, shaped as x
+        """
         return np.zeros_like(x)
 
     def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        """A(λ) for u(x) about the origin."""
+        """Compute A(λ) for u(x) about the origin.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
         raise NotImplementedError
 
     def mean_from_natural(self, natural: Array, origin: Array) -> Array:
-        """E[u(x)] = ∇A(λ)."""
+        """Compute E[u(x)] = ∇A(λ).
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+
+        Returns
+        -------
+        ndarray of shape (m, ...)
+        """
         raise NotImplementedError
 
     def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        """The λ whose E[u(x)] is `mean`: maximum likelihood."""
+        """Find the λ whose E[u(x)] is `mean`: maximum likelihood.
+
+        Parameters
+        ----------
+        mean, origin : ndarray
+
+        Returns
+        -------
+        ndarray of shape (m, ...)
+        """
         raise NotImplementedError
 
     def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
-        """The parameters people know, by name."""
+        """Name the parameters people know.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+
+        Returns
+        -------
+        dict of str to ndarray of shape (...)
+        """
         raise NotImplementedError
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """One draw for each entry of the parameters."""
+        """Draw one value for each entry of the parameters.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
         raise NotImplementedError
 
     # --- what solving from statistics needs -----------------------------------------------------
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
-        """Where `mean` lies within `noise` of the boundary of the mean space, so that no λ has it."""
+        """Tell where `mean` lies within `noise` of the boundary of the mean space, so that no λ has it.
+
+        Parameters
+        ----------
+        mean, origin, noise : ndarray
+
+        Returns
+        -------
+        ndarray of bool of shape (...)
+        """
         low, high = self.mean_bounds()
         return np.asarray((mean[0] <= low) | (mean[0] >= high))
 
     def outside(self, mean: Array, origin: Array, noise: Array | float) -> NDArray[np.bool_]:
-        """Where `mean` lies outside the mean space by more than `noise`: no data could give it."""
+        """Tell where `mean` lies outside the mean space by more than `noise`, so that no data could give it.
+
+        Parameters
+        ----------
+        mean, origin, noise : ndarray
+
+        Returns
+        -------
+        ndarray of bool of shape (...)
+        """
         low, high = self.mean_bounds()
         return np.asarray((mean[0] < low - noise) | (mean[0] > high + noise))
 
     def mean_bounds(self) -> tuple[float, float]:
-        """Between what the mean of the first statistic lies."""
+        """Bound the mean of the first statistic, from below and above.
+
+        Returns
+        -------
+        tuple of float
+        """
         return -np.inf, np.inf
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
-        """Where to centre the scores of a class whose statistics about `origin` have this mean."""
+        """Choose the origin for the scores of a class whose statistics have this mean.
+
+        Parameters
+        ----------
+        mean, origin : ndarray
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
         return np.asarray(origin + mean[0])
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-observations with the column's pooled mean statistic."""
+        """Add alpha pseudo-observations with `pooled`, the mean statistics of the whole column.
+
+        Parameters
+        ----------
+        mean, weight, pooled : ndarray
+
+        Returns
+        -------
+        ndarray of shape (m, ...)
+        """
         total = weight + self.alpha
         own = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
         added = np.divide(self.alpha, total, out=np.ones_like(total), where=total > 0)
@@ -166,16 +287,36 @@ class Family:
     def statistics(
         self, x: Array, origin: Array | float | None = None, exponent: NDArray[np.int32] = NO_UNIT
     ) -> Array:
-        """u(x) about the origin, statistics on the leading axis."""
-        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
-        values = np.asarray(x, dtype=np.float64)
+        """Compute u(x) about the origin, x and x² in units of 2^exponent.
+
+        Parameters
+        ----------
+        x : ndarray
+        origin, exponent : ndarray, optional
+
+        Returns
+        -------
+        ndarray of shape (m, ...)
+        """
+        values, centre = np.asarray(x, dtype=np.float64), self._centre(origin)
         return np.stack([evaluate(name, values, centre, exponent) for name in self.functions])
 
+    def _centre(self, origin: Array | float | None) -> Array:
+        return np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        """Log p(x | λ), −inf outside the support."""
-        x = np.asarray(x, dtype=np.float64)
-        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
-        inside = self.support(x)
+        """Compute log p(x | λ), −inf outside the support.
+
+        Parameters
+        ----------
+        x, natural : ndarray
+        origin : ndarray, optional
+
+        Returns
+        -------
+        ndarray
+        """
+        x, centre = np.asarray(x, dtype=np.float64), self._centre(origin)
         with np.errstate(divide="ignore", invalid="ignore"):
             u = self.statistics(x, centre)
             # One axis of statistics in front, and x broadcast against what is behind it.
@@ -183,32 +324,71 @@ class Family:
             density = (
                 self.log_base_measure(x) + np.sum(natural * u, axis=0) - self.log_normalizer(natural, centre)
             )
-        return np.where(inside, density, -np.inf)
+        return np.where(self.support(x), density, -np.inf)
 
     def kl(self, p: Array, q: Array, origin: Array | float | None = None) -> Array:
-        """Kullback–Leibler divergence KL(p ‖ q) between two members, by their natural parameters."""
-        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        """Compute the Kullback–Leibler divergence KL(p ‖ q) between two members of the family.
+
+        Parameters
+        ----------
+        p, q : ndarray
+        origin : ndarray, optional
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        centre = self._centre(origin)
         gap = self.log_normalizer(q, centre) - self.log_normalizer(p, centre)
         mean = self.mean_from_natural(p, centre)
         with np.errstate(invalid="ignore"):
-            # What never happens under p says nothing, however impossible it is.
+            # A statistic that is always 0 under p adds nothing, even where q makes it impossible.
             return np.asarray(gap - np.sum(np.where(mean == 0.0, 0.0, (q - p) * mean), axis=0))
 
     def bhattacharyya(self, p: Array, q: Array, origin: Array | float | None = None) -> Array:
-        """Bhattacharyya distance −log ∫√(p·q) = ½A(p) + ½A(q) − A(½p + ½q) between two members."""
-        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        """Compute the Bhattacharyya distance −log ∫√(p·q) = ½A(p) + ½A(q) − A(½p + ½q).
+
+        Parameters
+        ----------
+        p, q : ndarray
+        origin : ndarray, optional
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        centre = self._centre(origin)
         ends = 0.5 * (self.log_normalizer(p, centre) + self.log_normalizer(q, centre))
         return np.asarray(ends - self.log_normalizer(0.5 * (p + q), centre))
 
     def entropy(self, natural: Array, origin: Array | float | None = None) -> Array:
-        """−E[log p(x)], in nats."""
-        centre = np.asarray(self.default_origin if origin is None else origin, dtype=np.float64)
+        """Compute the entropy −E[log p(x)] in nats.
+
+        Parameters
+        ----------
+        natural : ndarray of shape (m, ...)
+        origin : ndarray, optional
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
+        centre = self._centre(origin)
         expected = np.sum(natural * self.mean_from_natural(natural, centre), axis=0)
-        base = self.mean_log_base_measure(natural, centre)
-        return np.asarray(self.log_normalizer(natural, centre) - expected - base)
+        whole = self.log_normalizer(natural, centre)
+        return np.asarray(whole - expected - self.mean_log_base_measure(natural, centre))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
-        """E[log h(x)]: zero where h ≡ 1, a sum over the support for counts."""
+        """Compute E[log h(x)]: 0 where h = 1, a sum over the support for counts.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+
+        Returns
+        -------
+        ndarray of shape (...)
+        """
         shape = np.shape(natural)[1:]
         if not self.has_base_measure:
             return np.zeros(shape)
@@ -227,61 +407,44 @@ class Family:
         return np.asarray(np.sum(p * flat, axis=0) / np.sum(p, axis=0))
 
     def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array | None:
-        """Log ∫ (h(x)·exp(λᵀu(x)))^a dx, a between 0 and 1; None where there is no formula."""
+        """Compute log ∫ (h(x)·exp(λᵀu(x)))^a dx for a power a from 0 to 1, or None without a formula.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+        power : float
+
+        Returns
+        -------
+        ndarray of shape (...) or None
+        """
         return None if self.has_base_measure else self.log_normalizer(power * natural, origin)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
-        """Counts below and above which the probability is negligible, for sums over the support."""
+        """Bound the counts of non-negligible probability from below and above, for sums over the support.
+
+        Parameters
+        ----------
+        natural, origin : ndarray
+
+        Returns
+        -------
+        tuple of ndarray of shape (...)
+        """
         mean = self.mean_from_natural(natural, origin)[0]
         return np.zeros_like(mean), mean + 60.0 * np.sqrt(mean * (1.0 + mean)) + 100.0
 
     def settings(self) -> dict[str, Any]:
-        """The constructor's arguments, by name."""
+        """Collect the constructor's arguments.
+
+        Returns
+        -------
+        dict of str to object
+        """
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     @property
     def summed(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
-        """What the sums depend on: statistics of families that agree in this add, and serve either."""
+        """The name and the settings that the sums depend on; families that agree in them share statistics."""
         kept = [(name, value) for name, value in self.settings().items() if name not in self.solve_settings]
         return self.name, tuple(kept)
-
-
-@dataclass(frozen=True, repr=False)
-class DispersedFamily(Family):
-    """A family with a location and a dispersion, which the classes may share.
-
-    Parameters
-    ----------
-    dispersion : {"free", "shared"}
-        Whether each class has its own dispersion, or all classes one.
-    """
-
-    dispersion: Literal["free", "shared"] = "free"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.dispersion not in ("free", "shared"):
-            raise ValueError(
-                f"{self.name}: dispersion must be 'free' or 'shared', got {self.dispersion!r}; "
-                f"alpha and unseen are keywords: {self.name}(alpha=...)."
-            )
-
-    def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
-        """The statistic whose average over all rows is the shared dispersion."""
-        raise NotImplementedError
-
-    def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:
-        """The mean statistics with the same location and another dispersion."""
-        raise NotImplementedError
-
-    def smoothed_weight(self, weight: Array) -> Array:
-        """How much a class counts in the shared dispersion."""
-        return weight + self.alpha
-
-    def shared(self, mean: Array, weight: Array, origin: Array) -> Array:
-        """Mean statistics of all classes (leading class axis) with their average dispersion."""
-        counts = self.smoothed_weight(weight)
-        total = counts.sum(axis=0)
-        average = np.sum(counts * self.dispersion_from_mean(mean, origin), axis=0)
-        average = np.divide(average, total, out=np.zeros_like(total), where=total > 0)
-        return self.mean_with_dispersion(mean, origin, np.broadcast_to(average, weight.shape))

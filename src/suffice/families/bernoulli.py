@@ -20,8 +20,18 @@ class Bernoulli(Family):
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         Pseudo-observations of each outcome: (n₁ + α)/(n + 2α), Laplace's +1/+2 by default.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Bernoulli
+    >>> model = BayesClassifier(families=Bernoulli())
+    >>> model.fit([[0], [0], [0], [1]], ["a", "a", "b", "b"]).parameters_
+    {0: {'probability': array([0.25, 0.5 ])}}
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)

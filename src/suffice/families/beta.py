@@ -27,7 +27,23 @@ _LARGEST = float(np.nextafter(1.0, 0.0))
 
 @dataclass(frozen=True, repr=False)
 class Beta(Family):
-    """p(x) = xᵃ⁻¹(1 − x)ᵇ⁻¹/B(a, b): u = (log(x/c), log((1 − x)/(1 − c))), λ = (a, b), h = 1/x(1 − x)."""
+    """p(x) = xᵃ⁻¹(1 − x)ᵇ⁻¹/B(a, b): u = (log(x/c), log((1 − x)/(1 − c))), λ = (a, b), h = 1/x(1 − x).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Beta
+    >>> model = BayesClassifier(families=Beta())
+    >>> model.fit([[0.1], [0.2], [0.7], [0.9]], ["a", "a", "b", "b"]).predict([[0.3]])
+    array(['a'], dtype=object)
+    """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("log", "log1m")
     default_origin: ClassVar[float] = 0.5
@@ -93,7 +109,7 @@ class Beta(Family):
         return {"a": natural[0], "b": natural[1]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws that round to 0 or 1 are given as the nearest number between them."""
+        """Draw values; those that round to 0 or 1 become the nearest number between them."""
         return np.asarray(np.clip(rng.beta(natural[0], natural[1]), _SMALLEST, _LARGEST))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:

@@ -24,6 +24,18 @@ class Binomial(Family):
     ----------
     n : int
         The number of trials, known and the same for all rows.
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Binomial
+    >>> model = BayesClassifier(families=Binomial(10, alpha=0))
+    >>> model.fit([[1], [3], [6], [8]], ["a", "a", "b", "b"]).parameters_
+    {0: {'probability': array([0.2, 0.7])}}
     """
 
     n: int

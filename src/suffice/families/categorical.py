@@ -17,14 +17,22 @@ from suffice.families.shares import Shares
 class Categorical(Shares):
     """p(x = l) = p_l: u = the indicator of each of the L levels, λ_l = log p_l, A = log Σ e^λ.
 
-    The levels are those seen in the data, whatever the class; they grow as data come.
+    The levels are those seen in the data, in any class; new data may add levels.
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         Pseudo-observations of each level: (n_l + α)/(n + αL), Laplace's +1/+L by default.
-    unseen : {"ignore", "smooth", "error"}
-        A level never seen: a missing cell, an (L+1)-th level of count 0, or an error.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a level never seen in training means: a missing cell, an (L+1)-th level of count 0, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Categorical
+    >>> model = BayesClassifier(families=Categorical())
+    >>> model.fit([["red"], ["red"], ["red"], ["blue"]], ["a", "a", "b", "b"]).predict([["blue"]])
+    array(['b'], dtype=object)
     """
 
     factor: ClassVar[str] = "levels"
@@ -45,7 +53,7 @@ class Categorical(Shares):
         return np.asarray(np.sum(draws >= cumulative[:-1], axis=0).astype(np.float64))
 
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        """Log p of level numbers x (−inf for a number that is no level)."""
+        """Log p of level numbers x (−inf for a number that is not a level)."""
         codes = np.asarray(x)
         inside = (codes >= 0) & (codes < natural.shape[0]) & (codes == np.floor(codes))
         rows = np.where(inside, codes, 0).astype(np.intp)

@@ -15,7 +15,23 @@ from suffice.families.elementary import FunctionName
 
 @dataclass(frozen=True, repr=False)
 class Exponential(Family):
-    """p(x) = β e^−βx: u = x, λ = −β, A = −log β."""
+    """p(x) = β e^−βx: u = x, λ = −β, A = −log β.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Exponential
+    >>> model = BayesClassifier(families=Exponential(alpha=0))
+    >>> model.fit([[1.0], [3.0], [7.0], [9.0]], ["a", "a", "b", "b"]).parameters_
+    {0: {'rate': array([0.5  , 0.125])}}
+    """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
     scaled: ClassVar[bool] = True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.base import DispersedFamily
+from suffice.families.dispersed import DispersedFamily
 from suffice.families.elementary import FunctionName, log_shift
 from suffice.families.special import (
     log_minus_digamma,
@@ -26,7 +26,24 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 class Gamma(DispersedFamily):
     """p(x) = βᵃ xᵃ⁻¹ e^−βx / Γ(a): u = (x − c, log(x/c)), λ = (−β, a), h = 1/x.
 
-    With `dispersion="shared"` all classes have one shape a, and each its own mean a/β.
+    With `dispersion="shared"` all classes have one shape a, and each class has its own mean a/β.
+
+    Parameters
+    ----------
+    dispersion : {"free", "shared"}, default="free"
+        Whether each class has its own shape a, or all classes share one.
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Gamma
+    >>> model = BayesClassifier(families=Gamma())
+    >>> model.fit([[1.0], [2.0], [4.0], [9.0]], ["a", "a", "b", "b"]).predict([[5.0]])
+    array(['b'], dtype=object)
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x", "log")
@@ -72,7 +89,7 @@ class Gamma(DispersedFamily):
         return {"shape": natural[1], "rate": -natural[0]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws below the smallest positive number are given as that number."""
+        """Draw values; those that underflow become the smallest positive number."""
         return np.asarray(np.maximum(rng.gamma(natural[1], -1.0 / natural[0]), np.finfo(np.float64).tiny))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:

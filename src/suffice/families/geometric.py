@@ -18,7 +18,22 @@ from suffice.families.special import log1mexp
 class Geometric(Family):
     """p(x) = (1 − π)ˣ π: u = x, λ = log(1 − π), A = −log(1 − e^λ).
 
-    x counts the failures before the first success, so it starts at 0 (SciPy's starts at 1).
+    x counts the failures before the first success, so it starts at 0 (in SciPy it starts at 1).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Geometric
+    >>> model = BayesClassifier(families=Geometric(alpha=0))
+    >>> model.fit([[0], [2], [6], [8]], ["a", "a", "b", "b"]).parameters_
+    {0: {'probability': array([0.5  , 0.125])}}
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)

@@ -24,12 +24,20 @@ class Histogram(Categorical):
 
     Parameters
     ----------
-    bins : int
-        The most bins there may be; the number used lies between half of it and all of it.
-    alpha : float
+    bins : int, default=32
+        The largest number of bins; the number used is between half of it and all of it.
+    alpha : float, default=1.0
         Pseudo-observations of each bin.
-    unseen : {"ignore", "smooth", "error"}
-        What a value outside all bins means at predict.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside all bins means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Histogram
+    >>> model = BayesClassifier(families=Histogram(bins=4))
+    >>> model.fit([[0.5], [1.5], [2.5], [3.5]], ["a", "a", "b", "b"]).predict([[1.2]])
+    array(['a'], dtype=object)
     """
 
     bins: int = 32

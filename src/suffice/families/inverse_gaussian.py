@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.base import DispersedFamily
+from suffice.families.dispersed import DispersedFamily
 from suffice.families.elementary import FunctionName
 from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO, log_scaled_bessel_k, scaled_exp1
 
@@ -20,7 +20,24 @@ _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 class InverseGaussian(DispersedFamily):
     """p(x) = (s/2πx³)^½ exp(−s(x − μ)²/2μ²x): u = (x − c, c/x − 1), λ = (−s/2μ², −s/2c), h = x^−3/2.
 
-    With `dispersion="shared"` all classes have one shape s, and each its own mean μ.
+    With `dispersion="shared"` all classes have one shape s, and each class has its own mean μ.
+
+    Parameters
+    ----------
+    dispersion : {"free", "shared"}, default="free"
+        Whether each class has its own shape s, or all classes share one.
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import InverseGaussian
+    >>> model = BayesClassifier(families=InverseGaussian())
+    >>> model.fit([[1.0], [2.0], [4.0], [8.0]], ["a", "a", "b", "b"]).predict([[5.0]])
+    array(['b'], dtype=object)
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x", "reciprocal")

@@ -19,14 +19,22 @@ class Multinomial(Shares):
     """p(x) = n!/Πx_j! · Πθ_jˣʲ over d columns: u = x, λ_j = log θ_j, A = n·log Σ e^λ, n = Σx_j.
 
     The columns on the leading axis are one block of counts: a row is n draws from one categorical
-    distribution, so λ and E[u] are per draw, and A is per draw too.
+    distribution, so λ, E[u] and A are per draw.
 
     Parameters
     ----------
-    alpha : float
+    alpha : float, default=1.0
         Pseudo-counts of each column: (N_j + α)/(N + αd).
-    unseen : {"ignore", "error"}
+    unseen : {"ignore", "error"}, default="ignore"
         What a negative count means at predict: the whole block is missing, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Multinomial
+    >>> model = BayesClassifier(families=Multinomial())
+    >>> model.fit([[3, 1], [2, 0], [0, 2], [1, 4]], ["a", "a", "b", "b"]).predict([[1, 0]])
+    array(['a'], dtype=object)
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
@@ -38,7 +46,7 @@ class Multinomial(Shares):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unseen == "smooth":
-            raise ValueError("Multinomial: unseen must be 'ignore' or 'error'; its columns are all known.")
+            raise ValueError("Multinomial: unseen must be 'ignore' or 'error'; all its columns are known.")
 
     def support(self, x: Array) -> NDArray[np.bool_]:
         return (x >= 0) & np.isfinite(x)

@@ -31,17 +31,31 @@ class MultivariateNormal(Family):
 
     Parameters
     ----------
-    covariance : str or groups of labels
-        "full" (each class its own Σ), "shared" (one Σ), "diagonal", "shared_diagonal", "isotropic",
-        "shared_isotropic" (Σ = λI), or groups of labels that share one Σ: [["C1", "C2"], ["C3"]].
-    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ)
-        Shrink the correlations of each Σ toward 0: by a fixed share, by Ledoit and Wolf's or the OAS
-        estimate, or as in Friedman's regularised discriminant analysis.
-    missing : {"em", "pairwise"}
-        With gaps: maximum likelihood by EM from sums per pattern of gaps, or pairwise sums.
-    ddof : float
+    covariance : str or groups of labels, default="full"
+        "full" (a Σ for each class), "shared" (one Σ), "diagonal", "shared_diagonal", "isotropic" (Σ = λI),
+        "shared_isotropic", or groups of labels that share one Σ: [["C1", "C2"], ["C3"]].
+    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
+        Shrink the correlations of each Σ toward 0: by a fixed amount, by the Ledoit–Wolf or OAS estimate, or
+        as in Friedman's regularised discriminant analysis.
+    missing : {"em", "pairwise"}, default="em"
+        How gaps are handled: maximum likelihood by EM, or sums over pairs of columns.
+    ddof : float, default=0.0
         0 for maximum likelihood (1/n), 1 for the unbiased covariance; per class, so K·ddof when shared.
-        Where that leaves no rows, 0 is taken, and `regularized_` says so.
+        If that leaves no rows, 0 is used, and `regularized_` says so.
+    alpha : float, default=0.0
+        Without effect: `shrinkage` regularises the covariance.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        Without effect: every finite number is in the support.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import MultivariateNormal
+    >>> model = BayesClassifier(families=MultivariateNormal("shared"))
+    >>> model.fit([[1.0, 2.0], [2.0, 1.0], [5.0, 7.0], [7.0, 6.0]], ["a", "a", "b", "b"])
+    BayesClassifier(families=MultivariateNormal(covariance='shared'))
+    >>> model.predict([[2.0, 2.0]])
+    array(['a'], dtype=object)
     """
 
     covariance: Any = "full"

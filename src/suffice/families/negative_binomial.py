@@ -23,8 +23,20 @@ class NegativeBinomial(Family):
 
     Parameters
     ----------
-    r : float
+    r : float, default=1.0
         The number of successes, known and not fitted; any number > 0.
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import NegativeBinomial
+    >>> model = BayesClassifier(families=NegativeBinomial(r=2))
+    >>> model.fit([[0], [2], [6], [8]], ["a", "a", "b", "b"]).predict([[5]])
+    array(['b'], dtype=object)
     """
 
     r: float = 1.0

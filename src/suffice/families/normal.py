@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.base import DispersedFamily
+from suffice.families.dispersed import DispersedFamily
 from suffice.families.elementary import FunctionName
 from suffice.families.special import HALF_LOG_TWO_PI
 
@@ -23,12 +23,22 @@ class Normal(DispersedFamily):
 
     Parameters
     ----------
-    dispersion : {"free", "shared"}
-        Whether each class has its own σ², or all classes one.
-    ddof : float
+    dispersion : {"free", "shared"}, default="free"
+        Whether each class has its own σ², or all classes share one.
+    ddof : float, default=0.0
         0 for maximum likelihood (1/n), 1 for the unbiased variance; per class, so K·ddof when shared.
-    alpha : float
-        Pseudo-observations at the column's total variance, about the class mean.
+    alpha : float, default=1.0
+        Pseudo-observations at the variance of the whole column, about the class mean.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        Without effect: every finite number is in the support.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Normal
+    >>> model = BayesClassifier(families=Normal(alpha=0))
+    >>> model.fit([[1.0], [3.0], [7.0], [9.0]], ["a", "a", "b", "b"]).parameters_
+    {0: {'mean': array([2., 8.]), 'variance': array([1., 1.])}}
     """
 
     ddof: float = field(default=0.0, kw_only=True)
@@ -104,7 +114,26 @@ class Normal(DispersedFamily):
 class LogNormal(Normal):
     """Log x is Normal: p(x) = (1/x)·(2πσ²)^−½ exp(−(log x − μ)²/2σ²), u = (log x, log² x).
 
-    The parameters are Normal's, on log x; about an origin, log x stands for log(x/c).
+    The parameters are those of Normal, on log x; about an origin, log x stands for log(x/c).
+
+    Parameters
+    ----------
+    dispersion : {"free", "shared"}, default="free"
+        Whether each class has its own σ², or all classes share one.
+    ddof : float, default=0.0
+        0 for maximum likelihood (1/n), 1 for the unbiased variance of log x.
+    alpha : float, default=1.0
+        Pseudo-observations at the variance of log x in the whole column, about the class mean.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import LogNormal
+    >>> model = BayesClassifier(families=LogNormal())
+    >>> model.fit([[1.0], [10.0], [100.0], [1000.0]], ["a", "a", "b", "b"]).predict([[4.0]])
+    array(['a'], dtype=object)
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("log", "log2")
@@ -123,7 +152,7 @@ class LogNormal(Normal):
         return super().conventional(natural, np.log(origin))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draws below the smallest positive number are given as that number."""
+        """Draw values; those that underflow become the smallest positive number."""
         return np.maximum(np.exp(super().sample(natural, origin, rng)), np.finfo(np.float64).tiny)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:

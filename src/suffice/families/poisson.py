@@ -16,7 +16,23 @@ from suffice.families.elementary import FunctionName
 
 @dataclass(frozen=True, repr=False)
 class Poisson(Family):
-    """p(x) = μˣ e^−μ / x!: u = x, λ = log μ, A = μ, h = 1/x!."""
+    """p(x) = μˣ e^−μ / x!: u = x, λ = log μ, A = μ, h = 1/x!.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        What a value outside the support means at predict: a missing cell, a rare event, or an error.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Poisson
+    >>> model = BayesClassifier(families=Poisson(alpha=0))
+    >>> model.fit([[0], [2], [6], [8]], ["a", "a", "b", "b"]).parameters_
+    {0: {'mean': array([1., 7.])}}
+    """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
     has_base_measure: ClassVar[bool] = True

@@ -1,4 +1,4 @@
-"""Shares of several outcomes, of which each draw gives one."""
+"""Several outcomes with shares p_j, of which each draw is one."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def newton_in_log(
 ) -> Array:
     """Solve residual(a) = 0 for positive a by Newton steps in log a, each at most a factor e⁴.
 
-    `residual_and_slope` gives the residual and its derivative with respect to log a.
+    `residual_and_slope` returns the residual and its derivative with respect to log a.
     The error after a step is about its square, so the last step may be as large as `tolerance`.
     Raises SolveError when some entry has not converged after `max_steps`.
     """

@@ -22,6 +22,21 @@ class VonMises(Family):
     """p(x) = exp(κ·cos(x − μ))/2πI₀(κ): u = (cos(x − c) − 1, sin(x − c)), λ = κ(cos(μ − c), sin(μ − c)).
 
     x is an angle in radians, anywhere on the line; the density is that of one full turn.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Pseudo-observations with the mean statistics of the whole column, added to each class.
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
+        Without effect: every finite number is an angle.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import VonMises
+    >>> model = BayesClassifier(families=VonMises())
+    >>> model.fit([[0.1], [6.2], [3.0], [3.2]], ["a", "a", "b", "b"]).predict([[-0.2]])
+    array(['a'], dtype=object)
     """
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("cos", "sin")

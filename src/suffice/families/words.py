@@ -26,27 +26,35 @@ class Words(Multinomial):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement"}
-        What a document is made of: counts of words, the presence and absence of each word, or counts
-        judged by the words of all the other classes (which is no density).
-    alpha : float
+    event : {"multinomial", "bernoulli", "complement"}, default="multinomial"
+        What a document is: counts of words, the presence and absence of each word, or counts scored by
+        the words of all other classes (complement naive Bayes, which is not a density).
+    alpha : float, default=1.0
         Pseudo-counts of each word: (N_w + α)/(N + αV); for presence (n_w + α)/(n + 2α).
-    unseen : {"ignore", "smooth", "error"}
+    unseen : {"ignore", "smooth", "error"}, default="ignore"
         Words never seen in training: left out, one shared probability α/(N + α(V + 1)), or an error.
-    tf : {"count", "log", "binary"}
-        What a count is worth: itself, log(1 + count), or 1.
-    length : None or "l2"
-        Divide the counts of a document by their Euclidean length.
-    idf : bool
-        Weigh each word by log(documents / documents with the word).
-    weight_norm : bool
-        Divide the weights of each class by the sum of their sizes.
-    min_count : int
-        The documents a word must occur in to count as a word; a document of weight w is w documents.
-    max_vocabulary : int or None
-        The most words, those in most documents first.
+    tf : {"count", "log", "binary"}, default="count"
+        How a count enters: as it is, as log(1 + count), or as 1.
+    length : None or "l2", default=None
+        With "l2", divide the counts of a document by their Euclidean length.
+    idf : bool, default=False
+        Weight each word by log(documents / documents with the word).
+    weight_norm : bool, default=False
+        Divide the weights of each class by the sum of their absolute values.
+    min_count : int, default=1
+        The fewest documents a word must occur in; a document of weight w counts as w documents.
+    max_vocabulary : int or None, default=None
+        The largest number of words; words in more documents are kept first.
     ngram_range, analyzer, lowercase, stop_words, strip_html, tokenizer
-        How a document becomes words, as in scikit-learn's CountVectorizer.
+        How a document is split into words, as in scikit-learn's CountVectorizer.
+
+    Examples
+    --------
+    >>> from suffice import BayesClassifier
+    >>> from suffice.families import Words
+    >>> model = BayesClassifier(families={0: Words()})
+    >>> model.fit([["good fun"], ["good"], ["bad"], ["bad fun"]], [1, 1, 0, 0]).predict([["good day"]])
+    array([1])
     """
 
     event: Event = "multinomial"
@@ -88,9 +96,13 @@ class Words(Multinomial):
         if self.max_vocabulary is not None:
             self._check_size("max_vocabulary", self.max_vocabulary)
         if (self.event == "complement" or self.weight_norm) and self.alpha == 0:
-            raise ValueError("Words: event='complement' and weight_norm need alpha > 0; 1e-10 is nearly 0.")
+            raise ValueError(
+                "Words: event='complement' and weight_norm need alpha > 0; use a small value such as 1e-10."
+            )
         if self.event == "bernoulli" and (self.idf or self.weight_norm):
-            raise ValueError("Words: idf and weight_norm weigh counts; event='bernoulli' has none.")
+            raise ValueError(
+                "Words: idf and weight_norm apply to counts, which event='bernoulli' does not use."
+            )
         if isinstance(self.stop_words, Iterable) and not isinstance(self.stop_words, str):
             object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words), key=str)))
         if isinstance(self.ngram_range, list):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,8 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.cells import level_counts
 
 Cells = NDArray[Any]
+CELLS_PER_ENTRY = 8
+"""Sums of all columns are made up to so many for each entry; beyond, only of those that are held."""
 
 
 def count_levels(
@@ -112,6 +113,7 @@ def sum_counts(
     out_columns: NDArray[np.int32],
     out_total: Array,
     out_support: NDArray[np.integer[Any]],
+    out_present: Array,
     held: Counts,
     weight: Array,
     n_rows: Counts,
@@ -120,31 +122,42 @@ def sum_counts(
     """Sum the sparse rows of a run of classes, first ≤ k < last; a row with a gap adds nothing.
 
     The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
-    Σw·x and the number of rows with x > 0 are written from places[k] on, and how many there are to held[k];
-    Σw, the number of rows and Σw·log n!/Πx! are added to those of the class.
+    Σw·x, the number of rows with x > 0 and Σw·[x > 0] are written from places[k] on, and how many there are
+    to held[k]; Σw, the number of rows and Σw·log n!/Πx! are added to those of the class. An empty
+    `out_present` asks for no Σw·[x > 0], an empty `base` for no sums over rows.
     """
-    rows = order[ends[first] : ends[last]]
-    own = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
-    counts = csr_array((x.astype(np.float64), columns, starts), shape=(len(weights), n_columns))[rows]
-    whole = ~np.isnan(counts.sum(axis=1))
-    counts, rows, own = counts[whole], rows[whole], own[whole]
-    at = own, np.arange(len(rows))
-    members = csr_array((weights[rows], at), shape=(last - first, len(rows)))
-    rows_of = csr_array((np.ones(len(rows), np.int64), at), shape=members.shape)
-    present = csr_array(((counts.data > 0).astype(np.int64), counts.indices, counts.indptr), counts.shape)
-    support, total = (rows_of @ present).tocsr(), (members @ counts).tocsr()
-    support.eliminate_zeros()
-    support.sort_indices()
-    for k, (begin, end) in enumerate(pairwise(support.indptr.tolist())):
-        mine = support.indices[begin:end]
-        to = slice(places[first + k], places[first + k] + end - begin)
-        out_columns[to], out_support[to] = mine, support.data[begin:end]
-        out_total[to] = total[[k]].toarray()[0, mine]
-        held[first + k] = end - begin
-    terms = csr_array((gammaln(counts.data + 1.0), counts.indices, counts.indptr), counts.shape)
-    weight[first:last] += members.sum(axis=1)
-    n_rows[first:last] += rows_of.sum(axis=1)
-    base[first:last] += members @ (gammaln(counts.sum(axis=1) + 1.0) - terms.sum(axis=1))
+    rows, n_own = order[ends[first] : ends[last]], last - first
+    own = np.repeat(np.arange(n_own), np.diff(ends[first : last + 1]))
+    lengths = np.diff(starts)[rows]
+    of_row = np.repeat(np.arange(len(rows)), lengths)
+    entries = np.repeat(starts[rows] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(of_row))
+    counts, w = x[entries].astype(np.float64), weights[rows]
+    draws = np.bincount(of_row, counts, len(rows))
+    whole = ~np.isnan(draws)
+    if not whole.all():
+        kept = whole[of_row]
+        of_row, entries, counts = of_row[kept], entries[kept], counts[kept]
+    cells, n_cells = own[of_row] * n_columns + columns[entries], n_own * n_columns
+    if n_cells > CELLS_PER_ENTRY * len(cells):
+        distinct, cells = np.unique(cells, return_inverse=True)
+    else:
+        distinct = np.arange(n_cells)
+    support = np.bincount(cells, counts > 0, len(distinct))
+    there = np.flatnonzero(support)
+    own_held, columns_held = np.divmod(distinct[there], max(n_columns, 1))
+    n_held = np.bincount(own_held, minlength=n_own)
+    held[first:last] = n_held
+    to = np.repeat(places[first:last] - (np.cumsum(n_held) - n_held), n_held) + np.arange(len(there))
+    out_columns[to], out_support[to] = columns_held, support[there]
+    out_total[to] = np.bincount(cells, w[of_row] * counts, len(distinct))[there]
+    if len(out_present):
+        out_present[to] = np.bincount(cells, w[of_row] * (counts > 0), len(distinct))[there]
+    if len(base):
+        terms = np.bincount(of_row, gammaln(counts + 1.0), len(rows))[whole]
+        own, w, draws = own[whole], w[whole], draws[whole]
+        weight[first:last] += np.bincount(own, w, n_own)
+        n_rows[first:last] += np.bincount(own, minlength=n_own)
+        base[first:last] += np.bincount(own, w * (gammaln(draws + 1.0) - terms), n_own)
 
 
 def sum_dense_counts(

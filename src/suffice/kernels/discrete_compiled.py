@@ -142,10 +142,16 @@ def _log_factorial(x: float) -> float:
 
 @inlined
 def _add_row(
-    columns: NDArray[Any], x: Cells, w: float, total: Array, support: Counts, touched: NDArray[np.bool_]
+    columns: NDArray[Any],
+    x: Cells,
+    w: float,
+    total: Array,
+    support: Counts,
+    present: Array,
+    touched: NDArray[np.bool_],
 ) -> float:
-    """Add the entries of a row, unless it has a gap, and give log n!/Πx!, NaN for a gap."""
-    length, parts = 0.0, 0.0
+    """Add the entries of a row, unless it has a gap, and return their sum, NaN for a gap."""
+    length = 0.0
     for entry in range(len(x)):
         length += x[entry]
     if np.isnan(length):
@@ -155,7 +161,17 @@ def _add_row(
         total[column] += w * value
         support[column] += value > 0
         touched[column // STRIP] = True
-        parts += _log_factorial(value)
+        if len(present):
+            present[column] += w * (value > 0)
+    return length
+
+
+@inlined
+def _log_base(x: Cells, length: float) -> float:
+    """Log n!/Πx!."""
+    parts = 0.0
+    for entry in range(len(x)):
+        parts += _log_factorial(np.float64(x[entry]))
     return _log_factorial(length) - parts
 
 
@@ -174,6 +190,7 @@ def sum_counts(
     out_columns: NDArray[np.int32],
     out_total: Array,
     out_support: NDArray[np.integer[Any]],
+    out_present: Array,
     held: Counts,
     weight: Array,
     n_rows: Counts,
@@ -182,19 +199,21 @@ def sum_counts(
     """Sum the sparse rows of a run of classes, first ≤ k < last; a row with a gap adds nothing.
 
     The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
-    Σw·x and the number of rows with x > 0 are written from places[k] on, and how many there are to held[k];
-    Σw, the number of rows and Σw·log n!/Πx! are added to those of the class.
+    Σw·x, the number of rows with x > 0 and Σw·[x > 0] are written from places[k] on, and how many there are
+    to held[k]; Σw, the number of rows and Σw·log n!/Πx! are added to those of the class. An empty
+    `out_present` asks for no Σw·[x > 0], an empty `base` for no sums over rows.
     """
     total, support = np.zeros(n_columns), np.zeros(n_columns, np.int64)
+    present = np.zeros(n_columns if len(out_present) else 0)
     touched, found = np.zeros(n_columns // STRIP + 1, np.bool_), np.empty(n_columns + 1, np.int32)
     for k in range(first, last):
         for i in order[ends[k] : ends[k + 1]]:
             mine = slice(starts[i], starts[i + 1])
-            log_base = _add_row(columns[mine], x[mine], weights[i], total, support, touched)
-            if not np.isnan(log_base):
+            length = _add_row(columns[mine], x[mine], weights[i], total, support, present, touched)
+            if len(base) and not np.isnan(length):
                 weight[k] += weights[i]
                 n_rows[k] += 1
-                base[k] += weights[i] * log_base
+                base[k] += weights[i] * _log_base(x[mine], length)
         n_held = 0
         for strip in range(len(touched)):
             if touched[strip]:
@@ -206,6 +225,8 @@ def sum_counts(
             at, column = places[k] + e, found[e]
             out_columns[at], out_total[at], out_support[at] = column, total[column], support[column]
             total[column], support[column] = 0.0, 0
+            if len(present):
+                out_present[at], present[column] = present[column], 0.0
         held[k] = n_held
 
 

@@ -17,6 +17,7 @@ from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
+from suffice.tables.wording import aligned
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
@@ -240,11 +241,8 @@ class Explanation:
                 odds = float(np.log(posterior[a]) - np.log(posterior[b]))
         if not np.isnan(odds):
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
-        widths = [max(len(entry[i]) for entry in entries) for i in range(2)]
         lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
-        lines += [
-            f"  {name:<{widths[0]}}  {value:>{widths[1]}}  {gain:+8.3f}" for name, value, gain in entries
-        ]
+        lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -365,9 +363,8 @@ class ColumnEvidence:
     def __repr__(self) -> str:
         weight, distance = self.weight, self._mean(self.bhattacharyya)
         order = np.argsort(-weight, kind="stable")[:MOST_LINES]
-        width = max([6, *(len(str(self.columns[j])) for j in order)])
-        lines = [f"{'column':<{width}}  nats for the truth  Bhattacharyya"]
-        lines += [f"{self.columns[j]!s:<{width}}  {weight[j]:18.4g}  {distance[j]:13.4g}" for j in order]
+        rows = [(str(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
+        lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
         if len(self.columns) > MOST_LINES:
             lines.append(f"… and {len(self.columns) - MOST_LINES} weaker columns")
         return "\n".join(lines)

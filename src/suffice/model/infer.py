@@ -6,7 +6,6 @@ sufficient statistics, and the lowest BIC decides.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -30,6 +29,7 @@ from suffice.families import (
 from suffice.model.schema import Column, Schema
 from suffice.tables.columns import LevelCells, array_column
 from suffice.tables.table import Levels, Table
+from suffice.tables.wording import did_you_mean
 
 FamilySpec = Family | str | None
 Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
@@ -116,8 +116,8 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
                     raise ValueError(
                         f"{name} needs a parameter: write {name}(…) instead of {spec!r}."
                     ) from None
-    near = difflib.get_close_matches(str(spec).lower(), map(str.lower, FAMILIES), n=1)
-    hint = f" did you mean {near[0]!r}? Otherwise" if near else ""
+    near = did_you_mean(spec, map(str.lower, FAMILIES))
+    hint = f" {near} Otherwise" if near else ""
     raise ValueError(
         f"{spec!r} is not a family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."
     )

@@ -19,6 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
+from suffice.tables.wording import aligned
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -42,7 +43,7 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
         unknown = [label for label in named if label not in known]
         if missing or unknown:
             raise ValueError(
-                f"priors must list every class once: missing {missing}, unknown {unknown}; "
+                f"priors must name every class once: missing {missing}, unknown {unknown}; "
                 f"the classes are {classes.tolist()}."
             )
         priors = [named[label] for label in classes.tolist()]
@@ -50,7 +51,7 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
     if values.shape != (len(classes),):
         raise ValueError(f"priors has shape {values.shape}, but there are {len(classes)} classes.")
     if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError(f"priors must be finite and not negative, got {values.tolist()}.")
+        raise ValueError(f"priors must be finite and non-negative, got {values.tolist()}.")
     if abs(values.sum() - 1.0) > 1e-8:
         raise ValueError(f"priors must sum to 1, but sum to {values.sum():.10g}.")
     return values
@@ -68,7 +69,7 @@ def as_reals(values: Any, name: str) -> Array:
 
 
 def _by_label(priors: Any, n_classes: int) -> dict[Any, float] | None:
-    """The priors of a dict, or of a pandas Series with named rows, by label."""
+    """The priors of a dict by label, or of a pandas Series unless it has the default index."""
     if not hasattr(priors, "items"):
         return None
     named = dict(priors.items())
@@ -82,34 +83,38 @@ def are_estimated(priors: Priors) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PriorShift:
-    """Class priors re-estimated from unlabelled rows, and a test of whether they changed; prints as a table.
+    """Priors estimated from rows without labels, and a test of whether they have shifted; prints as a table.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
-        The class labels.
+        The labels.
     before : ndarray of shape (n_classes,)
         The priors of the model.
     priors : ndarray of shape (n_classes,)
-        The maximum likelihood priors of the new rows.
+        The maximum-likelihood priors of the new rows.
     n_rows : int
         The number of new rows.
     n_iterations : int
         The number of EM steps.
     statistic : float
-        Twice the gain in log likelihood over the priors of the model.
+        The likelihood-ratio statistic: twice the gain in log likelihood over the priors before.
     degrees_of_freedom : int
-        The number of possible classes minus one.
+        The number of classes whose prior was above 0, less one.
     p_value : float
-        The probability of a gain at least this large if the priors had not changed (likelihood ratio test).
+        The probability of a statistic at least this large if the priors have not shifted, by χ².
 
     Examples
     --------
     >>> import suffice
-    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["a", "a", "b", "b"]
-    >>> model = suffice.BayesClassifier().fit(X, y).adapt_priors([[0.1], [0.3], [0.2]])
-    >>> model.prior_shift_.priors.round(2)
-    array([1., 0.])
+    >>> from suffice.families import Normal
+    >>> model = suffice.BayesClassifier(Normal()).fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
+    >>> model.adapt_priors([[0.5], [9.0], [9.5], [10.5]]).prior_shift_
+    Priors of 4 rows, after 6 iterations
+    class  before     now
+    0      0.5000  0.2485
+    1      0.5000  0.7515
+    likelihood ratio against no shift: χ²(1) = 1.046, p = 0.306
     """
 
     classes: NDArray[Any]
@@ -121,42 +126,38 @@ class PriorShift:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """The number of possible classes minus one."""
+        """The number of classes whose prior was above 0, less one."""
         return int(np.sum(self.before > 0)) - 1
 
     @property
     def p_value(self) -> float:
-        """The probability of a gain at least this large if the priors had not changed."""
+        """The probability of a statistic at least this large if the priors have not shifted."""
         freedom = self.degrees_of_freedom
         return float(special.chdtrc(freedom, self.statistic)) if freedom else 1.0
 
     def _to_fields(self) -> dict[str, Any]:
-        """The same, as a file holds it; the classes are those of the model."""
+        """The fields that a file holds; the classes are saved with the model."""
         names = ("before", "priors", "n_rows", "n_iterations", "statistic")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
     def _from_fields(cls, fields: Fields, classes: NDArray[Any]) -> Self:
-        """The same from its state."""
+        """Read and check the fields of a file."""
         before, priors = (fields.array(name, np.float64, classes.shape) for name in ("before", "priors"))
         for name, given in (("before", before), ("priors", priors)):
             if (given < 0).any() or not np.isclose(given.sum(), 1.0):
-                raise fields.error(name, "must be priors: not negative, with sum 1.")
+                raise fields.error(name, "must be priors: non-negative numbers that sum to 1.")
         n_rows, n_iterations = (fields.integer(name, 0, 1 << 53) for name in ("n_rows", "n_iterations"))
         statistic = fields.number("statistic")
         if not 0.0 <= statistic < np.inf:
-            raise fields.error("statistic", "must be finite and not negative.")
+            raise fields.error("statistic", "must be finite and non-negative.")
         return cls(classes, before, priors, n_rows, n_iterations, statistic)
 
     def __repr__(self) -> str:
-        names = [str(label) for label in self.classes.tolist()]
-        width = max(len("class"), *map(len, names))
-        lines = [
-            f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations",
-            f"{'class':<{width}}  before     now",
-        ]
-        pairs = zip(names, self.before, self.priors, strict=True)
-        lines += [f"{name:<{width}}  {old:6.4f}  {new:6.4f}" for name, old, new in pairs]
+        pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
+        rows = [(str(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
+        lines = [f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations"]
+        lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"
         return "\n".join([*lines, f"likelihood ratio against no shift: {test}"])
 
@@ -168,7 +169,7 @@ def estimate_shift(log_posterior: Array, before: Array, classes: NDArray[Any]) -
     possible = before > 0
     # p(x | C_k)/p(x) under the old priors, up to a factor of the row; a class ruled out stays so.
     log_ratio = log_posterior[:, possible] - np.log(before[possible])
-    log_ratio[np.isneginf(log_ratio).all(axis=1)] = 0.0  # says nothing about the classes that are possible
+    log_ratio[np.isneginf(log_ratio).all(axis=1)] = 0.0  # it is no evidence about the possible classes
     highest = log_ratio.max(axis=1)
     ratio = np.exp(log_ratio - highest[:, np.newaxis])
     estimated, n_iterations = _expectation_maximisation(ratio, before[possible])
@@ -192,7 +193,7 @@ def _log_likelihood(ratio: Array, priors: Array) -> float:
 def _expectation_maximisation(ratio: Array, priors: Array) -> tuple[Array, int]:
     """EM in pairs of steps, extrapolated where that raises the likelihood.
 
-    The likelihood has one maximum, so unlike over gaps every extrapolation may be as long as it likes.
+    The likelihood has one maximum, so the length of an extrapolation needs no limit.
     """
 
     def gradient(q: Array) -> Array:

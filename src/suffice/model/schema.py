@@ -16,6 +16,7 @@ from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.table import Table
+from suffice.tables.wording import aligned
 
 
 class Column(NamedTuple):
@@ -409,10 +410,8 @@ class Schema:
     def __repr__(self) -> str:
         rows = [("column", "family", "why"), *self._rows()]
         shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
-        widths = [max(len(row[i]) for row in shown) for i in range(2)]
-        lines = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in shown]
-        rule = f"{'─' * widths[0]}  {'─' * widths[1]}  {'─' * max(len(row[2]) for row in shown)}"
-        return "\n".join([lines[0], rule, *lines[1:]])
+        rule = ["─" * max(map(len, column)) for column in zip(*shown, strict=True)]
+        return "\n".join(aligned([shown[0], rule, *shown[1:]], left=3))
 
     def _repr_html_(self) -> str:
         body = "".join(

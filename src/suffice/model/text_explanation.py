@@ -17,6 +17,7 @@ from suffice.factors.words.language import Language
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
+from suffice.tables.wording import aligned
 from suffice.text import Documents, count, place_terms, words_end
 
 if TYPE_CHECKING:
@@ -256,10 +257,8 @@ class TextExplanation:
             entries.append(("(absent or unknown words)", left))
         if not np.isnan(odds):
             entries.append(("log odds", odds))
-        entries = [(printable(word), value) for word, value in entries]
-        width = max(len(word) for word, _ in entries)
         head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
-        lines = [f"  {word:<{width}}  {value:+8.3f}" for word, value in entries]
+        lines = aligned([(printable(word), f"{value:+8.3f}") for word, value in entries], indent="  ")
         if ruled_out:
             lines.append("  alpha = 0 rules both out; these are the odds in the limit of no smoothing")
             if np.isnan(odds):

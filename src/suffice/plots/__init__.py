@@ -1,7 +1,7 @@
-"""Pictures, by scikit-learn's Display contract; they need the extra `plot` (matplotlib).
+"""Displays in the style of scikit-learn; they need matplotlib (`pip install suffice[plot]`).
 
-`from_estimator` and `from_predictions` draw at once and give the display, with `.ax_`, `.figure_` and its
-data (`to_frame`). `.plot(ax=None)` draws a display that was made of a result, or any display again.
+`from_estimator` and `from_predictions` draw at once and return the display, which has `.ax_`, `.figure_` and
+its data (`to_frame`). `.plot(ax=None)` draws a display made from a result, or draws any display again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HOMES = {
     "PosteriorDisplay": "suffice.plots.posterior",
     "ReliabilityDisplay": "suffice.plots.reliability",
 }
-"""The displays of other rooms are named, not imported, so that this room knows nothing of those above it."""
+"""Displays that live elsewhere are named, not imported, so that this package depends on nothing above it."""
 __getattr__ = names_of(__name__, _HOMES)
 
 

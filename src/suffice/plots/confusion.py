@@ -1,4 +1,4 @@
-"""ConfusionDisplay: how often each class was taken for each other."""
+"""ConfusionDisplay: how often each class was predicted as each other."""
 
 from __future__ import annotations
 
@@ -30,23 +30,30 @@ if TYPE_CHECKING:
 Normalize = Literal["true", "pred", "all"]
 WHAT = {"true": "share of the true class", "pred": "share of the predicted class", "all": "share of all rows"}
 MOST_ZEROS = 10
-"""Classes up to which cells without rows are written."""
+"""Up to this many classes, zeros are written too."""
 SMALLEST_NUMBERS, LARGEST_NUMBERS = 4.5, 10.0
-"""Points; where cells are too small for numbers, the colours speak alone."""
+"""In points; cells too small for the smallest numbers have colours only."""
 BESIDE = 0.5
-"""Inches beside the matrix that are not names: the label of the axis and the edge of the page."""
+"""Inches beside the matrix that names do not take: the label of the axis and the edge of the page."""
 
 
 @dataclass
 class ConfusionDisplay(Display):
-    """A confusion matrix: truth in rows, prediction in columns, coloured by the share of the row.
+    """A confusion matrix: true classes in rows, predicted classes in columns, coloured by share of the row.
 
     Parameters
     ----------
-    confusion : array-like of shape (k, k)
-        Counts, or weights, with the truth in rows.
-    labels : sequence of length k
+    confusion : array-like of shape (n_classes, n_classes)
+        Counts or sums of weights, with true classes in rows.
+    labels : sequence of length n_classes
         The classes, in the order of the matrix.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -65,7 +72,7 @@ class ConfusionDisplay(Display):
         self.labels = list(self.labels)
         k = len(self.labels)
         if self.confusion.shape != (k, k):
-            raise ValueError(f"{k} labels need a {k} × {k} matrix, got one of shape {self.confusion.shape}.")
+            raise ValueError(f"{k} labels need a {k} × {k} matrix, got shape {self.confusion.shape}.")
 
     @classmethod
     def from_predictions(
@@ -78,21 +85,27 @@ class ConfusionDisplay(Display):
         normalize: Normalize | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Count true and predicted labels and draw them.
+        """Draw the confusion matrix of true and predicted labels.
 
         Parameters
         ----------
-        y_true, y_pred : array-like of shape (n,)
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_pred : array-like of shape (n_samples,)
+            Predicted labels.
         labels : sequence, optional
-            Orders the classes and may leave some out; all, sorted, unless given.
-        sample_weight : array-like of shape (n,), optional
-            Weight k counts as the row k times.
-        normalize, ax
-            As `plot` takes them.
+            The classes to draw, in this order; by default all of them, sorted.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k counts as k rows.
+        normalize : {"true", "pred", "all"}, optional
+            Write shares instead of counts, as in `plot`.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
         ConfusionDisplay
+            The display, already drawn.
         """
         from sklearn.metrics import confusion_matrix
         from sklearn.utils.multiclass import unique_labels
@@ -113,7 +126,24 @@ class ConfusionDisplay(Display):
         normalize: Normalize | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Predict X with a fitted classifier, compare with y and draw; the options of `from_predictions`."""
+        """Draw the confusion matrix of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Any classifier with `predict`.
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        labels, sample_weight, normalize, ax
+            As in `from_predictions`.
+
+        Returns
+        -------
+        ConfusionDisplay
+            The display, already drawn.
+        """
         return cls.from_predictions(
             y,
             estimator.predict(X),
@@ -124,19 +154,20 @@ class ConfusionDisplay(Display):
         )
 
     def plot(self, ax: Axes | None = None, *, normalize: Normalize | None = None) -> Self:
-        """Draw it.
+        """Draw the matrix.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Those of a new figure unless given.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
         normalize : {"true", "pred", "all"}, optional
-            Write shares of the row, of the column or of all instead of counts. The colours are shares of the
-            row either way, so that a rare class is seen. Nothing is written into cells too small for it.
+            Write shares of the row, of the column or of the total instead of counts. The colours always show
+            shares of the row, so that rare classes are visible. Cells too small for numbers stay empty.
 
         Returns
         -------
         ConfusionDisplay
+            The display itself.
         """
         counts = np.asarray(self.confusion)
         shown = self.shares(normalize) if normalize is not None else counts
@@ -168,7 +199,18 @@ class ConfusionDisplay(Display):
         return self
 
     def shares(self, normalize: Normalize) -> Array:
-        """The matrix as shares; NaN, undefined, where there is nothing to share."""
+        """Return the matrix as shares.
+
+        Parameters
+        ----------
+        normalize : {"true", "pred", "all"}
+            Shares of the row, of the column or of the total.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_classes)
+            The shares; NaN where the total is zero.
+        """
         counts = np.asarray(self.confusion)
         if normalize not in WHAT:
             raise ValueError(f"normalize must be 'true', 'pred', 'all' or None, got {normalize!r}.")
@@ -177,7 +219,13 @@ class ConfusionDisplay(Display):
         return np.asarray(np.divide(counts, total, out=np.full_like(counts, np.nan), where=total > 0))
 
     def to_frame(self) -> Any:
-        """One line per pair of labels: true, predicted, rows."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            A pyarrow Table with one line per pair of classes: true, predicted, rows.
+        """
         names = [str(label) for label in self.labels]
         k = len(names)
         return make_frame(
@@ -190,7 +238,7 @@ class ConfusionDisplay(Display):
 
 
 def _side(ax: Axes, names: Sequence[str]) -> float:
-    """How long the sides of the matrix will be, in inches, beside names as small as its rows ask for."""
+    """The length of the sides of the matrix in inches, next to names that fit its rows."""
     width, height = room_in_inches(ax)
     size = points("medium")
     side = 0.0
@@ -202,18 +250,18 @@ def _side(ax: Axes, names: Sequence[str]) -> float:
 
 
 def _number_size(written: Iterable[str], cell: float) -> float:
-    """The letters with which the longest number fits into a cell, in points."""
+    """The font size in points at which the longest number fits into a cell."""
     longest = max((width_in_inches(text, 1.0) for text in written), default=0.0)
     return 0.85 * cell / max(longest, 1.0 / 72.0, 0.85 * cell / LARGEST_NUMBERS)
 
 
 def _written(value: float, *, whole: bool) -> str:
-    """A count as it is, a share with two digits; undefined shares are a dash."""
+    """A count unchanged, a share with two digits, and a dash for an undefined share."""
     if np.isnan(value):
         return "–"
     return f"{value:.6g}" if whole else f"{value:.2f}"
 
 
 def _readable(colour: Array) -> str:
-    """Black or white, whichever stands out from a colour."""
+    """Black or white, whichever contrasts with a colour."""
     return "black" if float(colour @ np.array([0.299, 0.587, 0.114])) > 0.55 else "white"

@@ -41,14 +41,22 @@ if TYPE_CHECKING:
 PANEL = (3.0, 2.2)
 """The width and height of a panel, in inches."""
 NAMES = 0.5
-"""How much of a panel's height is for the names of its axis, in inches."""
+"""The part of a panel's height for the labels of its axis, in inches."""
 MOST_BARS = 40
 """More values than this are drawn as steps."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One column: p(x | C_k) at the values of its grid, (values, k)."""
+    """The density of one column.
+
+    Attributes
+    ----------
+    grid : Grid
+        The values of the column, as `grid.values`.
+    density : ndarray of shape (n_values, n_classes)
+        p(x | C_k) at each value.
+    """
 
     grid: Grid
     density: Array
@@ -56,16 +64,26 @@ class Panel:
 
 @dataclass
 class DensityDisplay(Display):
-    """p(x | C_k) of each column: curves for continuous families, bars for categories and counts.
+    """Class-conditional densities p(x | C_k), column by column.
 
-    A Multinomial, which is one distribution of many counts, is one panel: the share of each count.
+    Continuous families are drawn as curves, categories and counts as bars. A Multinomial, one distribution of
+    many counts, is one panel with the share of each count. Make a display with `from_estimator`.
 
-    Make one with `from_estimator`.
+    Parameters
+    ----------
+    panels : list of Panel
+        One per column, with `.grid.values` and `.density` of shape (n_values, n_classes).
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    container : Container
+        The kind of frame that `to_frame` returns.
 
     Attributes
     ----------
-    panels : list of Panel
-        One per column, with `.grid.values` and `.density` of shape (values, k).
+    ax_ : matplotlib Axes or ndarray of Axes
+        The axes that were drawn on, one per column.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -95,28 +113,32 @@ class DensityDisplay(Display):
         legend: bool = True,
         ax: Any = None,
     ) -> Self:
-        """Draw the density that a fitted generative model gives each column, all others marginalised out.
+        """Draw the densities of a fitted generative model, each column with all others marginalised out.
 
         Parameters
         ----------
-        estimator : fitted BayesClassifier, GaussianDiscriminant, …
-        X : table
-            Its columns say over which range to draw.
-        columns : names or positions, optional
-            Which columns to draw; all that the model uses but text unless given.
+        estimator : fitted BayesClassifier or GaussianDiscriminant
+            The model.
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows, which set the range of each axis.
+        columns : sequence of names or positions, optional
+            The columns to draw; by default all that the model uses, except text.
         resolution : int, default=300
-            Points of a curve.
-        legend, ax
-            As `plot` takes them.
+            The number of points of a curve.
+        legend : bool, default=True
+            Whether to name the classes below the last panel.
+        ax : matplotlib Axes or array of Axes, optional
+            One for each column; by default those of a new figure.
 
         Returns
         -------
         DensityDisplay
+            The display, already drawn.
         """
         if not marginalises(estimator):
             raise TypeError(
-                f"{type(estimator).__name__} has no class-conditional densities; a BayesClassifier or a "
-                "GaussianDiscriminant has."
+                f"{type(estimator).__name__} has no class-conditional densities; use a BayesClassifier or a "
+                "GaussianDiscriminant."
             )
         table = read_table(X)
         chosen = _used(estimator) if columns is None else [position(table, column) for column in columns]
@@ -129,7 +151,7 @@ class DensityDisplay(Display):
             else:
                 panels[column] = _panel(estimator, around, column, resolution)
         if not panels:
-            raise ValueError("this model uses no column that has an axis.")
+            raise ValueError("this model uses no column that can be drawn.")
         display = cls(list(panels.values()), np.asarray(estimator.classes_), table.container)
         return display.plot(ax, legend=legend)
 
@@ -138,14 +160,15 @@ class DensityDisplay(Display):
 
         Parameters
         ----------
-        ax : Axes or array of Axes, optional
-            As many as there are columns; those of a new figure unless given.
+        ax : matplotlib Axes or array of Axes, optional
+            One for each column; by default those of a new figure.
         legend : bool, default=True
             Whether to name the classes below the last panel.
 
         Returns
         -------
         DensityDisplay
+            The display itself.
         """
         axes = self._panels(ax)
         for panel, one in zip(self.panels, axes, strict=True):
@@ -162,7 +185,13 @@ class DensityDisplay(Display):
         return self
 
     def to_frame(self) -> Any:
-        """One line per column and value, with the density of each class."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            One line per column and value, with the density of each class.
+        """
         fields: dict[str, Any] = {
             "column": [panel.grid.name for panel in self.panels for _ in panel.grid.values],
             "value": [str(value) for panel in self.panels for value in panel.grid.values.tolist()],
@@ -178,7 +207,9 @@ class DensityDisplay(Display):
         if ax is not None:
             axes = list(np.ravel(np.array(ax, dtype=object)))
             if len(axes) != n:
-                raise ValueError(f"there are {n} columns to draw and {len(axes)} axes; pass one for each.")
+                raise ValueError(
+                    f"there are {n} columns to draw but {len(axes)} axes; pass one for each column."
+                )
             self.ax_, self.figure_ = (ax if n > 1 else axes[0]), axes[0].figure
             return axes
         if n == 1:
@@ -219,7 +250,7 @@ class DensityDisplay(Display):
 
 
 def _taller(axes: list[Axes]) -> float:
-    """How many inches the names below all panels take beyond those that a panel has for them."""
+    """The inches that the labels below all panels need beyond the room that panels have for them."""
     below: dict[int, float] = {}
     for ax in axes:
         spec, names = ax.get_subplotspec(), ax.xaxis.get_tightbbox()
@@ -235,7 +266,7 @@ def _panel(estimator: Any, around: Surroundings, column: int, resolution: int) -
     rows = around.rows({column: grid.values})
     log_p = log_densities(estimator, rows)
     known = said_something(estimator, rows, column)[:, np.newaxis]
-    # Ignored values are outside the support; a point mass has no height to draw.
+    # Ignored values lie outside the support, and a point mass has no finite height.
     density = np.where(known & ~np.isposinf(log_p), np.exp(np.minimum(log_p, 700.0)), np.nan)
     if grid.kind == "moments":  # the axis is in days
         density *= SECONDS_PER_DAY
@@ -243,7 +274,7 @@ def _panel(estimator: Any, around: Surroundings, column: int, resolution: int) -
 
 
 def _shares(estimator: Any, block: list[int]) -> Panel:
-    """The columns of a Multinomial and the share each has in a class; the most different of many."""
+    """The columns of a Multinomial and their shares in each class; of many, those that differ most."""
     names = estimator.schema_.names
     shares = np.array([estimator.parameters_[names[column]]["probability"] for column in block])
     kept = np.sort(np.argsort(shares.min(axis=1) - shares.max(axis=1), kind="stable")[:MOST_LEVELS])

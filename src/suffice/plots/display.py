@@ -1,4 +1,4 @@
-"""What every display shares: axes to draw on, a legend that covers nothing, and frames."""
+"""What all displays share: axes to draw on, legends that cover nothing, and frames."""
 
 from __future__ import annotations
 
@@ -26,29 +26,30 @@ if TYPE_CHECKING:
     from suffice.tables.container import Container
 
 BELOW = 4.0
-"""Points between what belongs to the axes and the legend below."""
+"""Points between the axes with its labels and the legend below."""
 BESIDE_NAMES = 4.0
-"""Font sizes that the line or patch beside a name in a legend takes, with what is around it."""
+"""The width of the line or patch beside a name in a legend, with padding, in font sizes."""
 LEGEND_LINE = 1.5
-"""Font sizes from one line of a legend to the next."""
+"""The distance from one line of a legend to the next, in font sizes."""
 LEGEND_SHARE = 0.9
-"""How much of the width a legend may take."""
+"""The share of the width that a legend may take."""
 LEGEND_HEIGHT = 0.33
-"""How much of the height a legend may take below axes that were passed."""
+"""The share of the height that a legend may take below axes passed by the caller."""
 
 MOST_UNUSUAL = 10.0
-"""How many times as far as usual points may lie before they are drawn nearer."""
+"""How many times as far out as usual points may lie before the axis becomes logarithmic."""
 
 
 class Display:
-    """A picture and its data, by scikit-learn's contract.
+    """A picture and its data, in the style of scikit-learn's displays.
 
     Attributes
     ----------
-    ax_ : Axes
-        What was drawn on; an array of them where there is a panel for each column. Only what draws sets it:
-        `plot`, `from_estimator` and `from_predictions`.
-    figure_ : Figure
+    ax_ : matplotlib Axes
+        The axes that were drawn on, or an array of them if there are several panels. `plot`, `from_estimator`
+        and `from_predictions` set it.
+    figure_ : matplotlib Figure
+        The figure of the axes.
     """
 
     ax_: Any
@@ -67,9 +68,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError(
-            "drawing needs matplotlib, which is not installed: pip install suffice[plot]"
-        ) from error
+        raise ImportError("drawing needs matplotlib; install it with: pip install suffice[plot]") from error
     return plt
 
 
@@ -91,17 +90,17 @@ def background(ax: Axes) -> Array:
 
 
 def make_taller(figure: Any, inches: float) -> None:
-    """Give a figure of ours more height, so that what is below the axes takes nothing from them."""
+    """Make a figure of our own taller, so that a legend below the axes takes no room from them."""
     if inches > 0.0:
         figure.set_figheight(figure.get_figheight() + inches)
 
 
 def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool = False) -> None:
-    """A legend under the axis label, in as many columns as fit, so that it covers neither data nor title.
+    """Put a legend under the axis label, in as many columns as fit, so that it covers neither data nor title.
 
-    Names are cut to the room that the axes has. A figure of our own is made taller for many names. Below axes
-    that were passed some are left out where all would take a third of the room, and these axes are made
-    smaller where nothing else makes room.
+    Names are shortened to fit. A figure of our own is made taller for many names. Below axes passed by the
+    caller, some names are left out if all would take more than a third of the room, and the axes are made
+    smaller if nothing else makes room.
     """
     from matplotlib.transforms import ScaledTranslation
 
@@ -126,8 +125,8 @@ def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool
         frameon=False,
     )
     if legend.get_window_extent().width > _width_to_be(ax):
-        # Wider than the axes: it goes to the left as far as the names of the ticks do, which a layout engine
-        # sees to; without one it ends where the room of the axes does.
+        # Wider than the axes: it extends to the left as far as the tick labels do, which a layout engine
+        # takes care of; without one it ends where the room of the axes does.
         engine = ax.figure.get_layout_engine()
         right = 1.0 if engine is not None else (room_of(ax).x1 - ax.bbox.x0) / ax.bbox.width
         legend.set_loc("upper right")
@@ -138,7 +137,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool
 
 
 def legend_under_all(figure: Any, handles: Sequence[Artist]) -> None:
-    """A legend under all panels of a figure that lays itself out and is made taller for many names."""
+    """Put a legend under all panels of a figure with a layout engine, made taller for many names."""
     width = LEGEND_SHARE * figure.bbox.width / figure.dpi
     names = fitted_all([str(one.get_label()) for one in handles], width - _beside_names(), _legend_size())
     columns = _columns(names, width)
@@ -147,12 +146,12 @@ def legend_under_all(figure: Any, handles: Sequence[Artist]) -> None:
 
 
 def legend_room(ax: Axes) -> float:
-    """How wide a name in a legend below an axes may be, in inches."""
+    """The width available to a name in a legend below an axes, in inches."""
     return LEGEND_SHARE * room_in_inches(ax)[0] - _beside_names()
 
 
 def _width_to_be(ax: Axes) -> float:
-    """How wide an axes will be, in pixels, beside the names of all axes in its column."""
+    """The final width of an axes, in pixels, next to the tick labels of all axes in its column."""
     spec = ax.get_subplotspec()
     if ax.figure.get_layout_engine() is None or spec is None:
         return float(ax.bbox.width)
@@ -165,7 +164,7 @@ def _width_to_be(ax: Axes) -> float:
 
 
 def _columns(names: Sequence[str], inches: float) -> int:
-    """In how many columns, filled downwards, names take the fewest lines within a width."""
+    """The number of columns, filled downwards, in which names take the fewest lines within a width."""
     widths = [width_in_inches(name, _legend_size()) + _beside_names() for name in names]
     for lines in range(1, len(names) + 1):
         columns = -(-len(names) // lines)
@@ -175,7 +174,7 @@ def _columns(names: Sequence[str], inches: float) -> int:
 
 
 def _first(entries: list[Artist], names: list[str], most: int) -> tuple[list[Artist], list[str]]:
-    """The first entries of a legend, the last of which says how many more there are."""
+    """The first entries of a legend; the last one says how many more there are."""
     from matplotlib.lines import Line2D
 
     if len(entries) <= most:
@@ -194,18 +193,18 @@ def _legend_line() -> float:
 
 
 def _beside_names() -> float:
-    """The width of the line or patch beside a name in a legend, with what is around it."""
+    """The width of the line or patch beside a name in a legend, with padding, in inches."""
     return BESIDE_NAMES * points(_legend_size()) / 72.0
 
 
 def bounded(lengths: Array) -> Array:
-    """Infinite bars made half as long again as the longest other."""
+    """Lengths of bars, with infinite ones half as long again as the longest finite one."""
     longest = 1.0 + 1.5 * float(np.abs(lengths[np.isfinite(lengths)]).max(initial=0.0))
     return np.nan_to_num(lengths, nan=0.0, posinf=longest, neginf=-longest)
 
 
 def mark_means(ax: Axes, means: Array) -> None:
-    """A short upright line at the mean of each row of points."""
+    """Draw a short vertical line at the mean of each row of points."""
     ax.scatter(
         means,
         range(len(means)),
@@ -219,7 +218,7 @@ def mark_means(ax: Axes, means: Array) -> None:
 
 
 def draw_far_nearer(ax: Axes, values: Array) -> None:
-    """Make the axis logarithmic beyond a power of ten where a few far points would hide all others."""
+    """Make the axis logarithmic beyond a power of ten if a few distant points would hide all others."""
     lengths = np.abs(values[np.isfinite(values) & (values != 0.0)])
     if not len(lengths):
         return
@@ -231,7 +230,7 @@ def draw_far_nearer(ax: Axes, values: Array) -> None:
 
 
 def make_frame(fields: dict[str, Any], container: Container | None = None) -> Any:
-    """A frame in the library of a container, or in pyarrow."""
+    """A frame of a container's library, or of pyarrow."""
     if container is not None:
         return container.frame(fields)
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""EvidenceDisplay: how much each column tells, over all rows."""
+"""EvidenceDisplay: how much each column tells about the classes, over all rows."""
 
 from __future__ import annotations
 
@@ -32,18 +32,26 @@ WORDS = {
     "bhattacharyya": "Bhattacharyya distance",
 }
 ALL = ""
-"""The group of lines that name no classes."""
+"""The group of lines without classes."""
 
 
 @dataclass
 class EvidenceDisplay(Display):
-    """A measure of separation per column: a bar for each class or pair of classes, a point if they are many.
+    """A measure of separation per column, with a bar (or, for many, a point) per class or pair of classes.
 
     Parameters
     ----------
-    evidence : pandas, Polars or pyarrow frame, or a result whose `to_frame()` gives one
-        One line per column, and class or pair of classes: the field `column`, perhaps fields of text that
-        name the classes, and fields of numbers, the measures (weight of evidence, KL, Bhattacharyya, …).
+    evidence : frame, or a result with `to_frame`
+        A pandas, Polars or pyarrow frame with one line per column and class or pair of classes: the field
+        `column`, optional fields of text that name the classes, and fields of numbers, the measures (weight
+        of evidence, KL, Bhattacharyya, …).
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -70,20 +78,26 @@ class EvidenceDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted BayesClassifier, GaussianDiscriminant, …
+        estimator : fitted BayesClassifier or GaussianDiscriminant
+            The model.
         pairs : bool, default=False
-            Whether to draw it for each pair of classes.
-        measure, most, ax
-            As `plot` takes them.
+            Whether to draw each pair of classes rather than each class.
+        measure : str, optional
+            The measure to draw; by default the first.
+        most : int, default=15
+            The largest number of columns to draw.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
         EvidenceDisplay
+            The display, already drawn.
         """
         if not hasattr(estimator, "evidence"):
             raise TypeError(
-                f"{type(estimator).__name__} has no evidence of columns; a BayesClassifier or a "
-                "GaussianDiscriminant has."
+                f"{type(estimator).__name__} has no evidence per column; use a BayesClassifier or a "
+                "GaussianDiscriminant."
             )
         return cls(estimator.evidence().to_frame(pairs=pairs)).plot(ax, measure=measure, most=most)
 
@@ -92,9 +106,9 @@ class EvidenceDisplay(Display):
 
         frame = nw.from_native(self.to_frame(), eager_only=True)
         if len(frame) == 0:
-            raise ValueError("there is no line to draw; pairs of classes need two of them.")
+            raise ValueError("there is nothing to draw; pairs need a model with at least two classes.")
         if "column" not in frame.columns:
-            raise ValueError(f"the frame needs a field 'column'; it has {frame.columns}.")
+            raise ValueError(f"the frame needs a field 'column', but has {frame.columns}.")
         schema = frame.schema
         self._names = [str(name) for name in frame["column"].to_list()]
         grouping = [name for name in frame.columns if name != "column" and not schema[name].is_numeric()]
@@ -110,31 +124,32 @@ class EvidenceDisplay(Display):
             if name != "column" and schema[name].is_numeric()
         }
         if not self._values:
-            raise ValueError(f"the frame has no field of numbers to draw; it has {frame.columns}.")
+            raise ValueError(f"the frame needs a field of numbers to draw, but has {frame.columns}.")
 
     @property
     def measures(self) -> list[str]:
-        """The fields that can be drawn."""
+        """The measures that can be drawn."""
         return list(self._values)
 
     def plot(self, ax: Axes | None = None, *, measure: str | None = None, most: int = 15) -> Self:
-        """Draw it.
+        """Draw one of the measures.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Those of a new figure unless given.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
         measure : str, optional
-            Which field of numbers to draw; the first unless given.
+            The measure to draw; by default the first.
         most : int, default=15
-            Columns to draw, the ones that tell most.
+            The largest number of columns to draw, the most informative ones first.
 
         Returns
         -------
         EvidenceDisplay
+            The display itself.
         """
         if most < 1:
-            raise ValueError(f"most must be a whole number ≥ 1, got {most!r}.")
+            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
         measure = self.measures[0] if measure is None else measure
         columns, groups, heights = self.bars(measure, most)
         many = len(groups) > DISTINCT
@@ -157,7 +172,7 @@ class EvidenceDisplay(Display):
         return self
 
     def _draw_bars(self, ax: Axes, groups: list[str], heights: Array) -> None:
-        """A bar for each group, with its length written where there is one group, or none could be drawn."""
+        """Draw a bar for each group, and write its length if there is one group or the bar is infinite."""
         thick, drawn = 0.8 / len(groups), bounded(heights)
         at = np.arange(len(heights))
         for g, (group, look) in enumerate(zip(groups, styles(len(groups)), strict=True)):
@@ -185,7 +200,7 @@ class EvidenceDisplay(Display):
             ax.set_xlim(1.05 * low, high + beyond(ax, written.values()) * ((high - low) or 1.0))
 
     def _draw_points(self, ax: Axes, groups: list[str], heights: Array) -> None:
-        """A point for each class or pair of classes, and their mean."""
+        """Draw a point for each class or pair of classes, and their mean."""
         drawn = bounded(heights)
         i, g = np.nonzero(np.isfinite(heights) | np.isposinf(heights))
         aside = np.random.default_rng(0).uniform(-0.25, 0.25, len(i))
@@ -196,14 +211,31 @@ class EvidenceDisplay(Display):
         mark_means(ax, drawn.mean(axis=1))
 
     def _name(self, group: str, ax: Axes) -> str:
-        """What a legend calls a group."""
+        """The name of a group in the legend."""
         names = self._classes[group]
         return fitted_pair("", *names, legend_room(ax)) if len(names) == 2 else group or "_all"
 
     def bars(self, measure: str, most: int) -> tuple[list[str], list[str], Array]:
-        """Columns that tell most first, groups, and the measure of each, (columns, groups)."""
+        """Return what `plot` draws.
+
+        Parameters
+        ----------
+        measure : str
+            One of `measures`.
+        most : int
+            The largest number of columns.
+
+        Returns
+        -------
+        columns : list of str
+            The columns, the most informative ones first.
+        groups : list of str
+            The classes or pairs of classes.
+        heights : ndarray of shape (n_columns, n_groups)
+            The measure of each.
+        """
         if measure not in self._values:
-            raise ValueError(f"there is no measure {measure!r}; the frame has {self.measures}.")
+            raise ValueError(f"there is no measure {measure!r}; choose one of {self.measures}.")
         columns, groups = list(dict.fromkeys(self._names)), list(dict.fromkeys(self._groups))
         heights = np.full((len(columns), len(groups)), np.nan)
         row = {name: i for i, name in enumerate(columns)}
@@ -216,5 +248,11 @@ class EvidenceDisplay(Display):
         return [columns[i] for i in order], groups, heights[order]
 
     def to_frame(self) -> Any:
-        """The frame that is drawn."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            The frame that is drawn.
+        """
         return self.evidence.to_frame() if hasattr(self.evidence, "to_frame") else self.evidence

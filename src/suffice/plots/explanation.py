@@ -1,4 +1,4 @@
-"""ExplanationDisplay: what each column says about a row, and about many rows."""
+"""ExplanationDisplay: what each column contributes to the log odds, for one row or many."""
 
 from __future__ import annotations
 
@@ -31,7 +31,15 @@ ROW_HEIGHT = 0.28
 
 @dataclass(frozen=True)
 class Entry:
-    """One bar: a name and how many nats it adds to the log odds."""
+    """One bar of a waterfall.
+
+    Attributes
+    ----------
+    name : str
+        The column and its value, or the word.
+    nats : float
+        What it adds to the log odds.
+    """
 
     name: str
     nats: float
@@ -41,13 +49,21 @@ class Entry:
 class ExplanationDisplay(Display):
     """Contributions to the log odds of one class against another, in nats.
 
-    For one row a waterfall: from the prior, each column moves the log odds to where they end. For many rows
-    a summary: a point for each row and column, with the mean. Blue speaks for the class, orange against it.
+    One row is drawn as a waterfall, in which each column moves the log odds on from the prior. Many rows are
+    drawn as a summary, with a point for each row and column and the mean. Blue is evidence for the class,
+    orange against it.
 
     Parameters
     ----------
     explanation : Explanation or TextExplanation
-        What a model's `explain(X)` gives.
+        The result of a model's `explain(X)`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -73,7 +89,22 @@ class ExplanationDisplay(Display):
         most: int = 12,
         ax: Axes | None = None,
     ) -> Self:
-        """Explain rows with a fitted model and draw one, or a summary; the options are those of `plot`."""
+        """Explain rows with a fitted model, and draw one of them or a summary.
+
+        Parameters
+        ----------
+        estimator : fitted model
+            Any model with `explain`.
+        X : array-like or frame of shape (n_samples, n_features), or documents
+            The rows to explain.
+        row, label, against, most, ax
+            As in `plot`.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display, already drawn.
+        """
         return cls(estimator.explain(X)).plot(ax, row=row, label=label, against=against, most=most)
 
     def plot(
@@ -85,61 +116,99 @@ class ExplanationDisplay(Display):
         against: Any = None,
         most: int = 12,
     ) -> Self:
-        """Draw one row, or a summary of all.
+        """Draw one row, or a summary of all rows.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Those of a new figure unless given.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
         row : int, optional
-            The row (or document) to draw; all of them unless given, where there are more than one.
-        label, against : classes, optional
-            Whose log odds; of a row the two most probable classes, of a summary each row's own two.
+            The row (or document) to draw. By default a summary of all rows, if there is more than one.
+        label : class, optional
+            The class whose log odds are drawn; by default the most probable class of each row.
+        against : class, optional
+            The class it is compared with; by default the most probable of the others.
         most : int, default=12
-            Columns (or words) to name; the others are drawn together (a summary leaves them out).
+            The largest number of columns (or words) to name. A waterfall draws the others together; a summary
+            leaves them out.
 
         Returns
         -------
         ExplanationDisplay
+            The display itself.
         """
         if most < 1:
-            raise ValueError(f"most must be a whole number ≥ 1, got {most!r}.")
+            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
         if len(self.explanation.total) == 0:
-            raise ValueError("no rows were explained, so there is nothing to draw.")
+            raise ValueError("there is nothing to draw, since no rows were explained.")
         if row is not None or len(self.explanation.total) == 1:
             return self._waterfall(ax, row or 0, label, against, most)
         return self._summary(ax, label, against, most)
 
     @property
     def unit(self) -> str:
-        """What the contributions are in: nats, unless the model says otherwise."""
+        """The unit of the contributions: nats, unless the model has another."""
         return getattr(self.explanation, "unit", "nats")
 
     def to_frame(self) -> Any:
-        """The explanation as a frame."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            The explanation as a frame.
+        """
         return self.explanation.to_frame()
 
     def pair(self, row: int, label: Any = None, against: Any = None) -> tuple[Any, Any]:
-        """The classes asked for, or the most probable one and the next."""
+        """Return the two classes that are compared for a row.
+
+        Parameters
+        ----------
+        row : int
+            The row.
+        label, against : class, optional
+            Classes to take instead of the most probable one and the next.
+
+        Returns
+        -------
+        tuple of two classes
+            The class, and the one it is compared with.
+        """
         known = self.explanation.classes.tolist()
         for one in (label, against):
             if one is not None:
                 class_index(one, known)
         if not 0 <= row < len(self.explanation.total):
-            raise ValueError(f"there is no row {row}: {len(self.explanation.total)} were explained.")
+            raise ValueError(f"there is no row {row}; {len(self.explanation.total)} rows were explained.")
         order = [known[k] for k in np.argsort(-self.explanation.posterior[row], kind="stable")]
         chosen = next(one for one in order if one != against) if label is None else label
         others = [one for one in order if one != chosen]
         if not others:
-            raise ValueError("log odds need two classes; this model has one.")
+            raise ValueError("log odds need two classes, but this model has one.")
         if chosen == against:
-            raise ValueError(f"a class has no odds against itself, and both are {chosen!r}.")
+            raise ValueError(f"label and against must be different classes, but both are {chosen!r}.")
         return chosen, others[0] if against is None else against
 
     def entries(
         self, row: int, label: Any = None, against: Any = None, most: int | None = None
     ) -> list[Entry]:
-        """The prior, then what each column (or word) adds for `label` against `against`, strongest first."""
+        """Return the bars of the waterfall of a row.
+
+        Parameters
+        ----------
+        row : int
+            The row.
+        label, against : class, optional
+            The classes to compare; by default the most probable one and the next.
+        most : int, optional
+            The largest number of columns (or words); the others are summed into one bar.
+
+        Returns
+        -------
+        list of Entry
+            The prior, then the contribution of each column (or word), strongest first.
+        """
         chosen, other = self.pair(row, label, against)
         known = self.explanation.classes.tolist()
         a, b = known.index(chosen), known.index(other)
@@ -160,7 +229,7 @@ class ExplanationDisplay(Display):
             rest = explanation.rest(row)
             with np.errstate(invalid="ignore"):
                 left = float(rest[known.index(label)] - rest[known.index(against)])
-            # Rounding alone is no word's doing.
+            # A rounding error is not a contribution.
             told = [] if np.isnan(left) or abs(left) < 1e-9 else [Entry("absent or unknown words", left)]
             return words + told
         gains = explanation.evidence(label, against)[row].tolist()
@@ -216,7 +285,7 @@ class ExplanationDisplay(Display):
         return self
 
     def _name(self, ax: Axes, names: list[str], chosen: str, other: str) -> None:
-        """Name the bars, and say for which class against which other."""
+        """Name the bars, and write below which classes are compared."""
         name_ticks(ax.yaxis, range(len(names)), names)
         phrase = fitted_pair(f"{self.unit} for ", chosen, other, 0.9 * room_in_inches(ax)[0])
         ax.set_xlabel(phrase, loc="right")
@@ -251,10 +320,21 @@ class ExplanationDisplay(Display):
         return self
 
     def strongest(self, label: Any = None, against: Any = None, most: int = 12) -> tuple[list[str], Array]:
-        """The columns (or words) that say most, and what each says in each row, (n, columns).
+        """Return what the summary draws.
 
-        It is said for each row's most probable class against the next, unless classes are named. A word says
-        nothing where it is absent.
+        Parameters
+        ----------
+        label, against : class, optional
+            The classes to compare; by default the most probable one of each row and the next.
+        most : int, default=12
+            The largest number of columns (or words).
+
+        Returns
+        -------
+        names : list of str
+            The columns (or words) that contribute most.
+        gains : ndarray of shape (n_samples, n_names)
+            What each contributes to each row; an absent word contributes 0.
         """
         pairs = [self.pair(row, label, against) for row in range(len(self.explanation.total))]
         if hasattr(self.explanation, "contributions"):
@@ -274,7 +354,7 @@ class ExplanationDisplay(Display):
 
 
 def _sum(nats: list[float]) -> float:
-    """The total, NaN where infinities of both signs leave it undefined."""
+    """The total; NaN if infinities of both signs leave it undefined."""
     with np.errstate(invalid="ignore"):
         return float(np.sum(nats))
 

@@ -1,4 +1,4 @@
-"""Where a picture asks a model: values of the columns drawn, and what stands in the other columns."""
+"""Where a picture evaluates a model: values of the columns drawn, and what the other columns hold."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Grid:
     name: str
     kind: Kind
     values: NDArray[Any]
-    """What the column may hold: floats (seconds for moments), or objects for levels."""
+    """Values of the column: floats (seconds for moments), or objects for levels."""
     n_levels: int = 0
-    """How many levels the column has; only the most frequent are drawn."""
+    """The number of levels of the column, of which only the most frequent are drawn."""
 
     @property
     def is_smooth(self) -> bool:
-        """Whether what lies between two values is a value too."""
+        """Whether anything between two values is a value too."""
         return self.kind in ("numbers", "moments")
 
     @property
     def positions(self) -> Array:
-        """The place of each value."""
+        """The position of each value on the axis."""
         if self.kind == "levels":
             return np.arange(len(self.values), dtype=np.float64)
         numbers = self.values.astype(np.float64)
@@ -60,11 +60,11 @@ class Grid:
 
     @property
     def widths(self) -> Array:
-        """The length of axis that belongs to each value; 1 for counts and levels, which have no width."""
+        """The length of the axis that belongs to each value; 1 for counts and levels."""
         return np.diff(self.edges) if self.is_smooth else np.ones(len(self.values))
 
     def locate(self, table: Table, rng: np.random.Generator) -> Array:
-        """Where each row of a table lies, NaN for gaps; counts and levels are spread a little."""
+        """The position of each row of a table, NaN for gaps; counts and levels are jittered."""
         if self.kind != "levels":
             at = table.numbers([self.column])[:, 0].astype(np.float64)
             at = at / SECONDS_PER_DAY if self.kind == "moments" else at
@@ -82,7 +82,7 @@ class Grid:
         levels = f" (top {len(self.values)} of {self.n_levels})" if many else ""
         long = (0.9 * width if across else 0.6 * height) - width_in_inches(levels)
         name = fitted(self.name, long) + levels
-        if across:  # a name wider than the axes goes to the left, below those of the ticks
+        if across:  # a name wider than the axes extends to the left, below the tick labels
             wide = width_in_inches(name) > (1.0 - LABELS) * width
             axis.axes.set_xlabel(name, loc="right" if wide else "center")
         else:
@@ -104,7 +104,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The columns that are not drawn: missing, so that the model leaves them out, or held at a value."""
+    """The columns that are not drawn: missing, so that they are marginalised out, or held at a value."""
 
     table: Table
     held: dict[int, Any]
@@ -113,14 +113,14 @@ class Surroundings:
     def of(
         cls, estimator: Any, table: Table, drawn: tuple[int, ...], held: Mapping[Hashable, Any] | None
     ) -> Surroundings:
-        """What is held as asked; the rest missing where the model marginalises, else in the middle."""
+        """Hold some columns at values; the rest are missing if the model marginalises, else at the middle."""
         asked = {position(table, name): value for name, value in (held or {}).items()}
         fixed = {j: _cell(value, table.label(j)) for j, value in asked.items()}
         both = [table.names[j] for j in drawn if j in fixed]
         if both:
-            raise ValueError(f"column {both[0]!r} is drawn, so it cannot be held; leave it out of held=.")
+            raise ValueError(f"column {both[0]!r} is drawn, so it cannot be held; remove it from held=.")
         if not marginalises(estimator):
-            # In the middle of what was seen, since such a model has no term for a gap.
+            # At the middle of the data, since other models cannot leave a column out.
             others = (j for j in range(table.n_columns) if j not in fixed and j not in drawn)
             fixed |= {j: _middle(table, j) for j in others}
         return cls(table, fixed)
@@ -139,11 +139,11 @@ class Surroundings:
         return self.table.container.build(columns)
 
     def named(self) -> dict[Any, Any]:
-        """What is held, by name."""
+        """The values held, by name."""
         return {self.table.names[j]: value for j, value in self.held.items()}
 
     def grid(self, estimator: Any, column: int, resolution: int, margin: float) -> Grid:
-        """Values of a column over the range it has in the table."""
+        """Values of a column over its range in the table."""
         table, name = self.table, str(self.table.names[column])
         kind = _kind(estimator, table, column)
         if kind == "levels":
@@ -167,13 +167,13 @@ class Surroundings:
             return Grid(column, name, kind, np.unique(np.linspace(low, high, resolution).round()))
         room = margin * (high - low) if high > low else max(abs(low), 1.0)
         wanted = np.linspace(low - room, high + room, resolution)
-        # A container of whole numbers rounds: the picture is drawn where the model is asked.
+        # A container of integers rounds: draw where the model is evaluated.
         asked = read_table(self.rows({column: wanted})).numbers([column])[:, 0]
         return Grid(column, name, kind, np.unique(asked.astype(np.float64)))
 
 
 def marginalises(estimator: Any) -> bool:
-    """Whether a missing cell means to the model that its column is left out: a density that takes gaps."""
+    """Whether the model marginalises out the column of a missing cell: it has a density and accepts gaps."""
     from sklearn.utils import get_tags
 
     return hasattr(estimator, "with_priors") and bool(get_tags(estimator).input_tags.allow_nan)
@@ -196,12 +196,12 @@ def log_densities(estimator: Any, rows: Any) -> Array:
 
 
 def said_something(estimator: Any, rows: Any, column: int) -> NDArray[np.bool_]:
-    """In which rows a column is not ignored: an ignored cell adds exactly 0 to every class."""
+    """The rows in which a column is not ignored: an ignored cell adds exactly 0 to every class."""
     return np.asarray(np.any(estimator.explain(rows).contributions[:, column] != 0.0, axis=1))
 
 
 def _kind(estimator: Any, table: Table, column: int) -> Kind:
-    """How a column is drawn: by its family where the model has one, else by its cells."""
+    """How a column is drawn: by its family if the model has one, else by its cells."""
     cells = table.kind(column)
     schema = getattr(estimator, "schema_", None)
     family = None if schema is None else schema.columns[column].family
@@ -209,12 +209,12 @@ def _kind(estimator: Any, table: Table, column: int) -> Kind:
         factor = next(factor for factor in schema.factors if column in factor.columns)
         if factor.reads == "documents":
             raise ValueError(
-                f"{table.label(column)} holds text, which has no axis; explain(X) and top_words() show it."
+                f"{table.label(column)} holds text, which has no axis; use explain(X) or top_words() instead."
             )
         if family.factor == "counts":
             raise ValueError(
                 f"{table.label(column)} belongs to a {family.name} of {len(factor.columns)} columns, which "
-                "is observed or missing as a whole and has no axis; DensityDisplay shows its shares."
+                "is observed or missing as a whole and has no axis; use DensityDisplay for its shares."
             )
         if factor.reads == "levels":
             return "levels"
@@ -226,7 +226,7 @@ def _kind(estimator: Any, table: Table, column: int) -> Kind:
 
 
 def _middle(table: Table, column: int) -> Any:
-    """The median of a column of numbers, the most frequent of its levels."""
+    """The median of a column of numbers, or the most frequent level."""
     if table.kind(column) in ("level", "boolean"):
         levels = table.levels(column)
         counts = np.bincount(levels.codes[levels.codes >= 0], minlength=max(len(levels.values), 1))
@@ -236,7 +236,7 @@ def _middle(table: Table, column: int) -> Any:
 
 
 def _cell(value: Any, label: str) -> Any:
-    """A value as a container takes it: a level, or a number (seconds for moments and durations)."""
+    """A value as containers hold it: a level, or a number (seconds for moments and durations)."""
     cells = np.empty(1, dtype=object)
     cells[0] = value
     column = array_column(cells, label)
@@ -244,7 +244,7 @@ def _cell(value: Any, label: str) -> Any:
 
 
 def _repeated(value: Any, n: int) -> NDArray[Any]:
-    """One value n times: floats for numbers, else objects."""
+    """One value repeated n times: floats for numbers, else objects."""
     if isinstance(value, (float, int, np.number)) and not isinstance(value, bool):
         return np.full(n, float(value))
     cells = np.empty(n, dtype=object)

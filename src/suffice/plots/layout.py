@@ -1,4 +1,4 @@
-"""Room on the page: what belongs to an axes, names short enough for it, and axes that keep within it."""
+"""Room on the page: the part that belongs to an axes, names that fit it, and axes that stay within it."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 LABELS = 0.36
-"""How much of the width, or height, that belongs to an axes the names of its ticks may take."""
+"""The share of the width or height of its room that the tick labels of an axes may take."""
 SLANT = 40.0
-"""Degrees by which crowded names are turned."""
+"""Degrees by which crowded names are rotated."""
 EDGE = 3.0
-"""Points that are left free at the edges of the page."""
+"""Points left free at the edges of the page."""
 MOST_STEPS = 6
 HINTED = 1.08
-"""How much wider letters are where dots are few."""
+"""How much wider letters are at a low resolution."""
 LINE_HEIGHT = 1.2
-"""Lines of text lie so many letters apart at least."""
+"""The smallest distance between lines of text, in font sizes."""
 SMALLEST_LETTERS = 6.0
-"""Points below which letters are not made smaller."""
+"""Letters are not made smaller than this, in points."""
 SHORTEST = 4
-"""Letters that are left of a name however little room there is."""
+"""The fewest letters that remain of a shortened name."""
 SMALLEST = 0.1
-"""The share of its room below which an axes is not made smaller."""
+"""An axes is not made smaller than this share of its room."""
 
 
 def room_of(ax: Axes) -> Bbox:
-    """The part of the page that belongs to an axes, halfway to its neighbours, in pixels."""
+    """The part of the page that belongs to an axes, up to halfway to its neighbours, in pixels."""
     from matplotlib.transforms import Bbox
 
     figure: Any = ax.figure  # or a part of one
@@ -53,18 +53,18 @@ def room_of(ax: Axes) -> Bbox:
 
 
 def room_in_inches(ax: Axes) -> tuple[float, float]:
-    """The width and height of what belongs to an axes."""
+    """The width and height of the room of an axes."""
     room, dpi = room_of(ax), float(ax.figure.dpi)
     return room.width / dpi, room.height / dpi
 
 
 def keep_within(ax: Axes) -> None:
-    """Make an axes so much smaller that its labels and legend lie in its room; layout engines do it else."""
+    """Shrink an axes so that its labels and legend stay within its room, unless a layout engine does that."""
     if ax.figure.get_layout_engine() is not None:
         return
     room = room_of(ax).padded(-EDGE / 72.0 * ax.figure.dpi)
     page = ax.figure.bbox
-    for _ in range(MOST_STEPS):  # a smaller axes may have other ticks, and one of fixed shape is moved
+    for _ in range(MOST_STEPS):  # a smaller axes may have different ticks, and one of fixed shape moves
         around, place = (
             ax.get_tightbbox(),
             ax.get_position(original=True).transformed(ax.figure.transSubfigure),
@@ -86,11 +86,11 @@ def keep_within(ax: Axes) -> None:
                 height / page.height,
             )
         )
-        ax.set_in_layout(True)  # for a layout that the caller may ask for later
+        ax.set_in_layout(True)  # for a layout that the caller may request later
 
 
 def lay_out(ax: Axes) -> None:
-    """Lay a picture of fixed shape out once before it is drawn: engines miss its margins the first time."""
+    """Lay out a picture of fixed shape before it is drawn: engines miss its margins the first time."""
     figure: Any = ax.figure
     engine = figure.get_layout_engine()
     if engine is None:
@@ -102,16 +102,16 @@ def lay_out(ax: Axes) -> None:
 def name_ticks(
     axis: XAxis | YAxis, places: Sequence[float], names: Sequence[str], length: float | None = None
 ) -> None:
-    """Name ticks by no more than there is room for.
+    """Label ticks with names that fit.
 
-    Crowded names below are slanted, or upright; where lines would lie on each other, the letters are smaller,
-    and where these would be too small, some ticks have no name. The axis is as long as the room allows,
-    unless its length is given in inches.
+    Crowded names below an axes are slanted or vertical. If lines would overlap, the letters become smaller;
+    if they would be too small, some ticks have no name. The axis is as long as the room allows, unless its
+    length is given in inches.
     """
     width, height = room_in_inches(axis.axes)
     size, turned, longest = points("medium"), 0.0, np.inf
     upright = axis.axis_name == "y"
-    if length is None:  # a legend may lie below names that stand beside the axes
+    if length is None:  # a legend may lie below the names on the left
         length = 0.5 * height if upright else (1.0 - LABELS) * width
     slot = length / max(len(names), 1)
     if upright:
@@ -148,7 +148,7 @@ def width_in_inches(text: str, size: Any = "medium") -> float:
 
 @lru_cache(maxsize=4096)
 def _advance(letter: str, path: str) -> float:
-    """How far a letter of a font moves the next one, in font sizes."""
+    """The distance from a letter of a font to the next one, in font sizes."""
     from matplotlib.font_manager import get_font
 
     font = get_font(path)
@@ -159,14 +159,14 @@ def _advance(letter: str, path: str) -> float:
 
 
 def beyond(ax: Axes, texts: Iterable[str]) -> float:
-    """The share of its span by which an axis must go on for small texts at the ends of bars."""
+    """The share of its span by which an axis must be longer for texts at the ends of bars."""
     wide = max((width_in_inches(text, "small") for text in texts), default=0.0) + 2.0 * EDGE / 72.0
     across = 0.9 * (1.0 - LABELS) * room_in_inches(ax)[0]
     return min(wide / max(across - wide, 1e-9), 1.0)
 
 
 def fitted(text: str, inches: float, size: Any = "medium", ahead: float = 0.5) -> str:
-    """A name, with its middle left out where it is wider than there is room; a share is kept ahead of it."""
+    """A name, without its middle if it is too wide; the share `ahead` of the rest comes before the gap."""
     kept = len(text)
     short = text
     while kept > SHORTEST and width_in_inches(short, size) > inches:
@@ -177,7 +177,7 @@ def fitted(text: str, inches: float, size: Any = "medium", ahead: float = 0.5) -
 
 
 def fitted_all(names: Sequence[str], inches: float, size: Any = "medium") -> list[str]:
-    """Names with their middle left out or, where that makes different ones alike, an end."""
+    """Names shortened in the middle or, if that makes different ones equal, at one end."""
     short = [fitted(name, inches, size) for name in names]
     often = Counter(dict(zip(names, short, strict=True)).values())
     for ahead in (1.0, 0.0):
@@ -191,7 +191,7 @@ def fitted_all(names: Sequence[str], inches: float, size: Any = "medium") -> lis
 
 
 def fitted_pair(before: str, first: str, second: str, inches: float) -> str:
-    """The phrase of two names, "one against another", each of them short enough for all of it to fit."""
+    """The phrase "one against another", with both names shortened so that it fits."""
     left = inches - width_in_inches(f"{before}. against .")
     first = fitted(first, max(0.5 * left, left - width_in_inches(second)))
     return f"{before}{first} against {fitted(second, left - width_in_inches(first))}"

@@ -25,18 +25,36 @@ FORMULAE = {
 }
 
 FARTHEST = 12.0
-"""Scores beyond this are so near 0 or 1 that they would only make the curves smaller."""
+"""Scores beyond this are not drawn: their probabilities are nearly 0 or 1, and the curves would shrink."""
 DEFAULT = ("logistic", "scaled_probit")
 RESOLUTION = 241
-"""Points of a curve."""
+"""The number of points of a curve."""
 
 
 @dataclass
 class LinkDisplay(Display):
-    """y(a) of some activation functions; the logistic sigmoid and the scaled probit unless told.
+    """Activation functions y(a), from a score to a probability.
 
-    Make one with `from_links`, or with `from_estimator` or `from_predictions` to see where the rows of a
-    classifier of two classes lie beside them.
+    Make a display with `from_links`, or with `from_estimator` or `from_predictions` to draw the rows of a
+    binary classifier next to the curves.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n_scores,)
+        The scores at which the functions are drawn.
+    names : list of str
+        The names of the functions, as in `suffice.links`.
+    y : ndarray of shape (n_functions, n_scores)
+        Their values.
+    rows : tuple of two ndarrays, optional
+        Scores and probabilities of rows.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -49,18 +67,33 @@ class LinkDisplay(Display):
     a: Array
     names: list[str]
     y: Array
-    """(functions, scores)."""
     rows: tuple[Array, Array] | None = None
-    """Scores and probabilities that a classifier gave."""
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, *, names: Sequence[str] = DEFAULT, ax: Axes | None = None
     ) -> Self:
-        """Draw the scores and the probabilities that a fitted classifier of two classes gives to rows."""
+        """Draw the scores and probabilities of a fitted binary classifier next to the functions.
+
+        Parameters
+        ----------
+        estimator : fitted classifier of two classes
+            Any classifier with `decision_function` and `predict_proba`.
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+        names : sequence of str, default=("logistic", "scaled_probit")
+            The functions to draw.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        LinkDisplay
+            The display, already drawn.
+        """
         if len(estimator.classes_) != 2:
             raise ValueError(
-                f"one score makes one probability, of two classes; this {type(estimator).__name__} has "
+                f"LinkDisplay needs a classifier of two classes, but this {type(estimator).__name__} has "
                 f"{len(estimator.classes_)}."
             )
         return cls.from_predictions(
@@ -76,10 +109,29 @@ class LinkDisplay(Display):
         names: Sequence[str] = DEFAULT,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw scores and the probabilities of the second class that were made of them."""
+        """Draw scores and the probabilities computed from them next to the functions.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_samples,)
+            Scores, as `decision_function` returns them.
+        y_proba : array-like of shape (n_samples,)
+            Probabilities of the second class.
+        names : sequence of str, default=("logistic", "scaled_probit")
+            The functions to draw.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        LinkDisplay
+            The display, already drawn.
+        """
         a, p = np.asarray(scores, dtype=np.float64), np.asarray(y_proba, dtype=np.float64)
         if a.ndim != 1 or a.shape != p.shape:
-            raise ValueError(f"each score needs one probability, got the shapes {a.shape} and {p.shape}.")
+            raise ValueError(
+                f"scores and y_proba must be 1-D and equally long, got shapes {a.shape} and {p.shape}."
+            )
         reach = min(max(6.0, float(np.abs(a).max(initial=0.0))), FARTHEST)
         return cls(*_curves(names, reach, RESOLUTION), rows=(a, p)).plot(ax)
 
@@ -92,11 +144,39 @@ class LinkDisplay(Display):
         resolution: int = RESOLUTION,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw "logistic", "probit" or "scaled_probit" of `suffice.links` from −reach to reach."""
+        """Draw functions of `suffice.links`.
+
+        Parameters
+        ----------
+        names : sequence of {"logistic", "probit", "scaled_probit"}, default=("logistic", "scaled_probit")
+            The functions to draw.
+        reach : float, default=6.0
+            The scores run from −reach to reach.
+        resolution : int, default=241
+            The number of points of a curve.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        LinkDisplay
+            The display, already drawn.
+        """
         return cls(*_curves(names, reach, resolution)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw them on one axes; gives the display."""
+        """Draw all functions on one axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+
+        Returns
+        -------
+        LinkDisplay
+            The display itself.
+        """
         own, ax = ax is None, self._start(ax)
         for name, y, look in zip(self.names, self.y, styles(len(self.names)), strict=True):
             ax.plot(self.a, y, color=look.colour, linestyle=look.line, linewidth=2, label=FORMULAE[name])
@@ -112,7 +192,13 @@ class LinkDisplay(Display):
         return self
 
     def to_frame(self) -> Any:
-        """One line per score, one field per function."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            A pyarrow Table with one line per score and one field per function.
+        """
         return make_frame({"a": self.a, **dict(zip(self.names, self.y, strict=True))})
 
 
@@ -120,6 +206,6 @@ def _curves(names: Sequence[str], reach: float, resolution: int) -> tuple[Array,
     """Scores, names, and the value of each named function at each score."""
     for name in names:
         if name not in FORMULAE:
-            raise ValueError(f"there is no link {name!r}; there are {list(FORMULAE)}.")
+            raise ValueError(f"there is no link {name!r}; choose from {list(FORMULAE)}.")
     a = np.linspace(-reach, reach, resolution)
     return a, list(names), np.array([getattr(links, name)(a) for name in names])

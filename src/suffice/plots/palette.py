@@ -1,9 +1,8 @@
-"""The colours, markers, lines and hatches of classes: one place, for every picture.
+"""The colours, markers, lines and hatches of classes, in one place for all pictures.
 
-The colours are Okabe and Ito's, which people with any colour vision tell apart, without their yellow and
-black, of which one vanishes on a white page and the other on a dark one. Lightness differs among the first
-three, and no class is told by its colour alone: marker, line and hatch differ too, so that a grey print can
-be read.
+The colours are those of Okabe and Ito, which people with any colour vision can tell apart, without yellow and
+black, which vanish on a white and on a dark page. The first three differ in lightness, and no class is shown
+by colour alone: marker, line and hatch differ too, so that a greyscale print is readable.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ LINES: tuple[Line, ...] = (
 )
 HATCHES = ("", "///", "...", "\\\\\\", "xxx")
 DISTINCT = len(COLOURS)
-"""Classes up to which each has a colour of its own."""
+"""Up to this many classes, each has its own colour."""
 FOR, AGAINST = COLOURS[0], COLOURS[1]
-"""What speaks for a class and what against it."""
+"""Evidence for a class, and against it."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Style:
 
 
 def styles(n: int) -> list[Style]:
-    """Looks for n classes; colours come again after six, then with another marker, line and hatch."""
+    """Styles for n classes; after six, colours repeat with another marker, line and hatch."""
     return [
         Style(
             COLOURS[i % len(COLOURS)],
@@ -62,5 +61,5 @@ def rgb(colour: str) -> Array:
 
 
 def mixed(shares: Array, colours: list[Array], background: Array, strength: float = 0.7) -> Array:
-    """Colours mixed by shares on the last axis, and let through by the background."""
+    """Colours mixed by the shares on the last axis, and blended with the background."""
     return np.asarray(strength * (shares @ np.array(colours)) + (1.0 - strength) * background)

@@ -22,27 +22,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MASSES = (0.9, 0.5)
-"""How much of its class each density contour encloses."""
+"""The share of a class that each density contour encloses."""
 MOST_LARGE = 400
-"""Rows beyond which their markers become smaller."""
+"""Beyond this many rows, markers become smaller."""
 FARTHEST = 700.0
-"""Log odds beyond which a boundary is not sought."""
+"""Log odds are clipped here when a boundary is drawn."""
 
 
 @dataclass
 class PosteriorDisplay(Display):
     """Posteriors over two columns as mixed colours, with boundaries, class densities and rows.
 
-    Make one with `from_estimator`.
+    Make a display with `from_estimator`.
+
+    Parameters
+    ----------
+    x, y : Grid
+        The values of the two columns.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    posterior : ndarray of shape (n_y, n_x, n_classes)
+        p(C_k | x) at each point of the grid.
+    log_posterior : ndarray of shape (n_y, n_x, n_classes)
+        log p(C_k | x).
+    log_density : ndarray of shape (n_y, n_x, n_classes) or None
+        log p(x | C_k) of the two columns and those held; None for models without a density.
+    points : tuple of three ndarrays, or None
+        The position across, the position up and the class of each row.
+    held : dict
+        The columns held at a value, and the value. All others are marginalised out.
+    container : Container
+        The kind of frame that `to_frame` returns.
 
     Attributes
     ----------
-    posterior : ndarray of shape (ny, nx, k)
-        p(C_k | x) at each point of the grid.
-    log_density : ndarray of shape (ny, nx, k) or None
-        log p(x | C_k) of the two columns and those held; None for models that have no density.
-    held : dict
-        The columns held at a value, and the value. All others are marginalised out.
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -63,7 +80,6 @@ class PosteriorDisplay(Display):
     log_posterior: Array
     log_density: Array | None
     points: tuple[Array, Array, NDArray[np.intp]] | None
-    """Across, up and class of each row."""
     held: dict[Any, Any]
     container: Container
 
@@ -83,29 +99,30 @@ class PosteriorDisplay(Display):
         legend: bool = True,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw what a fitted classifier says over a grid of two columns.
+        """Draw the posterior of a fitted classifier over two columns.
 
         Parameters
         ----------
-        estimator : fitted classifier with predict_proba
-        X : table
-            Its columns say over which range to draw, and in which container the model is asked.
-        y : labels, optional
-            With them, the rows of X are drawn as points.
-        columns : two names or positions, optional
-            Which columns to draw; needed where X has more than two.
-        held : dict of column → value, optional
-            Columns to hold at a value. All others are missing, which marginalises them out of a generative
-            model of this library. Any other model has them held at their median (the most frequent level
-            for text and flags).
+        estimator : fitted classifier
+            Any classifier with `predict_proba`.
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows, which set the range of each axis.
+        y : array-like of shape (n_samples,), optional
+            Labels; if given, the rows of X are drawn as points.
+        columns : pair of names or positions, optional
+            The two columns to draw; required if X has more than two.
+        held : dict of column to value, optional
+            Columns to hold at a value. A generative model of suffice marginalises out all others; for any
+            other model they are held at their median, or their most frequent level.
         resolution : int, default=120
-            Points along each axis.
+            The number of points along each axis.
         posterior, densities, boundaries, legend, ax
-            As `plot` takes them.
+            As in `plot`.
 
         Returns
         -------
         PosteriorDisplay
+            The display, already drawn.
         """
         table = read_table(X)
         across, up = _two_columns(table, columns)
@@ -144,17 +161,17 @@ class PosteriorDisplay(Display):
         boundaries: bool = True,
         legend: bool = True,
     ) -> Self:
-        """Draw it.
+        """Draw the picture.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Those of a new figure unless given.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
         posterior : bool, default=True
-            Whether to mix the classes' colours by their posteriors.
+            Whether to mix the colours of the classes by their posteriors.
         densities : bool, optional
-            Whether to draw contours that enclose 50 % and 90 % of each class; only where both columns are
-            continuous and the model has a density. Unless told, they are drawn of up to six classes.
+            Whether to draw contours that enclose 50 % and 90 % of each class, if both columns are continuous
+            and the model has a density. By default they are drawn for up to six classes.
         boundaries : bool, default=True
             Whether to draw lines where the most probable class changes.
         legend : bool, default=True
@@ -163,6 +180,7 @@ class PosteriorDisplay(Display):
         Returns
         -------
         PosteriorDisplay
+            The display itself.
         """
         own, ax = ax is None, self._start(ax)
         from matplotlib.colors import to_rgb
@@ -217,7 +235,18 @@ class PosteriorDisplay(Display):
         return self.log_density is not None and self.x.is_smooth and self.y.is_smooth
 
     def handles(self, *, lines: bool = False) -> list[Any]:
-        """What a legend shows: each class by its marker and, if asked, by the line of its contours."""
+        """Return the entries of the legend, for a legend of your own.
+
+        Parameters
+        ----------
+        lines : bool, default=False
+            Whether to show the line of each class's contours next to its marker.
+
+        Returns
+        -------
+        list of matplotlib Line2D
+            One for each class.
+        """
         from matplotlib.lines import Line2D
 
         looks = zip(styles(len(self.classes)), self.classes.tolist(), strict=True)
@@ -236,7 +265,13 @@ class PosteriorDisplay(Display):
         ]
 
     def to_frame(self) -> Any:
-        """One line per point of the grid, with the posterior of each class."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            One line per point of the grid, with the posterior of each class.
+        """
         across, up = np.meshgrid(self.x.values, self.y.values, indexing="xy")
         fields: dict[str, Any] = {self.x.name: across.ravel().tolist(), self.y.name: up.ravel().tolist()}
         for k, label in enumerate(self.classes.tolist()):
@@ -244,7 +279,13 @@ class PosteriorDisplay(Display):
         return make_frame(fields, self.container)
 
     def winners(self) -> NDArray[np.intp]:
-        """The most probable class at each point, (ny, nx)."""
+        """Return the most probable class at each point of the grid.
+
+        Returns
+        -------
+        ndarray of shape (n_y, n_x)
+            Positions in `classes`.
+        """
         return np.asarray(self.log_posterior.argmax(axis=2))
 
     def _draw_boundaries(self, ax: Axes) -> None:
@@ -274,7 +315,7 @@ class PosteriorDisplay(Display):
                 )
 
     def _contours(self, k: int) -> list[float]:
-        """Log densities whose contours enclose the masses, of what lies in the picture; least first."""
+        """Log densities whose contours enclose the `MASSES` of a class within the picture, lowest first."""
         assert self.log_density is not None  # noqa: S101
         log_p = self.log_density[:, :, k]
         finite = np.isfinite(log_p)
@@ -292,22 +333,26 @@ def _two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int,
     if columns is None:
         if table.n_columns != 2:
             raise ValueError(
-                f"X has {table.n_columns} columns; say which two to draw, as columns=("
+                f"X has {table.n_columns} columns; choose two of them, as in columns=("
                 f"{', '.join(repr(name) for name in table.names[:2])}). They are {list(table.names)[:20]}."
             )
         return 0, 1
     if isinstance(columns, str) or len(columns) != 2:
-        raise ValueError(f"columns must be two columns of X, got {columns!r}; DensityDisplay draws one.")
+        raise ValueError(
+            f"columns must be two columns of X, got {columns!r}; for one column use DensityDisplay."
+        )
     across, up = (position(table, column) for column in columns)
     if across == up:
-        raise ValueError(f"columns must be two different columns, got {columns!r}; DensityDisplay draws one.")
+        raise ValueError(
+            f"columns must be two different columns, got {columns!r}; for one column use DensityDisplay."
+        )
     return across, up
 
 
 def _densities(
     estimator: Any, around: Surroundings, grids: Sequence[Grid], rows: Any, shape: tuple[int, int, int]
 ) -> Array | None:
-    """Log p(x | C_k), −inf where the model ignores a value because it lies outside its family's support."""
+    """Log p(x | C_k); −inf where the model ignores a value because it lies outside the family's support."""
     if not marginalises(estimator):
         return None
     log_p = log_densities(estimator, rows).reshape(shape)
@@ -322,7 +367,7 @@ def _points(
 ) -> tuple[Array, Array, NDArray[np.intp]]:
     labels = read_labels(y)
     if len(labels) != table.n_rows:
-        raise ValueError(f"X has {table.n_rows} rows and y has {len(labels)} labels; they must be as many.")
+        raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")
     place = {label: k for k, label in enumerate(classes.tolist())}
     codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
     rng = np.random.default_rng(0)
@@ -331,7 +376,7 @@ def _points(
 
 
 def _lead(log_p: Array, k: int) -> Array:
-    """How far class k is ahead of the best other class, in log odds, bounded."""
+    """The log odds of class k against the best other class, clipped."""
     others = np.delete(log_p, k, axis=2).max(axis=2)
     with np.errstate(invalid="ignore"):
         lead = np.nan_to_num(log_p[:, :, k] - others, nan=0.0, posinf=FARTHEST, neginf=-FARTHEST)

@@ -1,4 +1,4 @@
-"""ReliabilityDisplay: of rows given a probability p, how many are of the class?"""
+"""ReliabilityDisplay: of the rows with a predicted probability p, how many are of the class?"""
 
 from __future__ import annotations
 
@@ -20,24 +20,33 @@ if TYPE_CHECKING:
 
 Strategy = Literal["uniform", "quantile"]
 Z = 1.959963984540054
-"""95 % of a Normal lie within so many standard deviations."""
+"""95 % of a Normal lies within this many standard deviations."""
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """One class against the rest, bin by bin; empty bins are left out."""
+    """One class against the rest, bin by bin, without empty bins.
+
+    Attributes
+    ----------
+    label : class
+        The class.
+    predicted : ndarray of shape (n_bins,)
+        The mean predicted probability.
+    observed : ndarray of shape (n_bins,)
+        The share of rows that are of the class.
+    rows : ndarray of shape (n_bins,)
+        The number of rows, or the sum of their weights.
+    """
 
     label: Any
     predicted: Array
-    """The mean probability given."""
     observed: Array
-    """The share of rows that are of the class."""
     rows: NDArray[Any]
-    """How many there are, or what they weigh."""
 
     @property
     def interval(self) -> tuple[Array, Array]:
-        """Wilson's 95 % limits of the observed share."""
+        """Wilson's 95 % interval of the observed share, as lower and upper limits."""
         n = self.rows
         centre = (self.observed + Z**2 / (2 * n)) / (1 + Z**2 / n)
         half = Z / (1 + Z**2 / n) * np.sqrt(self.observed * (1 - self.observed) / n + Z**2 / (4 * n**2))
@@ -46,15 +55,23 @@ class Reliability:
 
 @dataclass
 class ReliabilityDisplay(Display):
-    """Observed shares against given probabilities, one curve per class; on the diagonal they agree.
+    """Observed shares against predicted probabilities, one curve per class; the diagonal is perfect.
 
-    Make one with `from_predictions` or `from_estimator`. Of two classes only the second is drawn, since the
-    curve of the first is its mirror image; of more than six, the most probable one of each row.
+    Make a display with `from_predictions` or `from_estimator`. For two classes only the second is drawn,
+    since the curve of the first is its mirror image; for more than six, one curve shows the most probable
+    class of each row.
+
+    Parameters
+    ----------
+    curves : list of Reliability
+        One per curve, with `.predicted`, `.observed` and `.rows` of each bin.
 
     Attributes
     ----------
-    curves : list of Reliability
-        With `.predicted`, `.observed` and `.rows` of each bin.
+    ax_ : matplotlib Axes
+        The axes that were drawn on.
+    figure_ : matplotlib Figure
+        The figure of the axes.
 
     Examples
     --------
@@ -80,28 +97,34 @@ class ReliabilityDisplay(Display):
         legend: bool = True,
         ax: Axes | None = None,
     ) -> Self:
-        """Compare true labels with posteriors and draw them.
+        """Compare predicted probabilities with true labels, and draw the curves.
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-        y_proba : array-like of shape (n, k), or (n,) for the second of two classes
+        y_true : array-like of shape (n_samples,)
+            True labels.
+        y_proba : array-like of shape (n_samples, n_classes) or (n_samples,)
+            Predicted probabilities; one column stands for the second of two classes.
         labels : sequence, optional
-            The classes in the order of the columns; the sorted labels of y_true unless given.
-        sample_weight : array-like of shape (n,), optional
-            Weight k counts as the row k times.
+            The classes in the order of the columns; by default the sorted labels of `y_true`.
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k counts as k rows.
         bins : int, default=10
+            The number of bins.
         strategy : {"uniform", "quantile"}, default="uniform"
-            Bins of equal width, or of equally many rows.
+            Whether bins have equal widths or equally many rows.
         each : bool, optional
-            Whether each class has its curve, or all have one: that of the most probable class of each row.
-            Each has one where there are no more than six, unless told.
-        legend, ax
-            As `plot` takes them.
+            Whether to draw a curve for each class, rather than one for the most probable class of each row.
+            By default each class has a curve if there are at most six.
+        legend : bool, default=True
+            Whether to name the classes below the picture.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
 
         Returns
         -------
         ReliabilityDisplay
+            The display, already drawn.
         """
         curves = reliability_curves(
             y_true,
@@ -128,7 +151,24 @@ class ReliabilityDisplay(Display):
         legend: bool = True,
         ax: Axes | None = None,
     ) -> Self:
-        """Predict X with a fitted classifier, compare with y and draw; the options of `from_predictions`."""
+        """Compare the probabilities of a fitted classifier with true labels, and draw the curves.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Any classifier with `predict_proba`.
+        X : array-like or frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight, bins, strategy, each, legend, ax
+            As in `from_predictions`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display, already drawn.
+        """
         return cls.from_predictions(
             y,
             estimator.predict_proba(X),
@@ -142,23 +182,24 @@ class ReliabilityDisplay(Display):
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw it, for up to six curves with Wilson's 95 % limits; gives the display.
+        """Draw the curves; up to six have Wilson's 95 % intervals.
 
         Parameters
         ----------
-        ax : Axes, optional
-            Those of a new figure unless given.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
         legend : bool, default=True
             Whether to name the classes below the picture.
 
         Returns
         -------
         ReliabilityDisplay
+            The display itself.
         """
         own, ax = ax is None, self._start(ax)
         ax.plot([0, 1], [0, 1], color=foreground(), linewidth=0.8, alpha=0.6, label="_diagonal")
         for curve, look in zip(self.curves, styles(len(self.curves)), strict=True):
-            if len(self.curves) <= DISTINCT:  # the limits of more would hide the curves
+            if len(self.curves) <= DISTINCT:  # the intervals of more would hide the curves
                 ax.vlines(curve.predicted, *curve.interval, color=look.colour, linewidth=0.8)
             ax.plot(
                 curve.predicted,
@@ -175,7 +216,13 @@ class ReliabilityDisplay(Display):
         return self
 
     def to_frame(self) -> Any:
-        """One line per class and bin: class, predicted, observed, low, high, rows."""
+        """Return the data of the picture.
+
+        Returns
+        -------
+        frame
+            A pyarrow Table with one line per class and bin: class, predicted, observed, low, high, rows.
+        """
         joined = {
             name: np.concatenate([getattr(curve, name) for curve in self.curves])
             for name in ("predicted", "observed", "rows")
@@ -203,7 +250,7 @@ def reliability_curves(
     strategy: Strategy = "uniform",
     each: bool | None = None,
 ) -> list[Reliability]:
-    """What `ReliabilityDisplay.from_predictions` draws."""
+    """The curves that `ReliabilityDisplay.from_predictions` draws."""
     truth = read_labels(y_true)
     p = np.asarray(y_proba, dtype=np.float64)
     known = np.unique(truth).tolist() if labels is None else list(labels)
@@ -226,7 +273,7 @@ def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:
         raise ValueError(
             f"{len(truth)} labels of {len(known)} classes need probabilities of shape "
             f"({len(truth)}, {len(known)}), got {p.shape}; "
-            "labels= names the classes in the order of the columns."
+            "pass the classes in the order of the columns as labels=."
         )
     if not ((p >= 0.0) & (p <= 1.0)).all():
         raise ValueError("probabilities must lie between 0 and 1.")
@@ -234,7 +281,7 @@ def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:
     if strange:
         raise ValueError(f"y_true holds {strange[0]!r}, which is not among the labels {known}.")
     if bins < 1:
-        raise ValueError(f"bins must be a whole number ≥ 1, got {bins!r}.")
+        raise ValueError(f"bins must be an integer ≥ 1, got {bins!r}.")
 
 
 def _edges(p: Array, bins: int, strategy: Strategy) -> Array:

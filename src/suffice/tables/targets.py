@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
 from suffice.tables.table import is_frame
+from suffice.tables.wording import did_you_mean
 
 MOST_NAMED = 20
 """The most classes that a message lists."""
@@ -102,11 +102,10 @@ def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
     one = label.item() if isinstance(label, np.generic) else label
     if one in known:
         return known.index(one)
-    folded = {str(name).casefold(): name for name in known}
-    near = difflib.get_close_matches(str(one).casefold(), folded, n=1)
     more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
     those = f"classes are {known[:MOST_NAMED]}{more}."
-    hint = f"did you mean {folded[near[0]]!r}? The {those}" if near else f"the {those}"
+    near = did_you_mean(one, known)
+    hint = f"{near} The {those}" if near else f"the {those}"
     raise ValueError(f"there is no class {one!r}; {hint}")
 
 

@@ -2,18 +2,15 @@
 
 from suffice.text.analysis import Analysis
 from suffice.text.counting import count
-from suffice.text.counts import Counts
-from suffice.text.documents import Documents, read_documents
+from suffice.text.documents import Documents, TermCounts, read_documents
 from suffice.text.spans import place_terms, words_end
-from suffice.text.sums import class_sums
 from suffice.text.vocabulary import Vocabulary
 
 __all__ = [
     "Analysis",
-    "Counts",
     "Documents",
+    "TermCounts",
     "Vocabulary",
-    "class_sums",
     "count",
     "place_terms",
     "read_documents",

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.kernels import threads
+from suffice.text import hash_table, reference
 from suffice.text.analysis import Analysis
-from suffice.text.counts import Counts
-from suffice.text.documents import Documents
-from suffice.text.kernels import is_compiled
-from suffice.text.vocabulary import Vocabulary
+from suffice.text.documents import Documents, TermCounts
+from suffice.text.vocabulary import Vocabulary, table_kernels
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -30,7 +29,7 @@ BYTES_PER_TERM = 1 << 8
 """A first guess at how much text brings a new term."""
 
 
-def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, grow: bool) -> Counts:
+def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, grow: bool) -> TermCounts:
     """How often each term occurs in each document.
 
     With `grow`, terms that are not in the vocabulary are added to it in the order in which they come,
@@ -43,8 +42,7 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
         each = threads.run
         n_parts = min(threads.threads(), n_bytes // PART_BYTES)
     else:
-        from suffice.text.reference import count_documents
-
+        count_documents = reference.count_documents
         each = _one_by_one
         n_parts = n_bytes // REFERENCE_BYTES
     parts = _parts(documents, n_bytes, max(1, n_parts))
@@ -56,6 +54,11 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
         ids = vocabulary.union(terms)
         counted[i] = replace(counted[i], terms=ids[counted[i].terms])
     return _joined(counted)
+
+
+def is_compiled(n_bytes: int) -> bool:
+    """Whether so much text is read by compiled kernels."""
+    return table_kernels(n_bytes) is not hash_table
 
 
 def _one_by_one(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
@@ -72,7 +75,7 @@ def _parts(documents: Documents, n_bytes: int, n_parts: int) -> list[Documents]:
     return [documents.part(first, last) for first, last in pairwise(bounds)]
 
 
-def _joined(parts: list[Counts]) -> Counts:
+def _joined(parts: list[TermCounts]) -> TermCounts:
     """The counts of all parts, one after another; the list is emptied, so that memory is given back early."""
     if len(parts) == 1:
         return parts.pop()
@@ -81,7 +84,7 @@ def _joined(parts: list[Counts]) -> Counts:
     unknown = [part.unknown for part in parts]
     terms, counts = [part.terms for part in parts], [part.counts for part in parts]
     parts.clear()
-    return Counts(
+    return TermCounts(
         starts=np.concatenate([[0], *starts]),
         terms=_concatenated(terms),
         counts=_concatenated(counts),

@@ -69,6 +69,23 @@ class Documents:
         return map(self.text, range(len(self)))
 
 
+@dataclass(frozen=True, eq=False)
+class TermCounts:
+    """Document i holds `counts[j]` times the term `terms[j]`, for j from `starts[i]` to `starts[i + 1]`.
+
+    Terms are in the order in which they first occur in the document. `unknown` is the number of tokens
+    of each document that are not in the vocabulary.
+    """
+
+    starts: Offsets
+    terms: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    unknown: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.unknown)
+
+
 def read_documents(column: Any) -> Documents:
     """Documents from a list, a NumPy array, or a pandas, Polars or pyarrow column of strings."""
     import pyarrow as pa

@@ -1,6 +1,6 @@
 """A hash table of terms, as four arrays, and what is done with it, term by term in Python.
 
-`compiled_table.py` has the same functions for numba; the arrays are the same, so either may go on with the
+`compiled/table.py` has the same functions for numba; the arrays are the same, so either may go on with the
 other's work.
 
 The hash of a term is h ← (h ⊕ w)·M, h ← h ⊕ h/2³² over its words w of eight bytes, the last of which is what

@@ -1,4 +1,4 @@
-"""HTML: what of a document is markup and what is text. `compiled_markup.py` finds the same for numba.
+"""HTML: what of a document is markup and what is text. `compiled/markup.py` finds the same for numba.
 
 A comment, and what stands between the tags of a script or a style, runs to the end of the document if nothing
 ends it, as in a browser. A tag that nothing ends is text, and so is all that follows. A ">" in a quoted value

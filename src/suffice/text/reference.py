@@ -9,8 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from suffice.text.analysis import Analysis
-from suffice.text.counts import Counts
-from suffice.text.documents import Documents
+from suffice.text.documents import Documents, TermCounts
 from suffice.text.markup import unescaped, without_markup
 from suffice.text.vocabulary import Vocabulary
 
@@ -22,7 +21,7 @@ SPACES = re.compile(r"\s\s+")
 
 def count_documents(
     documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, grow: bool
-) -> Counts:
+) -> TermCounts:
     """How often each term occurs in each document; the vocabulary changes only if all goes well."""
     numbers: dict[str, int] = {}
     terms: list[int] = []
@@ -39,7 +38,7 @@ def count_documents(
     local = Vocabulary.of(numbers)
     ids = vocabulary.union(local) if grow else vocabulary.find(local.arena, local.offsets)
     return _known(
-        Counts(
+        TermCounts(
             starts=np.array(starts, np.int64),
             terms=ids[terms],
             counts=np.array(counts, np.int32),
@@ -48,7 +47,7 @@ def count_documents(
     )
 
 
-def _known(everything: Counts) -> Counts:
+def _known(everything: TermCounts) -> TermCounts:
     """The counts of known terms, and the number of the others."""
     known = everything.terms >= 0
     if known.all():
@@ -56,7 +55,7 @@ def _known(everything: Counts) -> Counts:
     documents = np.repeat(np.arange(len(everything)), np.diff(everything.starts))
     np.add.at(everything.unknown, documents[~known], everything.counts[~known])
     starts = np.concatenate([[0], np.cumsum(known)])[everything.starts]
-    return Counts(starts, everything.terms[known], everything.counts[known], everything.unknown)
+    return TermCounts(starts, everything.terms[known], everything.counts[known], everything.unknown)
 
 
 def _terms(text: str, analysis: Analysis, position: int) -> Iterator[str]:

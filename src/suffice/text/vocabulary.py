@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.choose import read_only
+from suffice.kernels.choose import chosen, read_only
+from suffice.text import hash_table
 from suffice.text.documents import Bytes, Documents, Offsets
 from suffice.text.hash_table import FREE, Ids, Table, empty_table
-from suffice.text.kernels import table_kernels
 
 BYTES_PER_TERM = 8
 """A first guess; more room is made where it is wrong."""
 ROOM = 16
 """The terms for which an empty vocabulary has room."""
+WORTH_AN_IMPORT = 1 << 18
+"""Bytes of text from which importing numba takes less time than it saves."""
+WORTH_A_CALL = 1 << 10
+"""The same, once it has been imported."""
+
+
+def table_kernels(n_bytes: int) -> ModuleType:
+    """The functions of a `Table`, for terms of so many bytes: compiled where that is worth it."""
+    return chosen("suffice.text.compiled.table", n_bytes, WORTH_AN_IMPORT, WORTH_A_CALL) or hash_table
 
 
 class Vocabulary:

@@ -131,7 +131,7 @@ def test_only_the_class_that_lost_rank_is_on_record():
     for spoil in (collinear_in_one_class, constant_in_one_class):
         model = GaussianDiscriminant("full").fit(spoil(X, y), y)
         assert [entry.label for entry in model.regularized_] == [1]
-        assert model.regularized_[0].reason.endswith("the covariance shared by all classes was added")
+        assert model.regularized_[0].reason.endswith("the covariance shared by all classes")
         others = [0, 2]
         own = [np.cov(spoil(X, y)[y == k], rowvar=False, ddof=0) for k in others]
         np.testing.assert_allclose(model.covariances_[others], own, rtol=1e-9, atol=1e-9)

@@ -90,7 +90,9 @@ def test_any_unit_gives_the_same_posteriors(covariance, unit):
     np.testing.assert_allclose(scaled.transform(X * unit), plain.transform(X), rtol=1e-6, atol=1e-9)
     gaps = np.where(np.arange(180).reshape(60, 3) % 7 == 0, np.nan, X)
     np.testing.assert_allclose(scaled.transform(gaps * unit), plain.transform(gaps), rtol=1e-6, atol=1e-9)
-    with pytest.raises(ValueError, match=r"column 0: the square of its deviation.* another unit"):
+    with pytest.raises(
+        ValueError, match=r"column 0: the square of its standard deviation.* rescale the column"
+    ):
         _ = scaled.covariances_
 
 
@@ -169,7 +171,7 @@ def test_what_rows_far_away_leave_behind_is_said(covariance, missing, far):
     assert not any("rounding" in entry.reason for entry in model.regularized_)
     model.forget(gone, [0, 1, 2])
     assert np.isfinite(model.predict_log_proba(X)).all()
-    said = [entry for entry in model.regularized_ if "rounding of rows taken away" in entry.reason]
+    said = [entry for entry in model.regularized_ if "rounding error from removed rows" in entry.reason]
     assert {entry.column for entry in said} == {"column 0", "column 1", "column 2"}
 
 
@@ -192,7 +194,7 @@ def test_what_is_lost_with_gaps_is_said():
     gone = np.array([[1e9, np.nan, 1e9], [1e9, -1e9, 0.0], [0.0, 1e9, 1e9]])
     model = GaussianDiscriminant("full").fit(np.vstack([X, gone]), np.r_[y, 0, 1, 2]).forget(gone, [0, 1, 2])
     assert np.isfinite(model.predict_log_proba(X)).all()
-    assert any("rounding of rows taken away" in entry.reason for entry in model.regularized_)
+    assert any("rounding error from removed rows" in entry.reason for entry in model.regularized_)
 
 
 # --- groups --------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -109,6 +111,16 @@ def test_a_forked_child_makes_a_pool_of_its_own():
         os._exit(0 if run(abs, [-1, -2, -3]) == [1, 2, 3] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert run(abs, [-4, -5]) == [4, 5]
+
+
+def test_the_pool_still_works_in_handlers_that_run_at_exit():
+    program = (
+        "import atexit; from suffice.kernels.threads import run, set_threads;"
+        "set_threads(2); run(abs, [-1, -2]); atexit.register(lambda: print(run(abs, [-3, -4])))"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 — our own program
+    assert done.stdout.strip() == "[3, 4]"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.links import probit, probit_inverse
 from suffice.tables.container import Container
+from suffice.tables.wording import aligned
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,7 @@ class Summary:
         )
 
     def __repr__(self) -> str:
-        width = max((len(name) for name, _ in self.heading), default=0)
-        lines = [f"{name:<{width}}  {value}" for name, value in self.heading]
+        lines = aligned(self.heading, left=2)
         tail = f"{50.0 * (1.0 - self.level):.3g}%", f"{50.0 * (1.0 + self.level):.3g}%"
         cells = [("", "estimate", "std err", "z", "P>|z|", *tail)]
         figures = zip(
@@ -104,8 +103,7 @@ class Summary:
             (term, *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
             for term, b, se, z, p, *ends in figures
         ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        rows = [_line(row, widths) for row in cells]
+        rows = aligned(cells)
         several = len(set(self.equation)) > 1
         lines += ["", rows[0], "─" * len(rows[0])]
         for i, row in enumerate(rows[1:]):
@@ -116,13 +114,6 @@ class Summary:
 
     def _width(self) -> Array:
         return float(probit_inverse(0.5 * (1.0 + self.level))) * self.standard_error
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first = f"{cells[0]:<{widths[0]}}"
-    return "  ".join(
-        [first, *(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True))]
-    )
 
 
 def _figure(value: float) -> str:

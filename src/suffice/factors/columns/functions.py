@@ -47,7 +47,7 @@ def column_scores(
 def _evaluated(
     functions: tuple[FunctionName, ...], values: Array, origin: Array, exponent: Exponents
 ) -> Iterator[Array]:
-    """Each function of the values in turn, in an array of its own; x² from x."""
+    """Each function of the values in turn, in a new array; x² from x."""
     if functions in (("x", "x2"), ("log", "log2")):
         first = evaluate(functions[0], values, origin, exponent)
         square = np.square(first)

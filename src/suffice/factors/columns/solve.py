@@ -74,7 +74,7 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
 
 @dataclass(frozen=True)
 class _Centred:
-    """Totals of each class about its own mean, and the whole column's mean statistics beside them."""
+    """Totals of each class about its own mean, with the mean statistics of the whole column."""
 
     total: Array
     weight: Array

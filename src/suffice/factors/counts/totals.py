@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,10 +14,14 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import Totals, gather
 from suffice.factors.blocks import column_of_entry
 from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
-from suffice.factors.counts.sums import sum_dense_counts, sum_sparse_counts
+from suffice.factors.class_sums import RowSums, SparseRows, class_sums
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
 from suffice.families import Family
+from suffice.kernels import threads
+from suffice.kernels.choose import contiguous, discrete_for, read_only, row_parts
 from suffice.storage import Fields
+
+NO_WEIGHTS = read_only(np.zeros(0))
 
 
 class CountTotals(ClassSparseSums, Totals):
@@ -56,8 +62,13 @@ class CountTotals(ClassSparseSums, Totals):
             raise OutsideSupportError.of(labels[column], value, self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
-        summed_up = sum_sparse_counts if sparse.issparse(block) else sum_dense_counts
-        self.append(summed_up(block, classes, weights, (self.weight, self.rows, self.base)))
+        row_sums = RowSums(self.weight, self.rows, self.base)
+        if sparse.issparse(block):
+            block = block.tocsr()
+            rows = SparseRows(block.indptr, block.indices, block.data, self.n_columns)
+            self.append(class_sums(rows, classes, weights, len(self.rows), row_sums=row_sums))
+        else:
+            self.append(_sums_of_dense_counts(block, classes, weights, row_sums))
 
     def add(self, other: Self, sign: int) -> None:
         self.append(other.entries.scaled(sign, sign))
@@ -148,6 +159,29 @@ class CountTotals(ClassSparseSums, Totals):
                 f"{labels[int(self.entries.columns[bad].min())]} would have a count below zero in some class"
             )
         return None
+
+
+def _sums_of_dense_counts(
+    block: NDArray[Any], classes: Codes, weights: Array | None, row_sums: RowSums
+) -> SparseSums:
+    """`class_sums` of dense rows."""
+    n_classes, n_columns = len(row_sums.rows), block.shape[1]
+    kernels = discrete_for(block.size)
+    by_row = NO_WEIGHTS if weights is None else read_only(weights)
+    block, classes = read_only(block), read_only(classes)
+
+    def of_part(rows: slice) -> tuple[Array, Counts, Array]:
+        shape = n_classes, n_columns
+        part = np.zeros(shape), np.zeros(shape, np.int64), np.zeros((3, n_classes))
+        kernels.sum_dense_counts(contiguous(block[rows]), classes[rows], by_row[rows], *part)
+        return part
+
+    # A part has a table of its own, which should be smaller than the part.
+    parts = threads.run(of_part, row_parts(len(classes), n_columns, fewest=n_classes) or [slice(0)])
+    total, support, own = (reduce(add, arrays) for arrays in zip(*parts, strict=True))
+    for array, more in zip(row_sums, own, strict=True):
+        np.add(array, more, out=array, casting="unsafe")  # the number of rows is whole
+    return SparseSums.of_tables(0, total, support)
 
 
 def first_negative(block: Any) -> tuple[int, Any] | None:

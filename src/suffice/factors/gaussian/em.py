@@ -21,19 +21,19 @@ from suffice.storage import Fields
 TOLERANCE = 1e-10
 """The largest change of a step, in deviations, that may be the last."""
 NEARLY = 1e-6
-"""How far all further steps may lead together, then; the logarithms of Σ's pivots are part of the way."""
+"""The largest total change of all further steps after it, in the coordinates of `Group`."""
 FAR = 0.1
-"""How far steps lead that change next to nothing, and yet never end."""
+"""How far ahead an extrapolation lies if the steps, small as they are, have no end."""
 VANISHING = 1e-8
 """A correlation matrix whose smallest eigenvalue is below this and still falling is losing its rank."""
 NOTHING = 1e-12
-"""The same, whether or not it falls: what is left is rounding."""
+"""Below this it has lost its rank, whether or not it falls: the rest is rounding."""
 THIN = 1e-4
-"""The same, where steps change next to nothing and there is no end to them."""
+"""Below this it is losing its rank if the steps are tiny but have no end."""
 
 
 def maximize(data: Standardised, tying: Tying, saved_search: Fields | None = None) -> Moments:
-    """Means and scatters by EM, or those that it found when the model was saved."""
+    """Means and scatters by EM, or from the end of the search that a file holds."""
     n_classes, d = data.weight.shape
     cells = [[Pattern(cell.columns, cell.sums, d) for cell in patterns] for patterns in data.cells]
     weight = np.array([sum(float(pattern.sums.weight) for pattern in patterns) for patterns in cells])
@@ -73,7 +73,7 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
 
         for g, less in enumerate(tying.divisors(weight) - tying.pooled(weight)):
             members = np.flatnonzero(tying.group == g)
-            kept = np.flatnonzero(np.diag(tying.shaped_one(start[g])) > 0)  # others never vary in the group
+            kept = np.flatnonzero(np.diag(tying.shaped_one(start[g])) > 0)  # others are constant
             inside = np.ix_(kept, kept)
             patterns = [[pattern.among_columns(kept) for pattern in cells[k]] for k in members]
             none = np.zeros((len(kept), len(kept)))
@@ -86,7 +86,7 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
                 singular.add(g)
             mean[np.ix_(members, kept)], scatter[g][inside] = step.end.mean, step.scatter
             if outcome is None:
-                notes.append(f"EM over the gaps still moved by {step.change():.1e} after {MOST_STEPS} steps")
+                notes.append(f"EM has not converged: step {MOST_STEPS} still changed by {step.change():.1e}")
     return SavedSearch(mean, scatter, frozenset(singular), tuple(notes))
 
 
@@ -136,7 +136,7 @@ class ExpectationStep(Step[Iterate]):
 
 @dataclass(frozen=True)
 class PseudoRows:
-    """Pseudo-observations that count with the rows: their weight (below 0: rows less) and their scatter."""
+    """Pseudo-observations that count with the rows: their weight (negative for ddof) and their scatter."""
 
     weight: float
     scatter: Array
@@ -240,7 +240,7 @@ def loses_rank(step: ExpectationStep, extrapolation: Extrapolation | None, small
 def _smallest_eigenvalue(covariance: Array) -> float:
     """Of the correlation matrix; constant columns aside."""
     variance = np.diag(covariance)
-    held = variance > 0  # rounding leaves less than nothing of what was taken away again
+    held = variance > 0  # after subtraction, rounding may leave negative variances
     if not held.any():
         return 0.0
     spread = np.sqrt(variance[held])

@@ -1,4 +1,4 @@
-"""What a joint Gaussian block scores, as expressions: one formula for each pattern of gaps."""
+"""The scores of a joint Gaussian block as expressions, one formula for each pattern of gaps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suffice.export.expressions import (
 from suffice.factors.gaussian.parameters import Gaussians
 
 MOST_COLUMNS_WITH_GAPS = 6
-"""Patterns of gaps double with every column: 2⁶ = 64 formulas are the most that are written out."""
+"""Patterns of gaps double with every column: at most 2⁶ = 64 formulas are written out."""
 
 
 def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
@@ -35,9 +35,9 @@ def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str],
     if len(active) > MOST_COLUMNS_WITH_GAPS:
         named = ", ".join(labels[j] for j in active[:3])
         raise ValueError(
-            f"{named}, …: a joint Gaussian of {len(active)} columns has a formula of its own for each of the "
+            f"{named}, …: a joint Gaussian of {len(active)} columns needs a separate formula for each of the "
             f"2^{len(active)} patterns of missing cells, and at most {MOST_COLUMNS_WITH_GAPS} columns are "
-            "written out; pass missing='null' to score whole rows only, or choose covariance='diagonal'."
+            "supported; pass missing='null' to score complete rows only, or use covariance='diagonal'."
         )
     return Score(_by_pattern(gaussians, columns, [], active.tolist()))
 
@@ -45,7 +45,7 @@ def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str],
 def _by_pattern(
     gaussians: Gaussians, columns: list[int], seen: list[int], undecided: list[int]
 ) -> Expression:
-    """The formula for the columns observed, by looking at one column after the other."""
+    """The formula for the observed columns, decided one column after the other."""
     if not undecided:
         return _log_density(gaussians, columns, np.array(seen, dtype=np.intp))
     j, rest = undecided[0], undecided[1:]
@@ -62,7 +62,7 @@ def _alone(gaussians: Gaussians, columns: list[int], j: int) -> Expression:
 
 
 def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expression:
-    """Log p of the columns seen; where all classes share Σ, without what is equal for all of them."""
+    """Log p of the columns seen; without terms equal for all classes where they share Σ."""
     if not len(seen):
         return as_expression(0.0)
     whitenings = gaussians.marginals(seen)

@@ -54,7 +54,7 @@ class Standardised:
     variance: Array
     """Available-case variance of each class and column."""
     noise: Array
-    """How much of it rounding may have left."""
+    """How much of it may be rounding error."""
     total_variance: Array
     varies: NDArray[np.bool_]
     """Whether a column varies."""
@@ -80,11 +80,11 @@ class Moments:
     """The rows' weight of each class."""
     total_variance: Array
     scatter_parts: list[ScatterPart] | None
-    """What the log likelihood is made of; None where only pairs of columns were summed."""
+    """The parts of the log likelihood; None where only pairs of columns were summed."""
     saved_search: SavedSearch | None = None
     """Where EM ended, if it took EM."""
     rounding: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """What share of each variance, (g, d), may be rounding of rows taken away."""
+    """The share of each variance, (g, d), that may be rounding error from removed rows."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class ClassMoments:
 
     classes: NDArray[Any]
     centre: Array
-    """Where each class is centred, (k, d), in the units of the data; `moments.mean` is beside it."""
+    """Where each class is centred, (k, d), in the units of the data; `moments.mean` is relative to it."""
     scale: Array
     """The unit of each column, (d,)."""
     active: Codes
@@ -102,7 +102,7 @@ class ClassMoments:
     tying: Tying
     moments: Moments
     left_out: dict[int, str]
-    """Columns that say nothing, with the reason."""
+    """Columns left out, with the reason."""
 
     def fourth_power(self, classes: Iterable[int], factor: Array, away: Array | None = None) -> float:
         """Σ w·|z·factor|⁴ over the rows of some classes, about `away` from their means, (k, d)."""
@@ -215,7 +215,7 @@ def closed_moments(data: Standardised, tying: Tying) -> Moments:
             weight[k], mean[k] = sums.weight, sums.total / sums.weight
             own = sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
             constant = data.variance[k] == 0
-            if constant.any():  # what is left of these is rounding, and may be below 0
+            if constant.any():  # only rounding is left, and it may be negative
                 own = np.where(constant | constant[:, np.newaxis], 0.0, own)
             scatter[tying.group[k]] += own
     parts = [
@@ -227,7 +227,7 @@ def closed_moments(data: Standardised, tying: Tying) -> Moments:
 
 
 def _counts(mean: Array, sums: Sums) -> bool:
-    """Whether taking the mean off these sums would change them: they are about it already, to rounding."""
+    """Whether subtracting the mean would change these sums beyond rounding."""
     return bool(np.any(sums.weight * mean**2 > 2.0**-60 * np.diag(sums.scatter)))
 
 
@@ -244,7 +244,7 @@ def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
             weight[k] = np.diag(sums.weight).max(initial=0.0)
             mean[k] = np.diag(sums.total) / np.diag(count)
             covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
-            constant = data.variance[k] == 0  # what is left of these is rounding, and may be below 0
+            constant = data.variance[k] == 0  # only rounding is left, and it may be negative
             covariance[constant] = covariance[:, constant] = 0.0
             scatter[g] += weight[k] * nearest_covariance(covariance)
             if parts is None or not np.all(sums.weight == sums.weight[0, 0]):
@@ -256,14 +256,14 @@ def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
 
 
 def nearest_covariance(covariance: Array) -> Array:
-    """The nearest matrix without negative eigenvalues, but for rounding, that keeps the diagonal."""
+    """The matrix without its negative eigenvalues, rescaled so that it keeps its diagonal."""
     rounding = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
     if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(rounding), lower=True)[1]:
         return covariance
     values, vectors = np.linalg.eigh(covariance)
     if values[0] >= 0:
         return covariance
-    mended = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    now, wanted = np.diag(mended), np.diag(covariance)
+    repaired = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    now, wanted = np.diag(repaired), np.diag(covariance)
     stretch = np.sqrt(np.divide(wanted, now, out=np.ones_like(now), where=now > 0))
-    return np.asarray(mended * np.outer(stretch, stretch))
+    return np.asarray(repaired * np.outer(stretch, stretch))

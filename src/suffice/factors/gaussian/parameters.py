@@ -16,7 +16,7 @@ from suffice.arrays import Array, Codes
 from suffice.families.special import HALF_LOG_TWO_PI
 
 NEAR = 100.0
-"""Deviations between class means up to which the square may be expanded: it loses 4 digits of 16."""
+"""Deviations between class means up to which the square is expanded: that loses 4 of 16 digits."""
 
 
 class Whitening:
@@ -89,7 +89,7 @@ class Gaussians:
 
     @property
     def mean(self) -> Array:
-        """μ_k in the units of the data; scores keep centre and rest apart, to lose no digits."""
+        """μ_k in the units of the data; scores use its two parts separately, to lose no digits."""
         return np.asarray(self.centre + self.shift * self.scale)
 
     @cached_property
@@ -109,8 +109,8 @@ class Gaussians:
             column = int(np.argmax(beyond))
             name, deviation = self.labels[self.active[column]], f"{scale[column]:.0e}"
             raise ValueError(
-                f"{name}: the square of its deviation, about {deviation}, is no float, so its variance "
-                "cannot be given (predictions do not need it); measure the column in another unit."
+                f"{name}: the square of its standard deviation, about {deviation}, is out of range, so its "
+                "variance is not available (predictions do not need it); rescale the column."
             )
         for k, g in enumerate(self.group):
             full[k][np.ix_(self.active, self.active)] = own[g]

@@ -1,4 +1,4 @@
-"""Covariances that are never singular, and what had to be done to them."""
+"""Regularisation of singular covariances, and the notes on what was done."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ ROUNDED_AWAY = 8192
 """Sizes up to which the elimination of a correlation matrix fails only where an eigenvalue is below SINGULAR
 times the size (Demmel 1989: it succeeds from size²·ε on)."""
 LEAST = 1e-6
-"""The smallest share of a pseudo-observation: of less, twice over, rounding would leave nothing."""
+"""The smallest share of a pseudo-observation: less, applied twice, would be lost in rounding."""
 FEW_DIGITS = 1e-6
-"""The share of rounding in a variance from which on it is said."""
+"""Above this share of rounding error in a variance there is a note."""
 
 
 def peculiarities(classwise: ClassMoments, labels: list[str]) -> list[Regularized]:
-    """Columns that are left out, digits that are lost, and covariances that ddof leaves no rows for."""
+    """Notes on columns left out, digits lost, and covariances for which ddof leaves no rows."""
     tying, classes = classwise.tying, classwise.classes.tolist()
     notes = [Regularized(labels[j], None, classwise.left_out[j]) for j in sorted(classwise.left_out)]
     rounding = classwise.moments.rounding[tying.group]
     for k, at in np.argwhere(rounding > FEW_DIGITS):
         share = rounding[k, at]
-        left = "what is left of its variance" if share >= 1 else f"up to {share:.1g} of its variance"
-        reason = f"{left} is rounding of rows taken away; fit the rows that are left afresh"
+        how_much = "all" if share >= 1 else f"up to {share:.1g}"
+        reason = f"{how_much} of its variance is rounding error from removed rows; refit the remaining rows"
         notes.append(Regularized(labels[classwise.active[at]], classes[k], reason))
     block = block_name(labels)
     for k in tying.without_divisor(classwise.moments.weight):
         rows = tying.pooled(classwise.moments.weight)[tying.group[k]]
-        reason = f"ddof={tying.ddof:g} leaves none of the {rows:g} rows of its covariance: ddof=0 was taken"
+        reason = f"ddof={tying.ddof:g} leaves none of the {rows:g} rows of its covariance: ddof=0 was used"
         notes.append(Regularized(block, classes[k], reason))
     return notes
 
 
 def block_name(labels: list[str]) -> str:
-    """What a joint block is called."""
+    """The name of a block in notes."""
     return labels[0] if len(labels) == 1 else "the joint block"
 
 
 def regular(
     matrices: Array, moments: Moments, tying: Tying, label: str, classes: list[Any]
 ) -> tuple[Array, list[Regularized]]:
-    """Positive definite matrices: where one has lost rank, one pseudo-observation of the pooled covariance.
+    """Make matrices positive definite: a singular one gets one pseudo-observation of the pooled covariance.
 
-    Where the pooled covariance has lost rank too, it first gets one pseudo-observation of its diagonal,
-    and of the total variance in columns that are constant within every class. What rounding may have left
-    of rows taken away is no rank.
+    If the pooled covariance is singular too, it first gets one pseudo-observation of its diagonal, with the
+    total variance for columns that are constant within every class. Variance that may be rounding error from
+    removed rows does not count as rank.
     """
     singular = frozenset() if moments.saved_search is None else moments.saved_search.singular
     noise = moments.rounding.max(axis=1, initial=SINGULAR)
@@ -64,12 +64,12 @@ def regular(
     everything = float(moments.weight.sum())
     pooled = moments.scatter.sum(axis=0) / (everything if everything > 0 else 1.0)
     target, reason = pooled, "the covariance shared by all classes"
-    # A covariance that EM left on its way to lose rank may be most of the pooled one.
+    # A covariance that was losing rank in EM may dominate the pooled one.
     if not has_full_rank(pooled, max(noise.max(), VANISHING if singular else SINGULAR)):
         diagonal = np.diag(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
         target = _with_one_of(np.diag(diagonal), nearest_covariance(pooled), everything)
-        reason += " (itself with one of the variances alone)"
+        reason += " (singular too, so it got one of its variances)"
     target = tying.shaped_one(target)
     count = tying.pooled(moments.weight)
     notes = []
@@ -77,7 +77,7 @@ def regular(
         matrices[g] = _with_one_of(target, nearest_covariance(matrices[g]), count[g])
         notes += [
             Regularized(
-                label, classes[k], f"its covariance is singular: one pseudo-observation of {reason} was added"
+                label, classes[k], f"its covariance is singular, so it got one pseudo-observation of {reason}"
             )
             for k in np.flatnonzero(tying.group == g)
         ]
@@ -85,7 +85,7 @@ def regular(
 
 
 def _with_one_of(target: Array, covariance: Array, count: float) -> Array:
-    """A covariance of so many rows with one pseudo-observation of another, or as many as floats can hold."""
+    """A covariance of `count` rows with one pseudo-observation of another: at least a share LEAST."""
     share = max(1.0 / (count + 1.0), LEAST)
     return np.asarray((1.0 - share) * covariance + share * target)
 

@@ -18,7 +18,7 @@ DEGREES = {"weight": 0, "support": 0, "total": 1, "scatter": 2, "peak": 1}
 MOMENTS = {"third": 2, "fourth": 2}
 PAIRWISE = {"weight": 2, "support": 2, "total": 2}
 LARGEST_EXPONENT = 1002
-"""Of distances between numbers that can be squared."""
+"""Distances between numbers whose squares are finite have no larger exponent."""
 
 
 def degrees_of(family: MultivariateNormal) -> dict[str, int]:
@@ -52,13 +52,13 @@ def sums_from_fields(
     origin = fields.array("origin", np.float64, (n_classes, n_columns), finite=False)
     exponent = fields.array("exponent", np.int32, (n_columns,))
     if np.isinf(origin).any() or ((exponent < SMALLEST_UNIT) | (exponent > LARGEST_EXPONENT)).any():
-        raise fields.error("origin", "or its exponent is that of no number.")
+        raise fields.error("origin", "or its exponent is out of range.")
     classes = fields.array("classes", np.int64, (None,))
     patterns = fields.array("patterns", np.bool, (len(classes), n_columns))
     if ((classes < 0) | (classes >= n_classes)).any():
         raise fields.error("classes", "names classes that do not exist.")
     if not patterns.any(axis=1).all():
-        raise fields.error("patterns", "names no columns.")
+        raise fields.error("patterns", "has a pattern without columns.")
     keys: list[Key] = [(k, pattern.tobytes()) for k, pattern in zip(classes.tolist(), patterns, strict=True)]
     fields.distinct("patterns", keys)
     sizes = patterns.sum(axis=1).tolist()
@@ -67,7 +67,7 @@ def sums_from_fields(
         dtype = np.int64 if name == "support" else np.float64
         flat[name] = fields.array(name, dtype, (sum(p**degree for p in sizes),))
     if (flat["peak"] < 0).any():
-        raise fields.error("peak", "holds numbers below 0.")
+        raise fields.error("peak", "holds negative numbers.")
     places = dict.fromkeys(flat, 0)
     cells = {}
     for key, p in zip(keys, sizes, strict=True):
@@ -81,7 +81,7 @@ def sums_from_fields(
         diagonals = [np.diag(a) if a.ndim == 2 else a for a in (cells[key].weight, cells[key].scatter)]
         held = np.any(np.broadcast_arrays(*diagonals), axis=0)
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
-            raise fields.error("origin", "is missing where there are sums.")
+            raise fields.error("origin", "is missing for a column that has sums.")
     return cells, origin, exponent
 
 
@@ -92,18 +92,18 @@ class SavedSearch:
     mean: Array
     scatter: Array
     singular: frozenset[int]
-    """Groups whose covariance was on its way to lose rank."""
+    """Groups whose covariance was losing rank."""
     notes: tuple[str, ...]
 
     def state(self) -> dict[str, Any]:
-        """The same, as a file holds it."""
+        """The fields that a file holds."""
         singular = np.array(sorted(self.singular), dtype=np.int64)
         notes = Scalars(list(self.notes))
         return {"mean": self.mean, "scatter": self.scatter, "singular": singular, "notes": notes}
 
     @classmethod
     def from_fields(cls, fields: Fields, n_classes: int, n_groups: int, d: int) -> SavedSearch:
-        """The same from its state."""
+        """Read and check the fields of a file."""
         singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
         if not singular <= set(range(n_groups)):
             raise fields.error("singular", "names groups that do not exist.")

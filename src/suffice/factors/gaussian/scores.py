@@ -1,4 +1,4 @@
-"""Parameters and scores of a joint Gaussian block.
+"""The scores of rows in a joint Gaussian block, with and without missing cells.
 
 Rows are centred by their class mean and scaled by column before the Cholesky factor whitens them, so
 neither offsets nor units cost digits. A row with gaps is scored on its observed columns: the marginal
@@ -31,15 +31,15 @@ from suffice.kernels.choose import contiguous, gaussian_for, is_complete
 
 ROWS_AT_ONCE = 4096
 FAR = 50
-"""Rows more than 2^FAR deviations away are scored with care: their squares differ by less than rounding."""
+"""Rows more than 2^FAR deviations away are scored separately: the differences of their squares round to 0."""
 REACH = 480
 """Rows up to 2^REACH deviations away can be squared; further ones are compared in a larger unit."""
 LARGEST = 2.0**1000
-"""The largest score: sums of such are floats."""
+"""The largest score: sums of scores stay finite."""
 
 
 class SolvedGaussian(Gaussians, SolvedFactor):
-    """Gaussians of all classes, and how rows are scored by them."""
+    """The Gaussians of all classes, which score rows."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(labels, active, d)
@@ -61,7 +61,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             refuse_infinities(block, labels)
 
     def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
-        """Add the scores of the first rows, up to one with a gap or an infinity, and give their number."""
+        """Add the scores of the first rows, up to one with a gap or an infinity; return how many."""
         kernels = gaussian_for(block.size * len(self.group))
         near = self._near
         if near is not None and base:  # classes that share Σ have their own product for that
@@ -75,7 +75,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     @cached_property
     def _limit(self) -> Array:
-        """Up to which |x| a row is not far away."""
+        """The largest |x| of a row that is not far away."""
         with np.errstate(over="ignore"):
             return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
 
@@ -89,7 +89,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     @cached_property
     def _whitening(self) -> tuple[Array, ...]:
-        """What the kernel of whitened rows reads."""
+        """The arguments of the kernel of whitened rows."""
         on = self.active
         return (
             self._limit[on],
@@ -101,7 +101,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         )
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
-        """Add the scores of rows, those with the same columns observed at once."""
+        """Add the scores of rows, one pattern of missing cells after another."""
         for every, columns, whitenings in self._patterns(block):
             far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
             for at in _runs(every[far]):
@@ -116,7 +116,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
     def _far_scores(
         self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
     ) -> Array:
-        """Scores of rows far away, whose squared distances may leave the floats.
+        """Scores of rows far away, whose squared distances may overflow.
 
         Where they do, all distances of a row are measured in the same larger unit. Unless the `whole` is
         wanted, they are those beyond the nearest class, and the linear part decides among those that share Σ.
@@ -147,7 +147,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         return np.asarray(constant - 0.5 * distance + linear)
 
     def _larger_units(self, values: Array, columns: Codes) -> Exponents:
-        """By which powers of two rows must come nearer for the squares of their distances to be floats."""
+        """The exponents of the units in which the squared distances of rows do not overflow."""
         scale = np.frexp(self.scale[columns])[1]
         away = 0.5 * values[:, np.newaxis] - 0.5 * self.centre[:, columns]
         exponent = np.where(away == 0, -REACH, np.frexp(away)[1] + 1 - scale)
@@ -156,7 +156,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
     def _log_density(
         self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
     ) -> Callable[[Array], Array]:
-        """What gives log p of rows in the classes of one group, which share Σ: (n, members).
+        """The function that returns log p of rows in the classes of one group, which share Σ: (n, members).
 
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
@@ -184,7 +184,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         return log_densities
 
     def _standard(self, values: Array, columns: Codes, k: int, larger: Exponents | None = None) -> Array:
-        """(x − μ_k)/scale, or in units that are larger by powers of two."""
+        """(x − μ_k)/scale, or the same in units larger by powers of two."""
         centre, shift, scale = self.centre[k, columns], self.shift[k, columns], self.scale[columns]
         if larger is None:
             return np.asarray((values - centre) / scale - shift)
@@ -228,7 +228,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     @cached_property
     def log_likelihood(self) -> float:
-        """Log p of the summarized rows, when asked for; undefined (NaN) where only pairs were summed."""
+        """Log p of the summarized rows; NaN where only pairs of columns were summed."""
         if self.scatter_parts is None:
             return float("nan")
         value = 0.0
@@ -279,13 +279,13 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
 
 def _runs(rows: Codes) -> Iterator[Codes]:
-    """Few rows at a time."""
+    """The rows in batches."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
         yield rows[start : start + ROWS_AT_ONCE]
 
 
 def _in_units(values: Array, centre: Array, scale: Array, shift: Array, larger: Exponents) -> Array:
-    """((x − centre)/scale − shift)/2^larger, although neither the difference nor the ratio may be a float."""
+    """((x − centre)/scale − shift)/2^larger, although the difference and the ratio may overflow."""
     by_row = larger[:, np.newaxis]
     size, exponent = np.frexp(0.5 * values - 0.5 * centre)
     unit, unit_exponent = np.frexp(scale)

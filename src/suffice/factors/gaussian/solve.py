@@ -67,13 +67,13 @@ def moments_of(
     d = len(data.scale)
     complete = all(len(cell.columns) == d for patterns in data.cells for cell in patterns)
     if saved_search is not None and len(saved_search) and (complete or totals.family.missing == "pairwise"):
-        raise saved_search.error("em", "belongs to a search, and there was none.")
+        raise saved_search.error("em", "is the end of a search, but these statistics need none.")
     if totals.family.missing == "pairwise":
         return pairwise_moments(data, tying)
     if not complete:
         if totals.family.shrinkage == "ledoit_wolf":
             raise ValueError(
-                "shrinkage='ledoit_wolf' needs fourth moments of whole rows, and these have gaps; "
+                "shrinkage='ledoit_wolf' needs complete rows, but these have missing values; "
                 "use shrinkage='oas' or a number."
             )
         return maximize(data, tying, saved_search)
@@ -82,14 +82,14 @@ def moments_of(
 
 def _why_left_out(data: Standardised, column: int) -> str:
     if not data.weight[:, column].any():
-        return "no row has a value in it, so it is left out"
+        return "it has no values, so it is left out"
     if data.noise[:, column].any():
-        return "what is left of it is rounding of rows taken away, so it is left out; fit the rows afresh"
-    return "all its values are equal, so it tells no classes apart and is left out"
+        return "its variance is rounding error from removed rows, so it is left out; refit the remaining rows"
+    return "all its values are equal, so it cannot separate the classes and is left out"
 
 
 def assembled(solved: Scored, classwise: ClassMoments, matrices: Array) -> Scored:
-    """Gaussians with these covariances (g, d, d), standardised; where one is singular, it is made regular."""
+    """Fill in the parameters with standardised covariances (g, d, d); singular ones are regularised."""
     labels, moments, tying = solved.labels, classwise.moments, classwise.tying
     block = block_name(labels)
     names = classwise.classes.tolist()

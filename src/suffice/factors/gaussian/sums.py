@@ -34,7 +34,7 @@ class Sums:
     total: Array
     scatter: Array
     peak: Array
-    """The largest Σ w·x² that this diagonal ever went through: its rounding stays when rows leave."""
+    """The largest Σ w·x² that each column ever reached: its rounding error stays when rows are subtracted."""
     third: Array | None = None
     fourth: Array | None = None
 
@@ -54,7 +54,7 @@ class Sums:
         return Sums(peak=peak, **sums)
 
     def is_zero(self) -> bool:
-        """Whether nothing is left."""
+        """Whether all sums are zero."""
         return not any(np.any(value) for value in self.arrays().values())
 
     def moved(self, shift: Array) -> Sums:
@@ -101,7 +101,7 @@ class Sums:
         )
 
     def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
-        """The largest number on the way from Σx² to Σ(x + a)²."""
+        """The largest number that occurs between Σx² and Σ(x + a)²."""
         pairs = self.weight.ndim > 0
         weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
         square = np.abs(weight * shift**2)
@@ -197,7 +197,7 @@ def pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
 
 
 class GroupedSums:
-    """Σ w·zzᵀ of every class with z = (x − c, 1), from rows that are brought together by class."""
+    """Σ w·zzᵀ of every class with z = (x − c, 1), from rows sorted by class."""
 
     def __init__(self, origin: Array) -> None:
         n_classes, d = origin.shape

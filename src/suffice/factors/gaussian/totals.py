@@ -1,4 +1,4 @@
-"""A block of columns that is one Gaussian: sums of x and xxᵀ about an origin, by class and pattern of gaps.
+"""The totals of a joint Gaussian block: sums of x and xxᵀ about an origin, by class and pattern of gaps.
 
 A pattern is the set of columns observed in a row. Sums are kept for each pattern that occurs, so they
 stay additive with gaps; without gaps there is one pattern. With `missing="pairwise"` one set of sums
@@ -30,9 +30,9 @@ from suffice.kernels.choose import gaussian_for, has_squares, is_complete
 from suffice.storage import Fields
 
 PATTERN_BYTES = 1 << 30
-"""The most that the sums of one block may weigh."""
+"""The most memory that the sums of one block may take."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
-"""Into how many parts rows are cut at most, and what the sums of all parts may weigh."""
+"""The most parts that rows are split into, and the most memory for the sums of all parts."""
 
 
 class GaussianTotals(Totals):
@@ -51,7 +51,7 @@ class GaussianTotals(Totals):
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
         if not isinstance(family, MultivariateNormal):
-            raise TypeError(f"{family.name} is no MultivariateNormal, and only that sums a scatter.")
+            raise TypeError(f"{family.name} is not a MultivariateNormal, so it has no joint sums.")
         return cls(
             family, {}, np.full((0, n_columns), np.nan), np.full(n_columns, SMALLEST_UNIT, dtype=np.int32)
         )
@@ -62,13 +62,13 @@ class GaussianTotals(Totals):
 
     @property
     def nbytes(self) -> int:
-        """What the sums weigh."""
+        """The memory that the sums take."""
         return sum(array.nbytes for cell in self.cells.values() for array in cell.arrays().values())
 
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
             raise ValueError(
-                f"{labels[0]} is sparse, and a joint Gaussian fills every pair of columns; "
+                f"{labels[0]} is sparse, but a joint Gaussian needs every pair of columns; "
                 "pass a dense array, or Normal() for independent columns."
             )
         refuse_infinities(block, labels)
@@ -76,15 +76,16 @@ class GaussianTotals(Totals):
         if large is not None and large.any():
             row, column = first_offence(large)
             raise ValueError(
-                f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to square."
+                f"{labels[column]}: the value {block[row, column]} (row {row}) is too large to be squared; "
+                "rescale or remove it."
             )
         if is_complete(block):
             return
         gaps = np.isnan(block).any(axis=0)
         if self.family.shrinkage == "ledoit_wolf" and gaps.any():
             raise ValueError(
-                f"{labels[int(np.argmax(gaps))]} has gaps, and shrinkage='ledoit_wolf' needs moments of "
-                "whole rows; use shrinkage='oas' or a number, or fill the gaps."
+                f"{labels[int(np.argmax(gaps))]} has missing values, but shrinkage='ledoit_wolf' "
+                "needs complete rows; use shrinkage='oas' or a number, or impute the missing values."
             )
         if self.family.missing == "em":
             self._refuse_too_many_patterns(block, classes)
@@ -101,8 +102,8 @@ class GaussianTotals(Totals):
         size = self.nbytes + 8.0 * float(np.sum(each * columns**2 + columns + 2.0))
         if size > PATTERN_BYTES:
             raise ValueError(
-                f"the sums of {len(self.cells) + len(fresh)} patterns of gaps would weigh "
-                f"{size / 1e9:.1f} GB; choose missing='pairwise', which keeps one sum per pair of columns."
+                f"the sums of {len(self.cells) + len(fresh)} patterns of missing values would take "
+                f"{size / 1e9:.1f} GB; use missing='pairwise', which keeps one sum per pair of columns."
             )
 
     def prepare(
@@ -116,9 +117,9 @@ class GaussianTotals(Totals):
         return super().prepare(block, labels, classes, weights, n_classes)
 
     def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
-        """Sums of rows without gaps about the origins held here, with one read.
+        """Sums of rows without gaps about the present origins, in one pass.
 
-        None where a row has a gap, or where squares leave the floats.
+        None if a row has a gap or a square overflows.
         """
         kernels = gaussian_for(values.size)
         origin = self._origins_of(kernels, values, classes, n_classes)
@@ -151,7 +152,7 @@ class GaussianTotals(Totals):
         return self._of_products(products, classes, origin, size)
 
     def _origins_of(self, kernels: ModuleType, values: Array, classes: Codes, n_classes: int) -> Array:
-        """The origins held here, and first values for classes without; 0 where neither is."""
+        """The present origins, the first values of classes that have none, and 0 for classes without rows."""
         origin = np.zeros((n_classes, self.n_columns))
         wanted = np.ones(origin.shape, dtype=np.bool_)
         held = len(self.origin)
@@ -196,7 +197,7 @@ class GaussianTotals(Totals):
                     self._update_class(k, part[members], None, None if w is None else w[members], where)
 
     def _place_origin(self, k: int, part: Array, seen: NDArray[np.bool_], size: Array) -> None:
-        """Give each column of a class without rows its first value there; raise `size` to the distances."""
+        """Set missing origins of a class to its first values, and raise `size` to the distances from them."""
         fresh = np.isnan(self.origin[k]) & seen.any(axis=0)
         if fresh.any():
             first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
@@ -290,9 +291,9 @@ class GaussianTotals(Totals):
         return type(self)(self.family, cells, origin, self.exponent.copy())
 
     def take_columns(self, index: Codes) -> Self:
-        """A joint block is decided as a whole, so its columns never change."""
+        """A joint block is summed as a whole, so its columns never change."""
         if not np.array_equal(index, np.arange(self.n_columns)):
-            raise ValueError(f"the columns of one {self.family.name} block belong together.")
+            raise ValueError(f"the columns of one {self.family.name} block cannot be taken apart.")
         return self.take_classes(np.arange(len(self.origin)))
 
     def vanishes(self) -> NDArray[np.bool_]:
@@ -331,7 +332,7 @@ class GaussianTotals(Totals):
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for key, cell in self.cells.items():
             if impossible(np.atleast_1d(cell.weight), np.atleast_1d(cell.support), size).any():
-                return f"{labels[0]} and its block would have fewer rows than none in some class"
+                return f"{labels[0]} and its block would have a negative row count in some class"
             pairs = cell.weight.ndim > 0
             weight, total = (np.diag(a) if pairs else a for a in (cell.weight, cell.total))
             held = np.broadcast_to(weight > 0, total.shape)
@@ -340,7 +341,7 @@ class GaussianTotals(Totals):
             negative = about < -1e-9 * cell.peak
             if negative.any():
                 column = self.columns_of(key)[int(np.argmax(negative))]
-                return f"{labels[column]} would have a variance below zero"
+                return f"{labels[column]} would have a negative variance"
         return None
 
     def state(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Tying:
         self.n_groups = int(self.group.max(initial=-1)) + 1
 
     def share(self) -> None:
-        """All classes share one Σ: what Friedman's λ = 1 comes to."""
+        """Let all classes share one Σ, as with Friedman's λ = 1."""
         self.group = np.zeros_like(self.group)
         self.n_groups = min(self.n_groups, 1)
 
@@ -44,13 +44,13 @@ class Tying:
         return self.shaped(scatter / self.divisors(weight)[:, np.newaxis, np.newaxis])
 
     def divisors(self, weight: Array) -> Array:
-        """The rows of each group less ddof for each class; all of them where that would leave none."""
+        """The rows of each group less ddof per class, or all rows if that would leave none."""
         every = self.pooled(weight)
         left = self._left_by_ddof(weight)
         return np.where(left > 0, left, np.where(every > 0, every, 1.0))
 
     def without_divisor(self, weight: Array) -> Codes:
-        """The classes of groups that have rows, of which ddof leaves none."""
+        """The classes of groups in which ddof uses up all rows."""
         none_left = (self._left_by_ddof(weight) <= 0) & (self.pooled(weight) > 0)
         return np.flatnonzero(none_left[self.group])
 
@@ -58,7 +58,7 @@ class Tying:
         return self.pooled(weight) - self.ddof * self.pooled((weight > 0).astype(np.float64))
 
     def shaped(self, covariance: Array) -> Array:
-        """Only the diagonal, or Σ = λI, where that is the shape."""
+        """Keep only the diagonal, or Σ = λI, if that is the shape."""
         if self.shape == "full":
             return covariance
         diagonal = np.diagonal(covariance, axis1=1, axis2=2)
@@ -72,7 +72,7 @@ class Tying:
         return np.asarray(self.shaped(covariance[np.newaxis])[0])
 
     def rounding(self, scatter: Array, noise: Array) -> Array:
-        """What share of the variances of each group and column, (g, d), may be rounding.
+        """The share of each variance, (g, d), that may be rounding error.
 
         Both arguments are sums of squares of each class and column, (k, d).
         """
@@ -83,13 +83,13 @@ class Tying:
         return np.where(lost > 0, share, 0.0)
 
     def n_parameters(self, d: int) -> int:
-        """Free numbers in the covariances."""
+        """The number of free parameters in the covariances."""
         each = {"full": d * (d + 1) // 2, "diagonal": d, "isotropic": min(d, 1)}[self.shape]
         return self.n_groups * each
 
 
 def check_groups(groups: Groups, classes: NDArray[Any], *, all_have_rows: bool) -> None:
-    """Refuse groups that do not name every class once; unless all have rows, others may be yet to come."""
+    """Refuse groups that do not name every class once; classes without rows may be named in advance."""
     named = [label for group in groups for label in group]
     known = classes.tolist()
     missing = [label for label in known if label not in named]

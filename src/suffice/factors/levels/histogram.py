@@ -81,7 +81,7 @@ class BinCounts:
 
 
 def _merged(bins: NDArray[np.int64], doublings: int) -> NDArray[np.int64]:
-    """Bin numbers after the width has doubled so many times."""
+    """Bin numbers after the width has doubled this many times."""
     return bins >> min(doublings, 63)
 
 

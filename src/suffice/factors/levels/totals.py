@@ -16,7 +16,7 @@ from suffice.storage import Fields, Scalars
 
 
 class LevelCounts:
-    """Counts (classes, levels) of one column, with integer row support beside them."""
+    """Weights and row counts (classes, levels) of one column."""
 
     def __init__(self, levels: list[Any], weight: Array, support: Counts) -> None:
         self.levels = levels
@@ -77,7 +77,7 @@ class LevelCounts:
         return chosen(self.levels, bad.any(axis=0))
 
     def matches(self, other: LevelCounts, rtol: float) -> bool:
-        """Whether the counts agree, whatever the order of the levels."""
+        """Whether the counts agree, in any order of the levels."""
         mine, theirs = self.take_classes(np.arange(len(self.weight))), other
         codes = mine.codes_of(theirs.levels, grow=True)
         weight, support = np.zeros_like(mine.weight), np.zeros_like(mine.support)

@@ -17,8 +17,7 @@ from suffice.factors.term_scores import TermScores, rows_of_entries
 from suffice.factors.words.word_counts import document_lengths, document_values, term_frequencies
 from suffice.families import Words
 from suffice.kernels.choose import row_parts
-from suffice.text import Analysis, Documents, Vocabulary, count
-from suffice.text import Counts as DocumentCounts
+from suffice.text import Analysis, Documents, TermCounts, Vocabulary, count
 
 SCORES_AT_ONCE = 4
 """Arrays of scores that exist beside each other while documents are scored."""
@@ -95,7 +94,7 @@ class Language:
             x = x * self.idf[rows]
         return rows_of_entries(x, rows, starts, self.n_words), worth
 
-    def _worth(self, counts: DocumentCounts, unseen: NDArray[np.int64]) -> tuple[Array, Array]:
+    def _worth(self, counts: TermCounts, unseen: NDArray[np.int64]) -> tuple[Array, Array]:
         """What each count is worth, and what all the words never seen of a document, taken as one word."""
         family = self.family
         if family.event == "bernoulli":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.factors.scores import IMPOSSIBLE
 from suffice.factors.sparse_sums import SparseSums, sum_of, sums_by_class
-from suffice.factors.term_scores import TermScores, log_gain, multinomial_weights
+from suffice.factors.term_scores import TermScores, counts_elsewhere, log_gain, multinomial_weights
 from suffice.factors.words.language import Language
 from suffice.factors.words.scores import SolvedWords
 from suffice.factors.words.totals import WordTotals, analysis_of
@@ -131,7 +131,7 @@ def _complement(language: Language, size: int) -> None:
     everywhere = np.bincount(entries.columns, entries.total, size)
     default = np.log(draws.sum() - draws + alpha * max(size, 1))
     # Alpha last: added to a count and the count taken away again, a small one would lose its digits.
-    elsewhere = np.maximum(everywhere[entries.columns] - entries.total, 0.0)
+    elsewhere = counts_elsewhere(entries.total, everywhere[entries.columns])
     beyond = np.log(everywhere[entries.columns] + alpha) - np.log(elsewhere + alpha)
     language.word = -np.log(everywhere + alpha)
     language.weights = TermScores.of(entries, beyond, size, default, np.zeros(len(draws)))

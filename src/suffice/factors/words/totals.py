@@ -15,8 +15,7 @@ from suffice.factors.checks import impossible, within
 from suffice.factors.words.word_counts import WordCounts, class_entries
 from suffice.families import Family, Words
 from suffice.storage import Fields
-from suffice.text import Analysis, Documents, Vocabulary, count
-from suffice.text import Counts as DocumentCounts
+from suffice.text import Analysis, Documents, TermCounts, Vocabulary, count
 
 BYTES_AT_ONCE = 1 << 23
 """Text that is counted at once."""
@@ -28,7 +27,7 @@ class TextBlock:
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
         self.vocabulary = Vocabulary()
-        self.counted: list[tuple[slice, DocumentCounts]] = []
+        self.counted: list[tuple[slice, TermCounts]] = []
 
     def count(self, analysis: Analysis) -> None:
         """Count the words of every document."""

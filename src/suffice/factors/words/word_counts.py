@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
+from suffice.factors.class_sums import SparseRows, class_sums
 from suffice.factors.sparse_sums import (
     ENTRIES_AT_ONCE,
     ClassSparseSums,
@@ -22,15 +23,12 @@ from suffice.factors.sparse_sums import (
 )
 from suffice.families import Words
 from suffice.storage import Fields
-from suffice.text import Counts as DocumentCounts
-from suffice.text import Vocabulary, class_sums
+from suffice.text import TermCounts, Vocabulary
 
-CELLS_AT_ONCE = 1 << 20
-"""Sums of classes and words that are made in plain arrays."""
 FEW = 8
 """So many times as many entries are looked through for a few, rather than sorted with them."""
 CELLS_PER_ENTRY = 8
-"""Plain arrays are worth it up to so many sums for each entry that is added."""
+"""Arrays of all words are worth it up to so many sums for each entry that is added; a few are sorted."""
 
 
 class WordCounts(ClassSparseSums):
@@ -161,19 +159,18 @@ class WordCounts(ClassSparseSums):
 
 
 def class_entries(
-    counts: DocumentCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
+    counts: TermCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
 ) -> SparseSums:
     """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
     x = document_values(counts, family)
     if n_classes * size > max(CELLS_PER_ENTRY * len(x), 1 << 16):
-        runs = _ordered_runs(counts, x, classes, weights)
-    else:
-        runs = _summed_classes(counts, x, classes, weights, n_classes, size)
-    return summed([no_sums(of_words=True), *runs])
+        return summed([no_sums(of_words=True), *_ordered_runs(counts, x, classes, weights)])
+    rows = SparseRows(counts.starts, counts.terms, x, size)
+    return class_sums(rows, classes, weights, n_classes, of_words=True)
 
 
 def _ordered_runs(
-    counts: DocumentCounts, x: NDArray[Any], classes: Codes, weights: Array | None
+    counts: TermCounts, x: NDArray[Any], classes: Codes, weights: Array | None
 ) -> Iterator[SparseSums]:
     """Each run of documents summed by sorting its entries."""
     runs = np.flatnonzero(np.diff(counts.starts // ENTRIES_AT_ONCE)) + 1
@@ -186,26 +183,7 @@ def _ordered_runs(
         yield ordered(SparseSums(codes, counts.terms[held], x[held] * worth, once, worth))
 
 
-def _summed_classes(
-    counts: DocumentCounts,
-    x: NDArray[Any],
-    classes: Codes,
-    weights: Array | None,
-    n_classes: int,
-    size: int,
-) -> Iterator[SparseSums]:
-    """Each run of classes summed in plain arrays of all words."""
-    by_class = np.argsort(classes, kind="stable")
-    step = max(1, CELLS_AT_ONCE // max(size, 1))
-    for first in range(0, n_classes, step):
-        last = min(first + step, n_classes)
-        begin, end = np.searchsorted(classes, [first, last], sorter=by_class)
-        shape = (last - first, size)
-        total, present, support = class_sums(counts, x, by_class[begin:end], classes - first, weights, shape)
-        yield SparseSums.of_tables(first, total, support, present)
-
-
-def document_values(counts: DocumentCounts, family: Words) -> NDArray[Any]:
+def document_values(counts: TermCounts, family: Words) -> NDArray[Any]:
     """What each count is worth: tf, then length."""
     if family.tf == "count" and family.length is None:
         return counts.counts
@@ -223,7 +201,7 @@ def term_frequencies(counts: NDArray[Any], family: Words) -> Array:
     return np.asarray(kept, dtype=np.float64)
 
 
-def document_lengths(counts: DocumentCounts, x: Array) -> Array:
+def document_lengths(counts: TermCounts, x: Array) -> Array:
     """The Euclidean length of each document."""
     n = len(counts)
     return np.sqrt(np.bincount(np.repeat(np.arange(n), np.diff(counts.starts)), x**2, minlength=n))

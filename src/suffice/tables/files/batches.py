@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeVar
@@ -12,6 +11,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.tables.files.source import FileSource, open_source
 from suffice.tables.targets import read_weights
+from suffice.tables.wording import did_you_mean
 
 SCHEMA_ROWS = 100_000
 """The first rows, which decide what the columns are."""
@@ -94,9 +94,9 @@ def require_column(name: str, names: Iterable[str]) -> None:
     known = list(names)
     if name in known:
         return
-    near = difflib.get_close_matches(name, known, n=1)
     shown = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-    hint = f"; did you mean {near[0]!r}?" if near else "."
+    near = did_you_mean(name, known)
+    hint = f"; {near}" if near else "."
     raise UnknownColumnError(f"there is no column {name!r}{hint} The columns are {shown}.")
 
 

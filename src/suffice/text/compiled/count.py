@@ -11,8 +11,11 @@ from suffice.text.documents import Bytes, Offsets
 from suffice.text.hash_table import Ids, Table
 
 
-class Entries(NamedTuple):
-    """The counts so far: rows as in `Counts`, and where in the current row each term is."""
+class CountBuffers(NamedTuple):
+    """The counts so far: rows as in `TermCounts`, and where in the current row each term is.
+
+    `terms` and `counts` have room for more; the driver makes more where that runs out.
+    """
 
     starts: Offsets
     unknown: Offsets
@@ -22,7 +25,7 @@ class Entries(NamedTuple):
 
 
 @inlined
-def record(term: int, row: int, n: int, entries: Entries) -> int:
+def record(term: int, row: int, n: int, entries: CountBuffers) -> int:
     """Count one occurrence of a term in the row that began at entry `row`; returns the number of entries.
 
     `places` says where in the row each term is. It is not cleared between rows, nor set at first: a place is
@@ -48,7 +51,7 @@ def count_row(
     terms: Table,
     size: int,
     grow: bool,
-    entries: Entries,
+    entries: CountBuffers,
     row: int,
     is_words: bool,
     is_padded: bool,
@@ -100,7 +103,7 @@ def count_words(
     terms: Table,
     size: int,
     grow: bool,
-    entries: Entries,
+    entries: CountBuffers,
     first: int,
     row: int,
 ) -> tuple[int, int, int, int]:
@@ -135,7 +138,7 @@ def count_single_words(
     table: Table,
     size: int,
     grow: bool,
-    entries: Entries,
+    entries: CountBuffers,
     first: int,
     row: int,
 ) -> tuple[int, int, int, int]:
@@ -182,7 +185,7 @@ def count_characters(
     terms: Table,
     size: int,
     grow: bool,
-    entries: Entries,
+    entries: CountBuffers,
     first: int,
     row: int,
 ) -> tuple[int, int, int, int]:

@@ -1,4 +1,4 @@
-"""The markup of `markup.py`, found in UTF-8 bytes and compiled by numba."""
+"""The markup of `text/markup.py`, found in UTF-8 bytes and compiled by numba."""
 
 from __future__ import annotations
 

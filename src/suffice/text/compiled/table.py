@@ -1,4 +1,4 @@
-"""The functions of `table.py`, compiled by numba."""
+"""The functions of `text/hash_table.py`, compiled by numba."""
 
 from __future__ import annotations
 

@@ -1,0 +1,145 @@
+"""Known and predicted labels as numbers, with the posteriors and weights of their rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.tables.columns import as_floats
+from suffice.tables.targets import checked_weights, read_labels
+
+LABELS_AT_ONCE = 1 << 16
+"""Labels that are Python objects at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Truth and predictions as numbers of labels; the first of them are the classes that a row can have."""
+
+    truth: NDArray[np.intp]
+    predicted: NDArray[np.intp]
+    probability: Array | None
+    """(n, classes), where the model has posteriors."""
+    weight: Array | None
+    n_labels: int
+    n_classes: int
+
+    def take(self, rows: NDArray[np.intp] | slice) -> Answers:
+        """Some rows, each as often as it is named; a slice copies nothing."""
+        return Answers(
+            self.truth[rows],
+            self.predicted[rows],
+            None if self.probability is None else self.probability[rows],
+            None if self.weight is None else self.weight[rows],
+            self.n_labels,
+            self.n_classes,
+        )
+
+    def shares(self) -> Array:
+        """The share of each class in the truth."""
+        counts = np.bincount(self.truth, self.weight, self.n_classes)
+        return np.asarray(counts / counts.sum())
+
+    def of_the_commonest(self) -> Answers:
+        """The best answers that ignore the rows: the most common class, with the class shares as posteriors.
+
+        All rows of a class are alike then, so one row stands for them, with their weight.
+        """
+        counts = np.bincount(self.truth, self.weight, self.n_classes).astype(np.float64)
+        present = np.flatnonzero(counts)
+        return Answers(
+            present,
+            np.full(len(present), np.argmax(counts), dtype=np.intp),
+            None if self.probability is None else np.tile(self.shares(), (len(present), 1)),
+            counts[present],
+            self.n_labels,
+            self.n_classes,
+        )
+
+
+def read_answers(
+    y_true: Any, posteriors: Any, predictions: Any, classes: Any, sample_weight: Any = None
+) -> tuple[Answers, tuple[Any, ...], tuple[Any, ...]]:
+    """The answers, all labels, and the classes of the model, which come first among the labels.
+
+    Rows of weight zero are left out. By default the predictions are the most probable classes, and the
+    classes are the sorted labels.
+    """
+    truth = read_labels(y_true)
+    if len(truth) == 0:
+        raise ValueError("there are no rows to evaluate: y_true is empty.")
+    if posteriors is None and predictions is None:
+        raise ValueError("there is nothing to evaluate: pass posteriors, predictions or both.")
+    predicted = None if predictions is None else np.asarray(predictions)
+    if predicted is not None and predicted.shape != truth.shape:
+        raise ValueError(f"y_true has {len(truth)} labels, but predictions has shape {predicted.shape}.")
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
+    known = _sorted_labels(truth, predicted) if classes is None else np.asarray(classes).tolist()
+    probability = None if posteriors is None else _read_posteriors(posteriors, len(truth), len(known))
+    place = {label: k for k, label in enumerate(known)}
+    truth_codes = _codes(truth, place)
+    n_classes = len(place)
+    _check_types(known, list(place)[len(known) :])
+    if predicted is not None:
+        predicted_codes = _codes(predicted, place)
+    elif probability is not None:
+        predicted_codes = probability.argmax(axis=1)
+    if probability is not None and n_classes > len(known):
+        # Single precision is kept: the floor of the log loss depends on it.
+        padded = np.zeros((len(probability), n_classes), probability.dtype)
+        padded[:, : len(known)] = probability
+        probability = padded
+    answers = Answers(truth_codes, predicted_codes, probability, weight, len(place), n_classes)
+    if weight is not None and not weight.all():
+        answers = answers.take(np.flatnonzero(weight))
+    return answers, tuple(place), tuple(known)
+
+
+def _sorted_labels(truth: NDArray[Any], predicted: NDArray[Any] | None) -> list[Any]:
+    labels = {*truth.tolist(), *(() if predicted is None else predicted.tolist())}
+    try:
+        return sorted(labels)
+    except TypeError:
+        raise ValueError(
+            "y_true and predictions hold labels of different types; make them all strings or all numbers."
+        ) from None
+
+
+def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
+    """The place of each label; new labels are appended as they come."""
+    codes = np.empty(len(values), dtype=np.intp)
+    for start in range(0, len(values), LABELS_AT_ONCE):
+        some = values[start : start + LABELS_AT_ONCE].tolist()
+        codes[start : start + len(some)] = [place.setdefault(label, len(place)) for label in some]
+    return codes
+
+
+def _check_types(known: list[Any], strange: list[Any]) -> None:
+    """Refuse labels that the model does not know because they have another type."""
+    if strange and isinstance(strange[0], str) != isinstance(known[0], str):
+        raise ValueError(
+            f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
+            "convert them to one type."
+        )
+
+
+def _read_posteriors(posteriors: Any, n_rows: int, n_classes: int) -> NDArray[Any]:
+    probability = as_floats(np.asarray(posteriors))
+    if probability.shape != (n_rows, n_classes):
+        raise ValueError(
+            f"the posteriors have shape {probability.shape}, but {n_rows} rows and {n_classes} classes need "
+            f"({n_rows}, {n_classes}); classes names the columns."
+        )
+    least, largest = probability.min(), probability.max()
+    if not (least >= 0.0 and largest <= 1.0):
+        found = "hold NaN" if np.isnan(least) else f"range from {least} to {largest}"
+        raise ValueError(f"posteriors must lie between 0 and 1, but these {found}.")
+    room = np.sqrt(np.finfo(probability.dtype).eps)
+    if not np.isclose(probability.sum(axis=1), 1.0, rtol=room).all():
+        warnings.warn("the posteriors of some rows do not sum to 1.", UserWarning, stacklevel=4)
+    return probability

@@ -1,0 +1,119 @@
+"""Sparse rows of counts, or of words, summed by class: no product with a table of class memberships."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes, Counts
+from suffice.factors.sparse_sums import SparseSums, narrowed
+from suffice.kernels import threads
+from suffice.kernels.choose import discrete_for, read_only
+
+RUNS = 16
+"""Runs of classes that hold about as many entries; each is summed by one thread, in the order of its rows."""
+ENTRIES_PER_RUN = 1 << 12
+"""The fewest entries that are worth a thread."""
+COLUMNS_AT_ONCE = 1 << 22
+"""All columns are held by each run: wide rows are summed in few, so that memory stays bounded."""
+SOONER = 64
+"""Compiled sums of words are worth it for so many times fewer entries: to count them has imported numba."""
+
+
+class SparseRows(NamedTuple):
+    """Row i holds `x[j]` in column `columns[j]`, for j from `starts[i]` to `starts[i + 1]`."""
+
+    starts: NDArray[np.integer[Any]]
+    columns: NDArray[np.integer[Any]]
+    x: NDArray[Any]
+    n_columns: int
+
+
+class RowSums(NamedTuple):
+    """Sums over the rows of each class: Σw, the number of rows, and Σw·log n!/Πx!."""
+
+    weight: Array
+    rows: Counts
+    base: Array
+
+
+NO_ROW_SUMS = RowSums(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+
+
+def class_sums(
+    rows: SparseRows,
+    classes: Codes,
+    weights: Array | None,
+    n_classes: int,
+    *,
+    row_sums: RowSums = NO_ROW_SUMS,
+    of_words: bool = False,
+) -> SparseSums:
+    """Σw·x and the number of rows with x > 0, of words also Σw·[x > 0]; a row with a gap adds nothing.
+
+    The rows without one are added to `row_sums`, where that is given.
+    """
+    held, columns, total, support, present = _summed(
+        rows, classes, weights, n_classes, row_sums, of_words=of_words
+    )
+    by_class = np.repeat(np.arange(n_classes, dtype=np.int32), held)
+    total = narrowed(total, np.float32)  # the wide sums are given back before more is made
+    if not of_words:
+        return SparseSums(by_class, columns, total, support)
+    if weights is None:
+        present = support.astype(np.float64)
+    return SparseSums(by_class, columns, total, support, present)
+
+
+def _summed(
+    rows: SparseRows,
+    classes: Codes,
+    weights: Array | None,
+    n_classes: int,
+    row_sums: RowSums,
+    *,
+    of_words: bool,
+) -> tuple[NDArray[Any], ...]:
+    """How many columns each class holds, and for each, in order: the column and its sums."""
+    order = np.argsort(classes, kind="stable")
+    ends = np.searchsorted(classes, np.arange(n_classes + 1), sorter=order)
+    filled = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[order])])[ends]
+    # A class holds at most all columns, and at most as many as its rows have entries.
+    places = np.concatenate([[0], np.cumsum(np.minimum(np.diff(filled), rows.n_columns))])
+    size, is_many = int(places[-1]), len(classes) > np.iinfo(np.int32).max
+    present = np.empty(size if of_words and weights is not None else 0)  # without weights: the number of rows
+    support = np.empty(size, np.int64 if is_many else np.int32)
+    entries = np.empty(size, np.int32), np.empty(size), support, present
+    held = np.zeros(n_classes, np.int64)
+    by_row = np.ones(len(classes)) if weights is None else weights
+    read = [read_only(array) for array in (order, ends, rows.starts, rows.columns, rows.x, by_row)]
+    kernel = discrete_for(len(rows.x) * (SOONER if of_words else 1)).sum_counts
+    threads.run(
+        lambda run: kernel(*run, rows.n_columns, *read, places, *entries, held, *row_sums),
+        _runs(filled, rows.n_columns),
+    )
+    starts = np.concatenate([[0], np.cumsum(held)])
+    for array in entries:
+        if len(array):
+            _close_up(array, places, starts)
+    return held, *entries
+
+
+def _runs(filled: Counts, n_columns: int) -> list[tuple[int, int]]:
+    """Runs of classes with about as many entries."""
+    n_entries = int(filled[-1])
+    n_runs = min(RUNS, n_entries // ENTRIES_PER_RUN, COLUMNS_AT_ONCE // max(n_columns, 1))
+    share = filled * max(n_runs, 1) // max(n_entries, 1)
+    edges = np.unique([0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(filled) - 1])
+    return list(pairwise(edges.tolist()))
+
+
+def _close_up(array: NDArray[Any], places: Counts, starts: Counts) -> None:
+    """Move the entries of each class to where those before it end, and cut off the rest."""
+    for place, (start, end) in zip(places.tolist(), pairwise(starts.tolist()), strict=False):
+        if place != start:
+            array[start:end] = array[place : place + end - start]
+    array.resize(int(starts[-1]), refcheck=False)

@@ -1,0 +1,82 @@
+"""Sparse rows summed by class: the same bits compiled or not, in one run of classes or in many."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.factors import class_sums
+from suffice.factors.class_sums import RowSums, SparseRows
+from suffice.kernels import discrete
+
+pytest.importorskip("numba", reason="numba has no wheels for this machine")
+from suffice.kernels import discrete_compiled
+
+
+@st.composite
+def labelled_rows(draw):
+    """Rows of counts, some of them with a gap, or empty; of few or many classes; columns at most once."""
+    n, n_columns = draw(st.integers(0, 30)), draw(st.sampled_from([1, 5, 200]))
+    n_classes = draw(st.sampled_from([1, 3, 40]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    held = rng.random((n, n_columns)) < draw(st.sampled_from([0.02, 0.5]))
+    starts = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+    columns = np.nonzero(held)[1].astype(np.int32)
+    x = rng.integers(0, 4, len(columns)).astype(draw(st.sampled_from([np.int32, np.float64])))
+    if x.dtype.kind == "f":
+        x *= rng.random(len(x))
+        x[rng.random(len(x)) < 0.03] = np.nan
+    weights = rng.random(n) if draw(st.booleans()) else None
+    return SparseRows(starts, columns, x, n_columns), rng.integers(0, n_classes, n), weights, n_classes
+
+
+def plain_sums(rows, classes, weights, n_classes):
+    """Σw·x, the rows with x > 0 and Σw·[x > 0] in plain tables, and the rows of each class, one by one."""
+    tables = np.zeros((3, n_classes, rows.n_columns))
+    own = np.zeros((2, n_classes))
+    for i, k in enumerate(classes.tolist()):
+        mine = slice(rows.starts[i], rows.starts[i + 1])
+        w = 1.0 if weights is None else weights[i]
+        if np.isnan(rows.x[mine]).any():
+            continue
+        own[:, k] += w, 1
+        for j, x in zip(rows.columns[mine], rows.x[mine], strict=True):
+            tables[:, k, j] += w * x, x > 0, w * (x > 0)
+    return tables, own
+
+
+@pytest.mark.parametrize("kernels", [discrete, discrete_compiled], ids=["NumPy", "numba"])
+@pytest.mark.parametrize("of_words", [False, True], ids=["counts", "words"])
+@pytest.mark.parametrize("n_runs", [1, 16])
+def test_the_sums_are_those_of_one_row_after_the_other(kernels, of_words, n_runs):
+    @settings(max_examples=60, deadline=None, database=None)
+    @given(labelled_rows())
+    def check(labelled):
+        rows, classes, weights, n_classes = labelled
+        tables, own = plain_sums(*labelled)
+        row_sums = RowSums(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros(n_classes))
+        more = {"of_words": True} if of_words else {"row_sums": row_sums}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(class_sums, "discrete_for", lambda _: kernels)
+            patch.setattr(class_sums, "RUNS", n_runs)
+            patch.setattr(class_sums, "ENTRIES_PER_RUN", 1)
+            found = class_sums.class_sums(rows, classes, weights, n_classes, **more)
+        names = ("total", "support", "present") if of_words else ("total", "support")
+        for name, table in zip(names, tables, strict=False):
+            table[tables[1] == 0] = 0.0  # what no row holds is not kept
+            dense = found.table(getattr(found, name), n_classes, rows.n_columns)
+            np.testing.assert_array_equal(dense, table, err_msg=name)
+        assert found.are_positive()
+        assert (np.diff(found.keys()) > 0).all()
+        if not of_words:
+            np.testing.assert_allclose(row_sums.weight, own[0], rtol=1e-14)
+            np.testing.assert_array_equal(row_sums.rows, own[1])
+
+    check()
+
+
+def test_wide_rows_are_summed_in_few_runs_so_that_memory_stays_bounded():
+    filled = np.arange(1001) * 10_000
+    assert len(class_sums._runs(filled, 1000)) == class_sums.RUNS
+    assert len(class_sums._runs(filled, 10**6)) <= 5
+    assert class_sums._runs(filled, 10**9) == [(0, 1000)]
