@@ -74,6 +74,7 @@ def subjects():
 
 
 SUBJECTS = subjects()
+CLASSES = [thing for thing, _ in SUBJECTS.values() if inspect.isclass(thing)]
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -93,8 +94,13 @@ def problems_of_class(cls):
         return [] if cls.__doc__ else ["has no docstring"]
     said = sections(inspect.cleandoc(cls.__doc__))
     problems = [] if "Examples" in said else ["has no Examples"]
-    has_attributes = is_dataclass(cls) or any(isinstance(member, property) for *_, member in members(cls))
-    if has_attributes and "Attributes" not in said:
+    bases = [base for base in cls.__mro__[1:] if base in CLASSES]  # they say what they have themselves
+    written_here = [
+        member for _, name, member in members(cls) if not any(hasattr(base, name) for base in bases)
+    ]
+    has_fields = is_dataclass(cls) and "Parameters" not in said
+    has_properties = any(isinstance(member, property) for member in written_here)
+    if (has_fields or has_properties) and "Attributes" not in said:
         problems.append("has no Attributes")
     named = names_in(said.get("Parameters", "") + said.get("Attributes", ""))
     return problems + missing(inspect.signature(cls).parameters, named)

@@ -85,11 +85,31 @@ class DiscreteNB(DropIn):
         return self._solved_model().log_priors
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Joint scores a_k(x), up to what is equal for all classes."""
+        """Joint scores a_k(x), without terms that are equal for all classes.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+        """
         return self._read_off(X, Scores.joint, base=False)
 
     def explain(self, X: Any) -> Explanation:
-        """Contributions of every cell to every class's joint score."""
+        """Split the joint score of each class into the contributions of the cells.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        explanation : Explanation
+        """
         return self._solved_model().explain(self._read(X, reset=False), base=False)
 
     def __sklearn_tags__(self) -> Any:

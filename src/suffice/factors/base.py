@@ -115,7 +115,24 @@ class Totals(ABC):
 
 @dataclass(frozen=True)
 class Regularized:
-    """A parameter without a maximum-likelihood estimate, and what was done instead."""
+    """A parameter without a maximum-likelihood estimate, and what was done instead.
+
+    Attributes
+    ----------
+    column : str
+        The column, as messages refer to it.
+    label : object
+        The class; None if it concerns all classes.
+    reason : str
+        What was wrong and what was done.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [4.0, 1.0]]
+    >>> suffice.GaussianDiscriminant().fit(X, ["a", "a", "b", "b"]).regularized_[0].reason
+    'all its values are equal, so it cannot separate the classes and is left out'
+    """
 
     column: str
     label: Any

@@ -124,7 +124,13 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(n: int | None) -> None:
-    """Use n threads from now on; None goes back to `SUFFICE_THREADS`, or else to all usable cores."""
+    """Set the number of threads that the library uses.
+
+    Parameters
+    ----------
+    n : int or None
+        None goes back to the environment variable `SUFFICE_THREADS`, or to all usable cores if it is not set.
+    """
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, Integral):
             raise TypeError(f"the number of threads must be a whole number or None, not {n!r}")
