@@ -126,6 +126,14 @@ class Evaluation(Report):
         as its probabilities.
     intervals : dict
         With `bootstrap`: (low, high) by metric and class number, name of an average or None.
+    level : float
+        The confidence level of the intervals.
+    known : tuple
+        The classes of the model.
+    answers : Answers
+        The true labels, predictions and probabilities that the metrics are computed from.
+    container : Container
+        The kind of frame that `to_frame` returns.
 
     Examples
     --------

@@ -114,6 +114,8 @@ class LearningCurves:
         Numbers of training rows.
     error, log_loss : ndarray of shape (n_models, n_sizes, n_repeats)
         The share of wrong predictions, and the mean of −log p(truth).
+    container : Container
+        The kind of frame that `to_frame` returns.
 
     Examples
     --------

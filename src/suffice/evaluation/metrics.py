@@ -73,7 +73,17 @@ class Metrics:
 
     @classmethod
     def of(cls, answers: Answers) -> Metrics:
-        """Compute every metric of some answers."""
+        """Compute every metric of some answers.
+
+        Parameters
+        ----------
+        answers : Answers
+            True labels, predictions and probabilities.
+
+        Returns
+        -------
+        metrics : Metrics
+        """
         measured = _measure(_Rows(answers), _own_weights(answers), _curves(answers))
         values = {key: float(of_rows[0]) for key, of_rows in measured.items()}
 

@@ -108,7 +108,7 @@ class TextExplanation:
         return language.vocabulary.words_of(language.ids[row.col]), np.asarray(gains)
 
     def rest(self, document: int) -> Array:
-        """The rest of the total beside the prior and the words: absent and unknown words.
+        """The rest of the total, besides the prior and the words: absent and unknown words.
 
         Parameters
         ----------

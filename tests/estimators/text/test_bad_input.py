@@ -166,7 +166,7 @@ def test_what_stands_for_nothing_in_a_list_is_a_missing_document(nothing):
         ({"min_count": 0}, ValueError, "min_count must be a whole number"),
         ({"min_count": 0.5}, ValueError, "min_count must be a whole number"),
         ({"max_vocabulary": 0}, ValueError, "max_vocabulary must be a whole number"),
-        ({"event": "bernoulli", "idf": True}, ValueError, "event='bernoulli' has none"),
+        ({"event": "bernoulli", "idf": True}, ValueError, "event='bernoulli' does not use"),
         ({"unseen": "skip"}, ValueError, "unseen"),
         ({"analyzer": "words"}, ValueError, "analyzer must be one of"),
         ({"ngram_range": (2, 1)}, ValueError, "ngram_range"),

@@ -1,6 +1,6 @@
 """The rows of a regression, read block by block in a fixed order.
 
-Rows may come in any parts: one array, or pieces that are read anew on every pass. They are cut into blocks of
+Rows may come in any parts: one array, or pieces that are read again on every pass. They are cut into blocks of
 a fixed size, and what a pass sums is added block by block in the order of the rows. So the iterations are the
 same to the last bit whatever the parts and the number of threads.
 """
@@ -67,7 +67,7 @@ class Block:
 Parts = Iterable[Block]
 """Rows that may be read again and again: a list, or whatever opens a new iterator each time.
 
-All parts are dense or all sparse, and all have weights or none has.
+All parts are dense or all sparse, and either all have weights or none.
 """
 
 

@@ -188,7 +188,7 @@ def joint_scores(solved: list[SolvedEquations], X: Any) -> Array:
 
 @dataclass(frozen=True)
 class FittedRegression:
-    """What a regression has learnt; one problem, or one per class against the rest."""
+    """The result of a fit: one problem, or one for each class against the rest."""
 
     classes: NDArray[Any]
     class_weights: Array

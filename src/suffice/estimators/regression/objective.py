@@ -33,7 +33,7 @@ Kernel = Callable[..., tuple[float, int]]
 
 @dataclass
 class Sums:
-    """What a pass over rows gives."""
+    """The result of a pass over the rows."""
 
     value: float
     gradient: Array
@@ -111,7 +111,7 @@ class Objective:
 
         With y the probabilities, A is the mean of diag(y) − yyᵀ and G = Σ (1 − Σ y_k²)·zzᵀ, scaled so that
         the traces over the classes agree; where y is the same for all rows A ⊗ G is the Hessian. `diagonal`
-        gives the diagonal of G alone.
+        returns only the diagonal of G.
         """
 
         def of_block(block: Block) -> Pair:

@@ -41,7 +41,7 @@ WORTH_SAMPLING = 4
 SAMPLE_TOL = 0.3
 """The sample is solved to this many of its own standard errors."""
 REFRESH = 25
-"""Iterations after which the curvature is taken anew."""
+"""Iterations after which the curvature is computed again."""
 SUFFICIENT = 1e-4
 """The share of the promised decrease that a step must deliver."""
 ROUNDING = 1e-13
@@ -134,7 +134,7 @@ def hessian_is_cheap(objective: Objective) -> bool:
 
 
 def _hessian_costs_at_most(objective: Objective, operations: float) -> bool:
-    """For two classes a Hessian is never much dearer than a few gradients."""
+    """For two classes a Hessian never costs much more than a few gradients."""
     m, p = objective.shape
     return m * p <= DENSE and (m == 1 or objective.design.n_rows * float(m * p) ** 2 <= operations)
 
