@@ -1,8 +1,8 @@
 """The rows of a regression, read block by block in a fixed order.
 
-Rows may come in any parts: one array, or pieces that are read again on every pass. They are cut into blocks of
-a fixed size, and what a pass sums is added block by block in the order of the rows. So the iterations are the
-same to the last bit whatever the parts and the number of threads.
+Rows may come in any parts: one array, or pieces that are read again on every pass. They are cut into blocks
+of a fixed size, and what a pass sums is added block by block in the order of the rows. So the iterations are
+the same to the last bit whatever the parts and the number of threads.
 """
 
 from __future__ import annotations
