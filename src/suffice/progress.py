@@ -1,4 +1,4 @@
-"""A line on the terminal while something takes long."""
+"""A status line on the terminal during long work."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """Shows what long work is doing, on a terminal only, after a little patience.
+    """A status line that appears on a terminal when work takes longer than a moment.
 
     Parameters
     ----------
     work : str
-        What is going on, in a few words.
+        What is going on, in a word or two.
     """
 
     def __init__(self, work: str) -> None:
@@ -26,7 +26,7 @@ class Progress:
         self._shown: Any = None
 
     def say(self, state: str) -> None:
-        """Show how far the work is."""
+        """Show how far the work has come."""
         if self._shown is None:
             if time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty():
                 return

@@ -1,8 +1,8 @@
-"""The laws that every family and every model keeps, as checks anyone can run on their own.
+"""The laws that every family and every model obeys, as checks that anyone can run on a family of their own.
 
     suffice.testing.check_family(MyFamily())
 
-raises an AssertionError that names the law that was broken. The data are multiples of 1/8, so the
+raises an AssertionError that names the first law that does not hold. The data are multiples of 1/8, so
 sums of x and x² are exact and the laws of addition hold with `==`; statistics such as log x agree
 to 1e-13. Needs hypothesis, which draws the examples.
 """
@@ -25,13 +25,34 @@ from suffice.families import Family
 from suffice.model.statistics import Statistics
 from suffice.model.summarize import summarize
 
-EXACT = frozenset({"x", "x2"})
-GRID = np.arange(-80, 81) / 8.0
-LABELS = np.array(["a", "b", "c"])
+__all__ = ["check_classifier", "check_family", "check_mathematics", "check_statistics"]
+
+_EXACT = frozenset({"x", "x2"})
+_GRID = np.arange(-80, 81) / 8.0
+_LABELS = np.array(["a", "b", "c"])
 
 
 def check_family(family: Family, *, max_examples: int = 50) -> None:
-    """Check a family: its mathematics, the laws of its statistics and of a classifier made of it."""
+    """Check a family: its mathematics, its statistics, and a classifier that uses it.
+
+    Parameters
+    ----------
+    family : Family
+        An instance of the family.
+    max_examples : int, default=50
+        The number of random tables to try for each group of laws.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message names it.
+
+    Examples
+    --------
+    >>> from suffice.families import Poisson
+    >>> from suffice.testing import check_family
+    >>> check_family(Poisson(), max_examples=2)
+    """
     if family.factor == "columns":
         check_mathematics(family)
     check_statistics(family, max_examples=max_examples)
@@ -39,9 +60,29 @@ def check_family(family: Family, *, max_examples: int = 50) -> None:
 
 
 def check_mathematics(family: Family) -> None:
-    """∇A(λ) = E[u], the maps between λ and E[u] undo each other, the density is normal, samples agree."""
+    """Check the mathematics of a family.
+
+    The gradient ∇A(λ) is the mean E[u], the maps between λ and E[u] are inverse to each other, the density
+    sums or integrates to 1, samples have the mean E[u], and KL(p ‖ p) = 0.
+
+    Parameters
+    ----------
+    family : Family
+        An instance of a family of single columns.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message names it.
+
+    Examples
+    --------
+    >>> from suffice.families import Exponential
+    >>> from suffice.testing import check_mathematics
+    >>> check_mathematics(Exponential())
+    """
     assert not (family.scaled and family.has_base_measure), f"{family}: a scaled family must have h ≡ 1"
-    inside = GRID[family.support(GRID)]
+    inside = _GRID[family.support(_GRID)]
     base = family.log_base_measure(inside)
     assert family.has_base_measure or not base.any(), f"{family}: h is not 1, but has_base_measure is False"
     for natural, origin in _members(family):
@@ -60,19 +101,41 @@ def check_mathematics(family: Family) -> None:
 
 
 def check_statistics(family: Family, *, max_examples: int = 50) -> None:
-    """Statistics of any split add up to the whole; they subtract, scale and have a zero."""
-    exact = set(family.functions) <= EXACT
+    """Check that the statistics of a family add, subtract and scale.
+
+    The statistics of any two parts add up to those of the whole, subtracting a part undoes adding it, there
+    is a zero, and a row of weight k counts as k rows.
+
+    Parameters
+    ----------
+    family : Family
+        An instance of the family.
+    max_examples : int, default=50
+        The number of random tables to try.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message names it.
+
+    Examples
+    --------
+    >>> from suffice.families import Normal
+    >>> from suffice.testing import check_statistics
+    >>> check_statistics(Normal(), max_examples=2)
+    """
+    exact = set(family.functions) <= _EXACT
     rtol = 0.0 if exact and not family.has_base_measure else 1e-12
 
     def same(a: Statistics, b: Statistics, law: str) -> None:
         assert a.isclose(b, rtol=rtol), f"{family}: {law}"
 
     @settings(max_examples=max_examples, deadline=None, database=None)
-    @given(tables(family), tables(family), st.integers(0, 20))
-    def laws(first: Rows, second: Rows, cut: int) -> None:
+    @given(_tables(family), _tables(family), st.integers(0, 20))
+    def laws(first: _Rows, second: _Rows, cut: int) -> None:
         a, b = first.statistics(family), second.statistics(family)
         both = first.then(second).statistics(family)
-        same(a + b, both, "summarize(A ∪ B) is not summarize(A) + summarize(B)")
+        same(a + b, both, "summarize(A) + summarize(B) is not summarize(A ∪ B)")
         same(b + a, both, "a + b is not b + a")
         same(both - b, a, "(a + b) − b is not a")
         negative = -a
@@ -81,20 +144,44 @@ def check_statistics(family: Family, *, max_examples: int = 50) -> None:
         same(-negative, a, "−(−a) is not a")
         same(0.5 * (2.0 * a), a, "scaling by 2 and ½ does not cancel")
         left, right = first.split(min(cut, len(first.y)))
-        same(left.statistics(family) + right.statistics(family), a, "a split does not add up")
+        same(left.statistics(family) + right.statistics(family), a, "two parts do not add up to the whole")
         repeated = first.repeated().statistics(family)
         weighted = first.statistics(family, weights=first.weights)
-        assert _same_sums(weighted, repeated, max(rtol, 1e-13)), f"{family}: weight k is not the row k times"
+        assert _same_sums(weighted, repeated, max(rtol, 1e-13)), (
+            f"{family}: a row of weight k does not count as k rows"
+        )
 
     laws()
 
 
 def check_classifier(family: Family, *, max_examples: int = 50) -> None:
-    """Any batches give the same model; gaps marginalise; contributions add up; posteriors are posteriors."""
+    """Check a classifier that uses a family for every column.
+
+    Any batches give the same model, a missing cell is marginalised out, contributions add up to the joint
+    score, posteriors are finite and sum to 1, and `log_likelihood_` is Σ log p(x, y).
+
+    Parameters
+    ----------
+    family : Family
+        An instance of the family.
+    max_examples : int, default=50
+        The number of random tables to try.
+
+    Raises
+    ------
+    AssertionError
+        If a law does not hold; the message names it.
+
+    Examples
+    --------
+    >>> from suffice.families import Normal
+    >>> from suffice.testing import check_classifier
+    >>> check_classifier(Normal(), max_examples=2)
+    """
 
     @settings(max_examples=max_examples, deadline=None, database=None)
-    @given(tables(family, min_rows=2), st.integers(1, 5))
-    def laws(rows: Rows, batch: int) -> None:
+    @given(_tables(family, min_rows=2), st.integers(1, 5))
+    def laws(rows: _Rows, batch: int) -> None:
         def model() -> BayesClassifier:
             return BayesClassifier(families=family)
 
@@ -103,7 +190,9 @@ def check_classifier(family: Family, *, max_examples: int = 50) -> None:
         for start in range(0, len(rows.y), batch):
             parts.partial_fit(rows.X[start : start + batch], rows.y[start : start + batch])
         posterior = whole.predict_proba(rows.X)
-        _assert_close(parts.predict_proba(rows.X), posterior, 1e-9, f"{family}: partial_fit is not fit")
+        _assert_close(
+            parts.predict_proba(rows.X), posterior, 1e-9, f"{family}: partial_fit in batches differs from fit"
+        )
         assert np.isfinite(posterior).all(), f"{family}: a posterior is not finite"
         _assert_close(posterior.sum(axis=1), 1.0, 1e-12, f"{family}: posteriors do not sum to 1")
         explained = whole.explain(rows.X)
@@ -117,7 +206,7 @@ def check_classifier(family: Family, *, max_examples: int = 50) -> None:
             whole.predict_proba(nothing)[0],
             whole.priors_,
             1e-12,
-            f"{family}: an all-missing row is not the prior",
+            f"{family}: the posterior of an all-missing row is not the prior",
         )
         joint = whole.predict_joint_log_proba(rows.X)[
             np.arange(len(rows.y)), np.searchsorted(whole.classes_, rows.y)
@@ -131,8 +220,8 @@ def check_classifier(family: Family, *, max_examples: int = 50) -> None:
     laws()
 
 
-def _check_columns_apart(family: Family, whole: BayesClassifier, rows: Rows) -> None:
-    """A missing cell is the model without that column (independent columns only)."""
+def _check_columns_apart(family: Family, whole: BayesClassifier, rows: _Rows) -> None:
+    """A missing cell gives the posterior of a model without that column (independent columns only)."""
     if family.joint:
         return
     gone = rows.X.copy()
@@ -142,66 +231,66 @@ def _check_columns_apart(family: Family, whole: BayesClassifier, rows: Rows) -> 
         whole.predict_proba(gone),
         without.predict_proba(rows.X[:, 1:]),
         1e-10,
-        f"{family}: a missing cell is not a model without the column",
+        f"{family}: a missing cell differs from a model without the column",
     )
 
 
-class Rows:
+class _Rows:
     """A small table with labels and whole-number weights."""
 
     def __init__(self, X: NDArray[Any], y: NDArray[Any], weights: Array) -> None:
         self.X, self.y, self.weights = X, y, weights
 
     def __repr__(self) -> str:
-        return f"Rows(X={self.X.tolist()}, y={self.y.tolist()}, weights={self.weights.tolist()})"
+        return f"_Rows(X={self.X.tolist()}, y={self.y.tolist()}, weights={self.weights.tolist()})"
 
     def statistics(self, family: Family, weights: Array | None = None) -> Statistics:
         """Summarize with one family for all columns."""
         return summarize(self.X, self.y, families=family, sample_weight=weights)
 
-    def then(self, other: Rows) -> Rows:
+    def then(self, other: _Rows) -> _Rows:
         """These rows, then others."""
-        return Rows(
+        return _Rows(
             np.concatenate([self.X, other.X]),
             np.concatenate([self.y, other.y]),
             np.concatenate([self.weights, other.weights]),
         )
 
-    def split(self, at: int) -> tuple[Rows, Rows]:
+    def split(self, at: int) -> tuple[_Rows, _Rows]:
         """The first rows, and the others."""
-        parts = [Rows(self.X[s], self.y[s], self.weights[s]) for s in (slice(None, at), slice(at, None))]
+        parts = [_Rows(self.X[s], self.y[s], self.weights[s]) for s in (slice(None, at), slice(at, None))]
         return parts[0], parts[1]
 
-    def repeated(self) -> Rows:
-        """Each row as often as its weight says."""
+    def repeated(self) -> _Rows:
+        """Each row as many times as its weight."""
         times = self.weights.astype(np.intp)
-        return Rows(self.X.repeat(times, axis=0), self.y.repeat(times), np.ones(times.sum()))
+        return _Rows(self.X.repeat(times, axis=0), self.y.repeat(times), np.ones(times.sum()))
 
 
 @st.composite
-def tables(draw: Callable[..., Any], family: Family, min_rows: int = 1) -> Rows:
+def _tables(draw: Callable[..., Any], family: Family, min_rows: int = 1) -> _Rows:
     """Two columns of dyadic values in the family's support, with gaps, labels and weights."""
     n_rows = draw(st.integers(min_rows, 12))
     if family.factor == "levels":
         cell = st.sampled_from(["red", "green", "blue", None])
         dtype: Any = object
     else:
-        inside = GRID[family.support(GRID)]
-        assert len(inside), f"{family}: no multiple of 1/8 between −10 and 10 lies in its support"
+        inside = _GRID[family.support(_GRID)]
+        assert len(inside), f"{family}: its support holds no multiple of 1/8 between −10 and 10"
         cell = st.one_of(st.sampled_from(inside.tolist()), st.just(np.nan))
         dtype = np.float64
     cells = draw(st.lists(st.tuples(cell, cell), min_size=n_rows, max_size=n_rows))
     X = np.empty((n_rows, 2), dtype=dtype)
     for i, pair in enumerate(cells):
         X[i] = pair
-    y = LABELS[draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))]
+    y = _LABELS[draw(st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows))]
     weights = draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows).filter(any))
-    return Rows(X, y, np.array(weights, dtype=np.float64))
+    return _Rows(X, y, np.array(weights, dtype=np.float64))
 
 
 def _members(family: Family) -> list[tuple[Array, Array]]:
     """Some members of a family, solved from values on the grid, about two origins."""
-    inside = GRID[family.support(GRID)]
+    inside = _GRID[family.support(_GRID)]
     members = []
     for values in (inside, inside[: max(3, len(inside) // 3)], inside[-max(3, len(inside) // 2) :]):
         for place in (0, -1):
@@ -209,7 +298,7 @@ def _members(family: Family) -> list[tuple[Array, Array]]:
             mean = family.statistics(values, origin).mean(axis=1)
             if not family.boundary(mean, origin):
                 members.append((family.natural_from_mean(mean, origin), origin))
-    assert members, f"{family}: values from its support give no member"
+    assert members, f"{family}: no member can be solved from values in its support"
     return members
 
 
@@ -255,7 +344,7 @@ def _check_samples(family: Family, natural: Array, origin: Array, mean: Array) -
 
 
 def _same_sums(a: Statistics, b: Statistics, rtol: float) -> bool:
-    """Equal sums, whatever the row support: a weight of 3 is one row, and the row thrice is three."""
+    """Equal sums, whatever the row counts: a row of weight 3 is one row, and three equal rows are three."""
     if not np.array_equal(a.classes, b.classes) or not np.allclose(a.weight, b.weight, rtol=rtol):
         return False
     difference = a - b
@@ -273,5 +362,5 @@ def _assert_close(actual: Any, expected: Any, tolerance: float, message: str) ->
     with np.errstate(invalid="ignore"):
         close = (np.abs(actual - expected) <= room) | (actual == expected)
     assert close.all(), (
-        f"{message}: {actual.ravel()[:6]} against {np.broadcast_to(expected, actual.shape).ravel()[:6]}"
+        f"{message}: got {actual.ravel()[:6]}, not {np.broadcast_to(expected, actual.shape).ravel()[:6]}"
     )

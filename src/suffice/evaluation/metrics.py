@@ -1,13 +1,13 @@
 """Every metric, once: of weighted rows, for one set of weights or for many at a time.
 
-A metric is a ratio of sums over rows, each row times its weight, and so is the area under a ROC curve once
-the rows stand in the order of their scores. A bootstrap draws weights, how often each row came up, and
-needs nothing else; an evaluation is the same with the weights that the rows have.
+A metric is a ratio of sums over rows, each row times its weight; so is the area under a ROC curve, once the
+rows are sorted by their scores. A bootstrap only draws other weights, how often each row came up, so it needs
+no formulas of its own.
 
-The definitions are scikit-learn's, with NaN where a metric is 0/0. The log loss has scikit-learn's floor too:
-a probability counts as at least the rounding error of its precision, 2e-16 in double and 1e-7 in single
-precision. A probability of 0 may be one that was too small to be stored beside 1, so no smaller number can be
-told apart from it; and the figures are those that everyone else reports.
+The definitions are those of scikit-learn, with NaN where a metric is 0/0. So is the floor of the log loss: a
+probability counts as at least the rounding error of its precision, 2e-16 in double and 1e-7 in single
+precision. A posterior is rounded by about as much, so a smaller floor would measure rounding; and a log loss
+can be compared only if everyone computes it in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an evaluation gives out: counts, a frame, plain numbers, and its tables as text and HTML."""
+"""An evaluation for people and programs: counts, a frame, plain numbers, and tables as text and HTML."""
 
 from __future__ import annotations
 
