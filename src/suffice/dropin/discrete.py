@@ -229,9 +229,9 @@ class ComplementNB(CountedNB):
     force_alpha : bool, default=True
         If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Only matters if there is a single class.
+        Only used if there is a single class, as in scikit-learn.
     class_prior : array-like of shape (n_classes,), default=None
-        Prior probabilities of the classes; the scores do not use them.
+        Prior probabilities of the classes; only used if there is a single class.
     norm : bool, default=False
         Whether to divide the weights of each class by their sum.
 

@@ -94,8 +94,8 @@ def first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
 def infinity_refusal(label: str, row: int, value: float) -> str:
     """Word the refusal of an infinite number."""
     return (
-        f"{label} holds the infinity {value} at row {row}; "
-        "drop the row, or replace the value by NaN, which reads as missing."
+        f"{label} contains the infinite value {value} at row {row}; "
+        "drop the row, or replace the value with NaN, which is treated as missing."
     )
 
 

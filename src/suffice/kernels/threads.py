@@ -124,10 +124,25 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(n: int | None) -> None:
-    """Use n threads from now on; None goes back to `SUFFICE_THREADS`, or else to all usable cores."""
+    """Set the number of threads that the library uses, for the whole process.
+
+    Results do not depend on it.
+
+    Parameters
+    ----------
+    n : int or None
+        The number of threads. None restores the default: the environment variable `SUFFICE_THREADS`, or
+        else all cores that the process may use.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> suffice.set_threads(1)
+    >>> suffice.set_threads(None)
+    """
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, Integral):
-            raise TypeError(f"the number of threads must be a whole number or None, not {n!r}")
+            raise TypeError(f"the number of threads must be an integer or None, not {n!r}")
         if n < 1:
             raise ValueError(f"the number of threads must be at least 1, not {n}")
         n = int(n)
@@ -141,7 +156,7 @@ def threads() -> int:
     asked = os.environ.get("SUFFICE_THREADS", "")
     if asked:
         if not asked.isdecimal() or int(asked) < 1:
-            raise ValueError(f"SUFFICE_THREADS={asked!r}: must be a whole number of at least 1, or not set")
+            raise ValueError(f"SUFFICE_THREADS must be a positive integer or unset, not {asked!r}")
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

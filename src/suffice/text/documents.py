@@ -101,7 +101,7 @@ def read_documents(column: Any) -> Documents:
     shape = getattr(column, "shape", None)
     if shape is not None and len(shape) != 1:
         raise ValueError(
-            f"documents must have one dimension, not shape {tuple(shape)}; pass one column of it"
+            f"documents must be one-dimensional, not of shape {tuple(shape)}; pass a single column"
         )
     if isinstance(column, np.ndarray):
         column = column.tolist()
@@ -181,15 +181,16 @@ def _as_strings(array: Any) -> Any:
 
 
 def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn:
-    """Say which document is no string, or has no UTF-8."""
+    """Raise an error that names the document that is not a string, or not valid Unicode."""
     for i, value in enumerate(values, first):
         if isinstance(value, str):
             try:
                 value.encode()
             except UnicodeEncodeError as problem:
                 raise ValueError(
-                    f"document {i}: lone surrogate {value[problem.start]!r} at character {problem.start} "
-                    "has no UTF-8; clean it with text.encode('utf-8', 'replace').decode()"
+                    f"document {i}: the lone surrogate {value[problem.start]!r} at character {problem.start} "
+                    "cannot be encoded as UTF-8; clean the text with "
+                    "text.encode('utf-8', 'replace').decode()"
                 ) from error
         elif isinstance(value, bytes):
             try:
@@ -201,7 +202,7 @@ def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn
         elif not _is_missing(value):
             raise TypeError(
                 f"document {i} is of type {type(value).__name__}, not a string: {value!r:.80}; "
-                "convert it with str, or pass None where the document is missing"
+                "convert it with str, or pass None for a missing document"
             ) from error
     raise error
 

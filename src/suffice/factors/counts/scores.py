@@ -104,9 +104,8 @@ class SolvedCounts(SolvedFactor):
         if negative is not None and self.family.unseen == "error":
             column, value = negative
             raise ValueError(
-                f"{labels[column]}: a count is {value}; "
-                f"{self.family.name} takes {self.family.support_name}; unseen='ignore' would treat the block "
-                "as missing."
+                f"{labels[column]}: the value {value} is outside the support of {self.family.name} "
+                f"({self.family.support_name}); unseen='ignore' would treat all counts of the row as missing."
             )
         whole = ~_rows_with_gaps(block)
         if negative is not None:

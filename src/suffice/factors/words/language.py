@@ -113,11 +113,11 @@ class Language:
         which = f"{outside} words" if outside > 1 else "1 word"
         why = "never seen in training"
         if never < outside:
-            cut = "that min_count or max_vocabulary cut"
+            cut = "removed by min_count or max_vocabulary"
             why = f"{cut}, or {why}" if never else cut
         return (
-            f"{label}: document {number} holds {which} {why}; "
-            "unseen='ignore' would leave them out, unseen='smooth' take them as rare."
+            f"{label}: document {number} contains {which} {why}; "
+            "unseen='ignore' leaves unknown words out, unseen='smooth' treats them as rare."
         )
 
     def scores(self, documents: Documents, label: str) -> Iterator[tuple[slice, Array, Array | None]]:

@@ -72,12 +72,12 @@ class WordCounts(ClassSparseSums):
         offsets = branch.array("offsets", np.int64, (None,))
         vocabulary = Vocabulary.from_utf8(branch.array("text", np.uint8, (None,)), offsets)
         if vocabulary is None:
-            raise fields.error("vocabulary", "is no list of different words.")
+            raise fields.error("vocabulary", "is not a list of distinct words.")
         classes = fields.array("classes", np.int32, (None,))
         words = fields.array("words", np.int32, classes.shape)
         for name, ids, most in (("classes", classes, n_classes), ("words", words, len(vocabulary))):
             if ((ids < 0) | (ids >= most)).any():
-                raise fields.error(name, "names something that does not exist.")
+                raise fields.error(name, "holds a number that is out of range.")
         entries = SparseSums(
             classes,
             words,
@@ -86,7 +86,7 @@ class WordCounts(ClassSparseSums):
             present=fields.array("present", np.float64, classes.shape),
         )
         if (np.diff(entries.keys()) <= 0).any():
-            raise fields.error("words", "must be in order, each once in a class.")
+            raise fields.error("words", "must be sorted and distinct within each class.")
         weight = fields.array("weight", np.float64, (n_classes,))
         rows = fields.array("rows", np.int64, (n_classes,))
         return cls(vocabulary, entries, weight, rows, shared=False)
