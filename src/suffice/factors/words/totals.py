@@ -22,7 +22,7 @@ BYTES_AT_ONCE = 1 << 23
 
 
 class TextBlock:
-    """A batch of one column of documents, and its counts once they are made: over words of its own."""
+    """A batch of one column of documents, with its counts over a vocabulary of its own."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
@@ -65,7 +65,7 @@ class WordTotals(Totals):
         return len(self.columns)
 
     def refuse(self, block: list[TextBlock], labels: list[str], classes: Codes) -> None:
-        """Count the words: what a tokenizer cannot read is refused before anything is summed."""
+        """Count the words, so that a tokenizer refuses a document before anything is summed."""
         analysis = analysis_of(self.family)
         for text in block:
             text.count(analysis)
@@ -94,7 +94,7 @@ class WordTotals(Totals):
             mine.add(theirs, sign)
 
     def replace(self, former: WordTotals) -> None:
-        """Go on with the vocabularies of sums that are no longer used."""
+        """Take over the vocabularies of sums that are no longer used."""
         for mine, theirs in zip(self.columns, former.columns, strict=True):
             mine.replace(theirs)
 
