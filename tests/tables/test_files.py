@@ -221,7 +221,7 @@ def test_documents_are_one_column_of_a_file(tmp_path):
     model = suffice.TextClassifier().fit_from(path, target="y")
     twin = suffice.TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
     assert model.statistics_ == twin.statistics_
-    with pytest.raises(ValueError, match="one column"):
+    with pytest.raises(ValueError, match="a single column"):
         suffice.TextClassifier().fit_from(write(tmp_path / "u.csv", "a,b,y\nx,y,z\n"), target="y")
 
 

@@ -21,22 +21,22 @@ _NEW_LOCK = Lock()
 
 
 class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that is fitted to tables or files, reports information criteria, and can be saved."""
+    """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
     _learnt: Any
-    """What fitting has found; absent before."""
+    """The result of fitting; absent before."""
 
     # --- fitting ---------------------------------------------------------------------------------
 
     def fit_from(
         self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
     ) -> Self:
-        """Fit to the rows of files, which are read in batches and never held all at once.
+        """Fit to the rows of files, read in batches so that they never have to fit in memory.
 
         Parameters
         ----------
         source : path, glob or list of them
-            Of csv, tsv, jsonl, parquet or arrow files, packed by gzip or not. The first 100,000 rows (or 64
+            csv, tsv, jsonl, parquet or arrow files, gzipped or not. The first 100,000 rows (or the first 64
             MB in memory) decide the family of each column.
         target : str
             The column that holds the classes.
@@ -44,20 +44,25 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
             The column that holds the weights.
         drop : list of str, optional
             Columns to leave out.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
         """
         self._learn_files(LabelledFiles.of(source, target, weight, drop))
         return self
 
     def _learn_files(self, files: LabelledFiles) -> None:
-        """Fit afresh; where it fails, the model is as it was."""
+        """Fit from scratch; if that fails, the model stays as it was."""
         raise NotImplementedError
 
     def _cells(self, X: Any) -> Any:
-        """What the model reads of a batch from files."""
+        """The part of a batch of files that the model reads."""
         return X
 
     def _atomically(self, change: Callable[[], None]) -> Self:
-        """Run a change; where it fails, the model is as it was."""
+        """Run a change; if it fails, the model stays as it was."""
         with self._lock():
             before = dict(self.__dict__)
             try:
@@ -68,7 +73,7 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
         return self
 
     def _lock(self) -> RLock:
-        """What learning and solving in several threads take turns with; it is neither copied nor saved."""
+        """The lock that threads take to fit or solve the model; it is neither copied nor saved."""
         with _NEW_LOCK:
             return _LOCKS.setdefault(self, RLock())
 
@@ -118,7 +123,7 @@ def are_feature_names(names: Sequence[Hashable] | None) -> bool:
 
 
 def not_fitted(estimator: Any, besides: str = "") -> NotFittedError:
-    """What is raised where an estimator is asked for something that only `fit` gives it."""
+    """The error for an estimator that was used before it was fitted."""
     return NotFittedError(
         f"This {type(estimator).__name__} instance is not fitted yet{besides}. Call 'fit' with appropriate "
         "arguments before using this estimator."
@@ -126,7 +131,7 @@ def not_fitted(estimator: Any, besides: str = "") -> NotFittedError:
 
 
 def _forget_locks() -> None:
-    """In a child that was forked: locks of threads that it does not have would never be freed."""
+    """After a fork: locks held by threads that the child does not have would never be released."""
     global _NEW_LOCK  # noqa: PLW0603, the lock itself may be held
     _LOCKS.clear()
     _NEW_LOCK = Lock()

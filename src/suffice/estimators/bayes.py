@@ -26,33 +26,39 @@ from suffice.tables.files import LabelledBatch, LabelledFiles
 class BayesClassifier(Generative):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
-    It takes a table as it is: numbers, counts, flags, categories, dates, with gaps. Fitting sums
-    sufficient statistics, so it may happen in any batches, be merged and be undone.
+    It takes a table as it is: numbers, counts, flags, categories, dates and text, with missing cells. Fitting
+    adds up sufficient statistics, so rows can come in any batches, models can be merged, and rows forgotten.
 
     Parameters
     ----------
     families : "infer", Family, dict or Schema, default="infer"
-        The family of each column. A dict names columns (or positions, or tuples of them) and leaves the
-        rest to inference; one family is for all columns; None as a value leaves a column out.
+        The family of each column. A dict maps columns (names, positions or tuples of them) to families and
+        leaves the other columns to inference; None as a value leaves a column out. A single family is used
+        for all columns.
     priors : None, "uniform", array-like or dict, default=None
-        Class priors: the class frequencies, equal, or as given (in the order of `classes_`, or by label).
+        Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
+        or by label).
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-    priors_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        The class priors.
     schema_ : Schema
-        The family of each column with the reason; prints as a table.
+        The family of each column and why it was chosen; prints as a table.
     statistics_ : Statistics
         The sums that the model is made of.
     parameters_ : dict
-        The parameters people know (mean, variance, probability, …) by column.
+        The usual parameters (mean, variance, probability, …) by column.
     log_likelihood_, aic_, bic_ : float
-        Of the fitted data, from the statistics alone.
+        Fit to the training rows, computed from the statistics alone.
     n_parameters_ : int
-        Free parameters.
-    regularized_ : list
-        Parameters that had no maximum likelihood, and what was done instead.
+        The number of free parameters.
+    regularized_ : list of Regularized
+        Parameters without a maximum likelihood estimate, and what was done instead.
+    prior_shift_ : PriorShift
+        How `adapt_priors` found the priors; only on the model that it returns.
 
     Examples
     --------
@@ -68,13 +74,28 @@ class BayesClassifier(Generative):
         self.priors = priors
 
     def _chosen_families(self) -> Families:
-        """What decides the family of each column."""
+        """The setting that decides the family of each column."""
         return self.families
 
     # --- fitting: every way ends in sums ---------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
         return self._atomically(
             lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors)
         )
@@ -82,7 +103,24 @@ class BayesClassifier(Generative):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
-        """Add rows. Any batches give the same model as one `fit`; `classes` is accepted and not needed."""
+        """Add rows. Any sequence of batches gives the same model as one `fit`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        classes : array-like, optional
+            Ignored: new classes may appear in any batch.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The changed model.
+        """
         return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
 
     def _learn_files(self, files: LabelledFiles) -> None:
@@ -94,7 +132,22 @@ class BayesClassifier(Generative):
         self._atomically(lambda: files.through(learn))
 
     def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Take rows away again (or the rows of a model or statistics), as if they had never been fitted."""
+        """Remove rows, as if they had never been fitted.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), fitted model or Statistics
+            The rows to remove, or a model or statistics of them.
+        y : array-like of shape (n_samples,), optional
+            The class of each row; leave it out for a model or statistics.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The changed model.
+        """
         self._require_fitted()
         gone = getattr(X, "statistics_", X) if y is None else None
         if not isinstance(gone, Statistics):
@@ -104,7 +157,18 @@ class BayesClassifier(Generative):
             return self._replace(self.statistics_, gone, -1, "forget rows that were never fitted")
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
-        """Add another model's (or statistics') rows to this one."""
+        """Add the rows of another model or of statistics to this model.
+
+        Parameters
+        ----------
+        other : fitted model or Statistics
+            What to add; its columns must have the same families.
+
+        Returns
+        -------
+        self : object
+            The changed model.
+        """
         self._require_fitted()
         added = getattr(other, "statistics_", other)
         if not isinstance(added, Statistics):
@@ -118,7 +182,18 @@ class BayesClassifier(Generative):
         return copy(self).merge(other)
 
     def fit_statistics(self, statistics: Statistics) -> Self:
-        """Fit from statistics, without a row; `families` may name other settings of solving (alpha)."""
+        """Fit from statistics alone, without any rows.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            The sums of the rows. `families` may change the settings that act when solving, such as `alpha`.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
@@ -142,7 +217,7 @@ class BayesClassifier(Generative):
         afresh: bool,
         check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
-        """Add rows, once `check` has seen their distinct labels."""
+        """Add rows, after `check` has seen their distinct labels."""
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:
@@ -160,24 +235,24 @@ class BayesClassifier(Generative):
         self._learnt = learnt
 
     def _check_priors(self, labels: NDArray[Any]) -> None:
-        """Refuse priors that do not fit the classes."""
+        """Refuse priors that do not match the classes."""
         class_priors(self.priors, labels, np.ones(len(labels)))
 
     def __copy__(self) -> Self:
-        """A model that learns on its own."""
+        """A copy that can be changed without changing this model."""
         if not self._is_fitted():
             return self._knowing(None)
         with self._lock():
             return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
 
     def _knowing(self, learnt: FittedState | None) -> Self:
-        """A model of the same settings that has learnt this."""
+        """A model with the same settings and other contents."""
         model = type(self).__new__(type(self))
         model.__dict__ = self.__dict__ | ({} if learnt is None else {"_learnt": learnt})
         return model
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
-        """Combine statistics, refuse what no data could give, and only then change the model."""
+        """Combine statistics, refuse sums that no data could produce, and only then change the model."""
         accumulator = Accumulator.of(mine)
         accumulator.add(theirs, sign)
         problem = accumulator.problem()
@@ -189,12 +264,36 @@ class BayesClassifier(Generative):
     # --- other priors ----------------------------------------------------------------------------
 
     def with_priors(self, priors: Priors) -> Self:
-        """A new model with other priors; nothing is refitted."""
+        """Return a model with other class priors; nothing is refitted.
+
+        Parameters
+        ----------
+        priors : "uniform", "empirical", array-like or dict
+            The new priors, in the order of `classes_` or by label.
+
+        Returns
+        -------
+        model : object
+            A new model of the same class.
+        """
         self._require_fitted()
         return self._under(priors, None)
 
     def adapt_priors(self, X: Any) -> Self:
-        """A new model with the class priors of rows without labels, estimated by EM (see `prior_shift_`)."""
+        """Return a model whose class priors fit unlabelled rows, estimated by EM.
+
+        The classes are assumed to look as they did in training and to have become rarer or more common.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        model : object
+            A new model of the same class; `prior_shift_` holds the priors and a test of the shift.
+        """
         self._solved_model().require_density("adapt_priors")
         with self._lock():
             shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
@@ -211,17 +310,17 @@ class BayesClassifier(Generative):
         return model
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
-        """The settings of a model with other priors, and its parameters unless they must be solved anew."""
+        """The settings of a model with other priors, and its parameters unless they must be solved again."""
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
     def _solution(self, learnt: FittedState) -> SolvedModel:
-        """From sums to parameters."""
+        """Solve for the parameters."""
         return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
 
     # --- files -----------------------------------------------------------------------------------
 
     def _to_fields(self) -> dict[str, Any]:
-        """All that the model is, as a file holds it: settings, statistics, and what searches found."""
+        """Everything the model is, as a file holds it: settings, statistics, and the results of searches."""
         solution, container = self._solved_model(), self._learnt.container
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
@@ -237,7 +336,7 @@ class BayesClassifier(Generative):
 
     @classmethod
     def _from_fields(cls, fields: Fields) -> Self:
-        """The model from its state."""
+        """Restore a model from a file."""
         model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
@@ -256,11 +355,11 @@ class BayesClassifier(Generative):
         except SufficeFileError:
             raise
         except (TypeError, ValueError, ArithmeticError, NotImplementedError) as error:
-            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+            raise SufficeFileError(f"the file does not hold a valid {cls.__name__}: {error}") from error
         return model
 
     def _check_loaded(self, fields: Fields) -> None:
-        """Refuse settings and sums that no fitted model has; searches are not run again."""
+        """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)

@@ -1,4 +1,4 @@
-"""Decisions where errors have different costs, and where refusing to decide is an option."""
+"""Decisions when errors have different costs and refusing to decide is an option."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from suffice.tables.targets import checked_weights, class_index, read_labels
 
 Costs = ArrayLike | Mapping[Any, float] | None
 ROUNDING = 1e-12
-"""What rounding may move a threshold by."""
+"""By how much rounding may move a threshold."""
 
 
 class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
-    """Decide for the class of least expected cost, or refuse.
+    """Decide for the class with the lowest expected cost, or refuse to decide.
 
-    Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. Any classifier with posteriors will do,
-    fitted or not; a fitted one needs no `fit` here.
+    Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. The model can be any classifier with
+    `predict_proba`, fitted or not; if it is fitted, calling `fit` here is not necessary.
 
     Parameters
     ----------
     model : classifier
-        With `predict_proba`.
-    costs : array-like of shape (k, k) or dict, default=None
-        `costs[true, predicted]` in the order of `classes_`, a pandas table whose rows and columns are the
-        labels, or {(true, predicted): cost} with every pair of different labels (being right costs 0 unless
-        named). None is 1 for any error, as in `predict`.
+        A classifier with `predict_proba`.
+    costs : array-like of shape (n_classes, n_classes) or dict, default=None
+        `costs[true, predicted]` in the order of `classes_`, a pandas table whose rows and columns are named
+        by the labels, or {(true, predicted): cost} with every pair of different labels (a correct decision
+        costs 0 unless it is listed). None means that every error costs 1, as in `predict`.
     reject_cost : float, optional
-        What refusing costs; rows for which every class is expected to cost more are refused.
+        The cost of refusing. A row is refused if every class has a higher expected cost.
     reject_label : label, default="reject"
-        The answer for them; of the type of the classes, such as -1 for numbers.
+        The answer for refused rows; it must have the type of the classes, such as -1 for numbers.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-    costs_ : ndarray of shape (k, k)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels of the model.
+    costs_ : ndarray of shape (n_classes, n_classes)
+        The costs as a matrix, `costs_[true, predicted]`.
     model_ : classifier
-        Fitted, after `fit`.
+        The fitted clone of `model`, after `fit`.
 
     Examples
     --------
@@ -72,7 +74,24 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         self.reject_label = reject_label
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model; weights and other parameters go to its `fit`."""
+        """Fit a clone of the model.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the model.
+        **params : dict
+            Other parameters of the wrapped model's `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted wrapper; `model_` is the fitted clone.
+        """
         super().fit(X, y, sample_weight, **params)
         cost_matrix(self.costs, self.classes_)
         self._answers()
@@ -80,11 +99,22 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
 
     @property
     def costs_(self) -> Array:
-        """What each decision costs, `costs_[true, predicted]`."""
+        """The cost of each decision, `costs_[true, predicted]`."""
         return cost_matrix(self.costs, self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The decision of least expected cost for each row, or `reject_label`."""
+        """Decide for each row with the lowest expected cost.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Classes, or `reject_label`.
+        """
         answers = self._answers()
         codes, cost = self._decisions(X)
         if self.reject_cost is not None:
@@ -92,26 +122,48 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         return np.asarray(answers[codes])
 
     def expected_cost(self, X: Any) -> Array:
-        """What the decision for each row costs on average, by the model's posteriors."""
+        """The expected cost of the decision for each row, according to the model's posteriors.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        cost : ndarray of shape (n_samples,)
+        """
         self._answers()
         cost = self._decisions(X)[1]
         return cost if self.reject_cost is None else np.minimum(cost, self.reject_cost)
 
     def mean_cost(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """What the decisions for rows with known labels did cost, on average."""
+        """The mean cost of the decisions for rows whose classes are known.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        cost : float
+        """
         answers = self._answers()
         costs = self.costs_
         if self.reject_cost is not None:
             costs = np.column_stack([costs, np.full(len(costs), self.reject_cost)])
         truth, decided = read_labels(y), self.predict(X)
         if decided.shape != truth.shape:
-            raise ValueError(
-                f"X has {len(decided)} rows and y has {len(truth)} labels; they must be as many."
-            )
+            raise ValueError(f"X has {len(decided)} rows, but y has {len(truth)} labels.")
         unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
         if unknown:
             raise ValueError(
-                f"there are no costs of {unknown[:5]}; the classes are {self.classes_.tolist()}."
+                f"y has labels without costs: {unknown[:5]}; the classes are {self.classes_.tolist()}."
             )
         place = {label: k for k, label in enumerate(answers.tolist())}
         rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, decided))
@@ -119,19 +171,29 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         return float(np.average(costs[rows, columns], weights=weight))
 
     def predict_proba(self, X: Any) -> Array:
-        """Posteriors of the model; costs change decisions, not beliefs."""
+        """Posteriors of the model; costs change decisions, not probabilities.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+        """
         return self._posteriors(X)
 
     def _decisions(self, X: Any) -> tuple[NDArray[np.intp], Array]:
         """The cheapest class of each row, and its expected cost."""
         posterior, costs = self._posteriors(X), self.costs_
-        # What a row of the costs has in common changes no decision. Without it, equal costs of all errors
-        # leave −p, so that ties and roundings fall as they do in the model's own predict.
+        # A constant added to a row of the costs changes no decision. Without it, equal costs of all errors
+        # leave −p, so that ties and rounding fall as they do in the model's own predict.
         codes = np.argmin(posterior @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
         return codes, np.einsum("ij,ji->i", posterior, costs[:, codes])
 
     def _answers(self) -> NDArray[Any]:
-        """The classes, and the refusal behind them if there is one."""
+        """The classes, followed by the label for refusing if there is one."""
         classes = self.classes_
         if self.reject_cost is None:
             return classes
@@ -139,13 +201,13 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         label = self.reject_label
         if isinstance(label, str) != isinstance(classes.tolist()[0], str):
             raise ValueError(
-                f"reject_label {label!r} is not of the type of the classes {classes.tolist()[:5]}; pass one "
-                "that is, such as reject_label=-1 for numbers."
+                f"reject_label {label!r} does not have the type of the classes {classes.tolist()[:5]}; pass "
+                "another one, such as reject_label=-1 for numbers."
             )
         if label in classes.tolist():
-            raise ValueError(f"reject_label {label!r} is a class; choose another.")
+            raise ValueError(f"reject_label {label!r} is also a class; choose another.")
         if isinstance(label, Real) and math.isnan(label):
-            raise ValueError(f"reject_label is {label!r}, which equals nothing; choose another, such as -1.")
+            raise ValueError(f"reject_label must not be {label!r}; choose another, such as -1.")
         return np.concatenate([classes, np.array([label], dtype=object if classes.dtype == object else None)])
 
 
@@ -159,7 +221,7 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
         for pair, cost in costs.items():
             if not np.isfinite(as_reals(cost, f"costs[{pair!r}]")):
                 raise ValueError(f"costs must be finite numbers, got {cost!r} for {pair!r}.")
-            needs = f"costs must be named by pairs (true, predicted) of classes, got {pair!r}"
+            needs = f"the keys of costs must be pairs (true, predicted) of classes, got {pair!r}"
             if not (isinstance(pair, tuple) and len(pair) == 2):
                 raise ValueError(f"{needs}; the classes are {labels[:20]}.")
             try:
@@ -170,7 +232,7 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
         if len(missing):
             k, j = missing[0]
             raise ValueError(
-                f"costs has no ({labels[k]!r}, {labels[j]!r}): name every pair (true, predicted)."
+                f"costs has no entry for ({labels[k]!r}, {labels[j]!r}); list every pair (true, predicted)."
             )
     else:
         matrix = as_reals(_in_order(costs, labels), "costs")
@@ -188,15 +250,15 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
 
 
 def _in_order(costs: Any, labels: list[Any]) -> Any:
-    """A table of costs with named rows and columns, in the order of the classes."""
+    """A table of costs with named rows and columns, put in the order of the classes."""
     if not is_frame(costs):
         return costs
     if not hasattr(costs, "index"):
         names = list(getattr(costs, "column_names", costs.columns))
         if names != labels and set(names) & set(labels):
             raise ValueError(
-                f"costs names the columns {names[:20]}, but the classes are {labels[:20]} and the rows have "
-                "no names; put both in this order, or pass a dict of pairs (true, predicted)."
+                f"costs has the columns {names[:20]}, but the classes are {labels[:20]} and its rows have no "
+                "names; put both in the order of the classes, or pass a dict of pairs (true, predicted)."
             )
         return costs
     true, predicted = list(costs.index), list(costs.columns)
@@ -204,26 +266,30 @@ def _in_order(costs: Any, labels: list[Any]) -> Any:
         return costs  # without names
     if set(true) != set(labels) or set(predicted) != set(labels):
         raise ValueError(
-            f"costs names the rows {true[:20]} and the columns {predicted[:20]}; both must be the classes "
+            f"costs has the rows {true[:20]} and the columns {predicted[:20]}; both must be the classes "
             f"{labels[:20]}, or have no names."
         )
     return costs.loc[labels, labels]
 
 
 def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) -> tuple[float, float]:
-    """Between which posteriors of the second class to refuse: the first class below, the second above.
+    """The thresholds on the posterior of the second class: below them the first class, above them the second.
+
+    Between the two thresholds, refusing is cheapest.
 
     Parameters
     ----------
     costs : array-like of shape (2, 2)
-        `costs[true, predicted]`; negative ones are gains. Each error must cost more than being right: else
-        one decision is always the cheaper, or the decisions are turned round, and it is refused.
+        `costs[true, predicted]`; negative costs are gains. Each error must cost more than the correct
+        decision, otherwise there are no thresholds and a ValueError is raised.
     reject_cost : float, optional
-        What refusing costs. Without it, or where it is too dear ever to be chosen, both thresholds are equal.
+        The cost of refusing. Without it, or if it is too high ever to be worth it, the two thresholds are
+        equal.
 
     Returns
     -------
     low, high : float
+        The thresholds.
 
     Examples
     --------
@@ -233,7 +299,7 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
     (0.1667, 0.1667)
     """
     if isinstance(costs, Mapping):
-        raise TypeError("costs must be a 2 × 2 matrix here, since a dictionary does not order the classes.")
+        raise TypeError("costs must be a 2 × 2 matrix here: a dict does not say which class is the second.")
     # A table may name its classes, the same in rows and columns.
     names = getattr(costs, "columns", ()) if hasattr(costs, "index") else ()
     matrix = cost_matrix(costs, np.asarray(names) if len(names) == 2 else np.arange(2))
@@ -242,8 +308,8 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
         if wrong <= right:
             raise ValueError(
                 f"costs[{k}, {1 - k}] is {wrong:g} and costs[{k}, {k}] is {right:g}: an error must cost more "
-                "than being right, or no threshold parts the decisions. Rows are the truth, columns the "
-                "decision."
+                "than the correct decision, or there is no threshold. Rows are the true classes, columns "
+                "the decisions."
             )
     even = (wrong_0 - right_0) / ((wrong_0 - right_0) + (wrong_1 - right_1))
     if reject_cost is None:
@@ -254,15 +320,15 @@ def thresholds_from_costs(costs: ArrayLike, reject_cost: float | None = None) ->
         return even, even
     if not low - ROUNDING <= even <= high + ROUNDING:
         raise ValueError(
-            f"by costs {matrix.tolist()} and reject_cost={reject_cost:g}, refusing is cheapest for "
-            f"posteriors from {low:.4g} to {high:.4g}, and the decision changes at {even:.4g}, so two "
-            "thresholds do not say it; CostSensitive decides it."
+            f"with costs {matrix.tolist()} and reject_cost={reject_cost:g}, refusing is cheapest for "
+            f"posteriors from {low:.4g} to {high:.4g}, but the decision changes at {even:.4g}, which two "
+            "thresholds cannot express; use CostSensitive."
         )
     return low, high
 
 
 def _refused(costs: Array, reject_cost: float) -> tuple[float, float]:
-    """Between which posteriors p of the second class both a·(1 − p) + b·p are dearer than refusing."""
+    """The range of posteriors p of the second class in which both a·(1 − p) + b·p cost more than refusing."""
     low, high = 0.0, 1.0
     for a, b in costs.T.tolist():
         if b > a:

@@ -26,30 +26,41 @@ from suffice.tables.targets import class_index
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
-    """Gaussian discriminant analysis: the whole ladder of covariances in one class.
+    """Gaussian discriminant analysis with any covariance structure, from QDA to LDA to naive Bayes.
 
     Parameters
     ----------
     covariance : str or groups of labels, default="shared"
-        "full" (QDA: each class its own Σ), "shared" (GDA, LDA: one Σ), "diagonal" (Gaussian naive Bayes),
-        "shared_diagonal" (DGDA), "isotropic" and "shared_isotropic" (Σ = λI), or groups of labels that
-        share one Σ: [["C1", "C2"], ["C3"]].
+        "full" (QDA: each class has its own Σ), "shared" (LDA: one Σ for all classes), "diagonal" (Gaussian
+        naive Bayes), "shared_diagonal" (one diagonal Σ), "isotropic" and "shared_isotropic" (Σ = λI), or
+        groups of labels that share one Σ: [["C1", "C2"], ["C3"]].
     shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
-        Shrinkage of the correlations; the pair is Friedman's regularised discriminant analysis.
+        Shrinkage of the correlations; a pair is Friedman's regularised discriminant analysis.
     priors : None, "uniform", array-like or dict, default=None
-        Class priors.
+        Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
+        or by label).
     missing : {"em", "pairwise"}, default="em"
-        How gaps enter the fit; predicting marginalises them exactly either way.
+        How missing cells enter the fit; when predicting, they are always marginalised exactly.
     ddof : float, default=0
         0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared). Where
-        that leaves no rows, 0 is taken, and `regularized_` says so.
+        too few rows are left, 0 is used, and `regularized_` says so.
 
     Attributes
     ----------
-    means_ : ndarray of shape (k, d)
-    covariances_ : ndarray of shape (k, d, d)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        The class priors.
+    means_ : ndarray of shape (n_classes, n_features)
+        The class means μ_k.
+    covariances_ : ndarray of shape (n_classes, n_features, n_features)
+        The class covariances Σ_k.
     coef_, intercept_ : ndarray
-        w_k and w_k0 of the linear scores, where all classes share Σ.
+        w_k and w_k0 of the linear scores, if all classes share Σ; for two classes those of their difference.
+    scalings_ : ndarray of shape (n_features, n_directions)
+        Fisher's discriminant directions.
+    explained_variance_ratio_ : ndarray of shape (n_directions,)
+        The share of the variance between the classes along each direction.
 
     Examples
     --------
@@ -82,7 +93,22 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         )
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
 
         def fit_and_check() -> None:
             super(GaussianDiscriminant, self).fit(X, y, sample_weight)
@@ -95,30 +121,30 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     def _gaussian(self) -> SolvedGaussian:
         factor = self._solved_model().factors[0]
         if not isinstance(factor, SolvedGaussian):
-            raise TypeError("these statistics are not of one joint Gaussian block.")
+            raise TypeError("these statistics do not come from a single joint Gaussian block.")
         return factor
 
     @property
     def means_(self) -> Array:
-        """μ_k."""
+        """The class means μ_k."""
         return self._gaussian().mean
 
     @property
     def covariances_(self) -> Array:
-        """Σ_k, the same matrix for classes that share it."""
+        """The class covariances Σ_k; classes that share one have the same matrix."""
         return self._gaussian().covariances()
 
     # --- the equations of the notes --------------------------------------------------------------
 
     @property
     def coef_(self) -> Array:
-        """w_k = Σ⁻¹μ_k; for two classes the one row w = Σ⁻¹(μ₁ − μ₀)."""
+        """w_k = Σ⁻¹μ_k; for two classes the single row w = Σ⁻¹(μ₁ − μ₀)."""
         rows = self._scaled_directions(self.means_) / self._gaussian().scale
         return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
 
     @property
     def intercept_(self) -> Array:
-        """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the one number w₀."""
+        """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the single number w₀."""
         mean = self.means_
         rows = self._scaled_directions(mean) / self._gaussian().scale
         constant = -0.5 * np.sum(rows * mean, axis=1) + self._solved_model().log_priors
@@ -129,8 +155,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         gaussian = self._gaussian()
         if gaussian.group.any():
             raise AttributeError(
-                f"coef_ and intercept_ are for one covariance shared by all classes, not "
-                f"covariance={self.covariance!r}; boundary(i, j) gives Q, w and w0 of any two classes."
+                f"coef_ and intercept_ need one covariance shared by all classes, not "
+                f"covariance={self.covariance!r}; boundary(i, j) has Q, w and w0 for any two classes."
             )
         result = np.zeros_like(vectors)
         on = gaussian.active
@@ -139,7 +165,22 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return result
 
     def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:
-        """The surface on which `label` has the posterior `threshold` against `against`."""
+        """The surface on which `label` has the posterior `threshold`, of these two classes only.
+
+        Parameters
+        ----------
+        label : label
+            A class.
+        against : label
+            The class it is compared with.
+        threshold : float, default=0.5
+            The posterior of `label` on the surface, strictly between 0 and 1.
+
+        Returns
+        -------
+        boundary : Boundary
+            The surface xᵀQx + wᵀx + w₀ = 0.
+        """
         if not (isinstance(threshold, Real) and 0.0 < threshold < 1.0):
             raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
         gaussian = self._gaussian()
@@ -155,7 +196,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
         if not np.isfinite(quadratic).all():
             raise ValueError(
-                "the squares of these columns' deviations are no floats, so Q cannot be given; measure the "
+                "the squared deviations of these columns overflow, so Q cannot be computed; measure the "
                 "columns in other units."
             )
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
@@ -175,7 +216,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     # --- Fisher's directions ---------------------------------------------------------------------
 
     def _directions(self) -> tuple[Array, Array]:
-        """Directions that separate the classes best, best first, and how much each explains."""
+        """The directions that separate the classes best, best first, and how much each explains."""
         gaussian = self._gaussian()
         on = gaussian.active
         weight = self._solved_model().weight
@@ -198,7 +239,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
 
     @property
     def scalings_(self) -> Array:
-        """Fisher's discriminant directions, (d, at most K − 1), best first."""
+        """Fisher's discriminant directions, best first; at most K − 1."""
         return self._directions()[0]
 
     @property
@@ -207,9 +248,18 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return self._directions()[1]
 
     def transform(self, X: Any) -> Array:
-        """Rows along Fisher's discriminant directions, about the grand mean (reduced-rank LDA).
+        """Project rows onto Fisher's discriminant directions, about the grand mean (reduced-rank LDA).
 
-        A missing cell stands for its expectation given the observed ones.
+        A missing cell is replaced by its expectation given the observed cells.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        projected : ndarray of shape (n_samples, n_directions)
         """
         directions = self._directions()[0]
         weight = self._solved_model().weight
@@ -221,7 +271,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return np.asarray((values - grand) @ directions)
 
     def _expected(self, values: Array) -> Array:
-        """E[x] of each row given its observed cells: the classes' regressions, weighed by posteriors."""
+        """E[x] of each row given its observed cells: the classes' regressions, weighted by the posteriors."""
         gaussian = self._gaussian()
         posterior = self.predict_proba(values)
         on, patterns = gaussian.active, list(row_patterns(~np.isnan(values[:, gaussian.active])))
@@ -247,34 +297,63 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         return int(self._directions()[0].shape[1])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """gaussiandiscriminant0, gaussiandiscriminant1, …"""
+        """The names of the columns of `transform`: gaussiandiscriminant0, gaussiandiscriminant1, …
+
+        Parameters
+        ----------
+        input_features : ignored
+            Accepted for compatibility with scikit-learn.
+
+        Returns
+        -------
+        names : ndarray of str
+        """
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
 
 
 @dataclass(frozen=True)
 class Boundary:
-    """Where two classes are equally probable (or one has a given posterior against the other).
+    """The surface on which two classes are equally probable, or one has a given posterior against the other.
 
-    The same surface is kept about a point amid the classes, and evaluated there: far from the origin,
-    Q, w and w₀ are large numbers that cancel.
+    Q, w and w₀ describe it about the origin. Far from there they are large numbers that cancel, so the
+    surface is also kept, and evaluated, about a point among the classes.
 
     Attributes
     ----------
-    Q : ndarray of shape (d, d)
-        Zero where the boundary is linear.
-    w : ndarray of shape (d,)
+    label, against : label
+        The two classes; the log odds are positive on the side of `label`.
+    Q : ndarray of shape (n_features, n_features)
+        The quadratic coefficients; zero if the boundary is linear.
+    w : ndarray of shape (n_features,)
+        The linear coefficients.
     w0 : float
-    kind : "linear" or "quadratic"
-    columns : tuple
-        The names of x₀, x₁, …; None for models fitted on arrays.
+        The constant.
+    kind : {"linear", "quadratic"}
+        Whether the surface is a hyperplane.
+    centre : ndarray of shape (n_features,)
+        A point among the classes.
+    slope : ndarray of shape (n_features,)
+        The gradient of the log odds at the centre.
+    level : float
+        The log odds at the centre.
+    columns : tuple or None
+        The names of the columns; None for models fitted to arrays.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [4.0, 4.0], [5.0, 6.0], [4.0, 6.0]]
+    >>> boundary = suffice.GaussianDiscriminant().fit(X, ["a", "a", "a", "b", "b", "b"]).boundary("b", "a")
+    >>> boundary([[0.0, 0.0], [5.0, 5.0]]) > 0
+    array([False,  True])
     """
 
     label: Any
     against: Any
     Q: Array
     centre: Array
-    """A point amid the classes."""
+    """A point among the classes."""
     slope: Array
     """The gradient of the log odds there."""
     level: float
@@ -299,23 +378,30 @@ class Boundary:
     def __call__(self, X: Any) -> Array:
         """Log odds of `label` against `against` at each row: positive on the side of `label`.
 
-        Frames are read by the columns' names. A row with a gap has no place in the plane, and gives NaN;
-        the model's `decision_function` marginalises it.
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; columns of frames are found by name.
+
+        Returns
+        -------
+        log_odds : ndarray of shape (n_samples,)
+            NaN for a row with a missing cell; the model's `decision_function` marginalises it.
         """
         away = self._rows(X) - self.centre
         return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
 
     def _rows(self, X: Any) -> Array:
-        """X as numbers, its columns in the order of the boundary's."""
+        """X as numbers, with the columns in the order of the boundary's."""
         if is_frame(X) and self.columns is not None:
             table = read_table(X)
             missing = [name for name in self.columns if name not in table.names]
             if missing:
-                raise ValueError(f"the boundary is in the columns {list(self.columns)}; X lacks {missing}.")
+                raise ValueError(f"the boundary needs {list(self.columns)}, but X lacks {missing}.")
             return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if rows.shape[1] != len(self.centre):
-            raise ValueError(f"rows have {rows.shape[1]} columns; the boundary has {len(self.centre)}.")
+            raise ValueError(f"X has {rows.shape[1]} columns, but the boundary has {len(self.centre)}.")
         return rows
 
     def __repr__(self) -> str:

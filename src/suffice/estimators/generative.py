@@ -30,28 +30,28 @@ from suffice.tables.table import Table, read_table
 
 @dataclass
 class FittedState:
-    """What a model has learnt: its sums, and the parameters once they are asked for."""
+    """The contents of a fitted model: its sums, and the parameters once they are needed."""
 
     accumulator: Accumulator
     container: Container | None = None
     solution: SolvedModel | None = None
     saved_searches: SavedSearches | None = None
-    """Parameters that a file brought along, until the sums change."""
+    """Parameters that were read from a file; they hold until the sums change."""
     shift: PriorShift | None = None
-    """How the priors were adapted to rows without labels."""
+    """How the priors were adapted to unlabelled rows."""
 
 
 class Generative(Estimator):
-    """A model of p(x, C_k) that has learnt sums, from which it is solved when it is first asked."""
+    """A model of p(x, C_k) that holds sums and is solved for its parameters when they are first needed."""
 
     _learnt: FittedState
 
     def _solution(self, learnt: FittedState) -> SolvedModel:
-        """From sums to parameters."""
+        """Solve for the parameters."""
         raise NotImplementedError
 
     def _solved_model(self) -> SolvedModel:
-        """The parameters, which are solved for at first use after a change."""
+        """The solved model; it is solved at first use after a change."""
         self._require_fitted()
         solution = self._learnt.solution
         if solution is None:
@@ -61,11 +61,11 @@ class Generative(Estimator):
         return solution
 
     def _labels(self, y: Any) -> NDArray[Any]:
-        """The label of each row."""
+        """Read the label of each row."""
         return read_targets(self, y)
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        """X as a table, its column names and number noted, or checked against the fitted ones."""
+        """Read X as a table; its columns are recorded, or checked against those seen in `fit`."""
         if reset:
             return read_features(self, X)
         schema = self._learnt.accumulator.schema
@@ -74,38 +74,117 @@ class Generative(Estimator):
     # --- scoring ---------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
         codes = self._read_off(X, lambda scores: np.argmax(scores.comparable(), axis=1), base=False)
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Array:
-        """Posteriors p(C_k | x)."""
+        """Posteriors p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
         return self._read_off(X, lambda scores: softmax_in_place(scores.comparable()), base=False)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors."""
+        """Log posteriors log p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        log_posteriors : ndarray of shape (n_samples, n_classes)
+        """
         return self._read_off(X, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), nothing dropped."""
+        """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), with all constants.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes)
+        """
         return self._read_off(X, Scores.joint, base=True)
 
     def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes (1-D), joint scores otherwise."""
+        """Log odds of the second class for two classes, joint scores otherwise.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
         base = len(self._solved_model().classes) != 2
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=base)
 
     def score_samples(self, X: Any) -> Array:
-        """Log p(x), all classes together."""
+        """Log density log p(x), summed over the classes.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples,)
+        """
         self._solved_model().require_density("score_samples")
         return self._read_off(X, lambda scores: log_sum(scores.joint()), base=True)
 
     def explain(self, X: Any) -> Explanation:
-        """Contributions of every cell to every class's joint score."""
+        """Split the joint score of each class into the contributions of the cells.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        explanation : Explanation
+            Contributions in nats, by row, column and class; they add up to `predict_joint_log_proba`.
+        """
         return self._solved_model().explain(self._read(X, reset=False), base=True)
 
     def evidence(self) -> ColumnEvidence:
-        """How far apart each column holds the classes: expected weight of evidence (KL) and Bhattacharyya."""
+        """How well each column, by itself, tells the classes apart.
+
+        Returns
+        -------
+        evidence : ColumnEvidence
+            The expected weight of evidence (Kullback–Leibler divergence) and the Bhattacharyya distance of
+            every pair of classes, by column.
+        """
         return self._solved_model().separation(self._learnt.container or PLAIN)
 
     def sample(
@@ -116,17 +195,25 @@ class Generative(Estimator):
         labels: Any = None,
         missing: bool = False,
     ) -> tuple[Any, NDArray[Any]]:
-        """Draw rows (X, y) from the model, X in the container it was fitted on.
+        """Draw rows from the model.
 
         Parameters
         ----------
         n_samples : int, optional
-            How many; one, or as many as there are labels.
+            How many rows; by default 1, or one for each label.
         random_state : int, Generator or RandomState, optional
-        labels : label or sequence of labels, optional
-            One class for all rows, or one for each; drawn from the priors by default.
+            The source of random numbers.
+        labels : label or array-like of labels, optional
+            One class for all rows, or one for each row; by default they are drawn from the priors.
         missing : bool, default=False
-            Whether cells are missing as often as they were in training, column by column in each class.
+            Whether cells are missing as often as they were in training, independently in each column and
+            class.
+
+        Returns
+        -------
+        X : array or frame of shape (n_samples, n_features)
+            In the kind of container that the model was fitted to.
+        y : ndarray of shape (n_samples,)
         """
         solution = self._solved_model()
         codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
@@ -139,18 +226,23 @@ class Generative(Estimator):
         return in_container(columns, self._solved_model().schema, container)
 
     def novelty(self, X: Any, random_state: Any = 0) -> Array:
-        """How strange each row is: the probability that the model gives one no more probable than it.
+        """How unusual each row is: the probability that a row drawn from the model is no more probable.
 
-        Small means strange, even where the posterior of some class is 1. Rows of the model itself have values
-        spread evenly between 0 and 1 (or above, for discrete columns). Missing cells are left out on both
-        sides; a value that the model never gives, such as a category never seen, makes a row as strange as
-        can be.
+        A small value means an unusual row, even where the posterior of some class is 1. Rows drawn from the
+        model itself have values spread evenly between 0 and 1 (or higher, for discrete columns). Missing
+        cells are left out on both sides. A value that the model never produces, such as an unseen category,
+        gives 0.
 
         Parameters
         ----------
-        X : table
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
         random_state : int, Generator or RandomState, default=0
-            Of the rows drawn for comparison, where no formula serves.
+            For the rows that are drawn for comparison where there is no formula.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_samples,)
         """
         solution = self._solved_model()
 
@@ -160,7 +252,7 @@ class Generative(Estimator):
         return tail_probabilities(solution, self._read(X, reset=False), draw)
 
     def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
-        """What a function makes of the scores of each row."""
+        """Apply a function to the scores of each row."""
         return self._solved_model().read_off(self._read(X, reset=False), function, base=base)
 
     def _scoring(self, gaps: Gaps) -> Scoring:
@@ -170,55 +262,55 @@ class Generative(Estimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, in order."""
+        """The class labels, sorted."""
         return self._solved_model().classes
 
     @property
     def priors_(self) -> Array:
-        """π_k in the order of `classes_`."""
+        """The class priors π_k, in the order of `classes_`."""
         return self._solved_model().priors
 
     @property
     def prior_shift_(self) -> PriorShift:
-        """How `adapt_priors` found the priors, and a test of the shift."""
+        """How `adapt_priors` found the priors, with a test of the shift."""
         self._require_fitted()
         if self._learnt.shift is None:
             raise AttributeError(
-                "the priors were not adapted; model.adapt_priors(rows) gives a model with them."
+                "the priors were not adapted; model.adapt_priors(X) returns a model with adapted priors."
             )
         return self._learnt.shift
 
     @property
     def statistics_(self) -> Statistics:
-        """A copy of the sums."""
+        """A copy of the sums that the model is made of."""
         self._require_fitted()
         with self._lock():
             return self._learnt.accumulator.statistics()
 
     @property
     def _container(self) -> Container | None:
-        """What the rows came in, if the model has seen rows."""
+        """The kind of container that the rows came in, if the model has seen rows."""
         self._require_fitted()
         return self._learnt.container
 
     @property
     def schema_(self) -> Schema:
-        """The family of each column, and why."""
+        """The family of each column and why it was chosen."""
         return self._solved_model().schema
 
     @property
     def parameters_(self) -> dict[Any, dict[str, Any]]:
-        """The parameters people know, by column."""
+        """The usual parameters (mean, variance, probability, …) by column."""
         return self._solved_model().parameters()
 
     @property
     def regularized_(self) -> list[Regularized]:
-        """Parameters that had no maximum likelihood, and what was done instead."""
+        """Parameters without a maximum likelihood estimate, and what was done instead."""
         return self._solved_model().regularized
 
     @property
     def log_likelihood_(self) -> float:
-        """Log p(X, y) of the fitted rows."""
+        """log p(X, y) of the training rows."""
         return self._solved_model().log_likelihood
 
     @property

@@ -1,4 +1,4 @@
-"""An outlier detector made of any model that knows how strange a row is."""
+"""An outlier detector around any model that knows how unusual a row is."""
 
 from __future__ import annotations
 
@@ -14,14 +14,21 @@ from suffice.estimators.wrapper import Wrapper
 
 
 class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
-    """Tell rows that the model could hardly have given (−1) from the others (1).
+    """Tell unusual rows (−1), which the model is unlikely to produce, from ordinary ones (1).
 
     Parameters
     ----------
     model : classifier with `novelty`
-        Fitted or not; a fitted one needs no `fit` here.
+        Fitted or not; if it is fitted, calling `fit` here is not necessary.
     rate : float, default=0.01
-        The share of rows from the model itself that are taken for outliers: those of `novelty` below it.
+        The share of rows drawn from the model itself that count as outliers: those whose `novelty` is lower.
+
+    Attributes
+    ----------
+    offset_ : float
+        The score below which a row is an outlier: the rate.
+    model_ : classifier
+        The fitted clone of `model`, after `fit`.
 
     Examples
     --------
@@ -37,7 +44,24 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
         self.rate = rate
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model; without labels all rows are one class."""
+        """Fit a clone of the model; without labels, all rows are one class.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,), optional
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the model.
+        **params : dict
+            Other parameters of the wrapped model's `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted detector; `model_` is the fitted clone.
+        """
         self._check_rate()
         if y is None:
             y = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)  # sparse has no length
@@ -54,19 +78,49 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
             raise ValueError(f"rate must be a number strictly between 0 and 1, got {self.rate!r}.")
 
     def score_samples(self, X: Any) -> Array:
-        """`novelty` of the model: the smaller, the stranger."""
+        """The model's `novelty`: the smaller, the more unusual.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
         model = self._fitted_model()
         if not hasattr(model, "novelty"):
             raise AttributeError(
-                f"NoveltyDetector needs a model that knows p(x), and {type(model).__name__} has no novelty; "
-                "use a generative one, such as BayesClassifier."
+                f"NoveltyDetector needs a model of p(x), but {type(model).__name__} has no novelty; use a "
+                "generative model, such as BayesClassifier."
             )
         return np.asarray(model.novelty(X))
 
     def decision_function(self, X: Any) -> Array:
-        """`novelty` less the rate: negative for outliers."""
+        """The model's `novelty` minus the rate: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """−1 for outliers, 1 for the others."""
+        """−1 for outliers and 1 for the other rows.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        outliers : ndarray of shape (n_samples,)
+        """
         return np.where(self.decision_function(X) < 0.0, -1, 1)

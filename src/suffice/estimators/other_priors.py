@@ -16,26 +16,40 @@ from suffice.tables.targets import checked_weights, read_labels
 
 
 class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
-    """A classifier under other class priors: p(C_k | x) times new prior over old, normalised.
+    """A classifier under other class priors: p(C_k | x) times new prior over old prior, normalised.
 
-    Models of this library that have priors of their own do it themselves, with `with_priors`.
+    Models of this library that have priors of their own have a method `with_priors` instead.
 
     Parameters
     ----------
     model : classifier
-        With `predict_proba`; fitted or not.
+        A classifier with `predict_proba`, fitted or not.
     priors : "uniform", array-like or dict, default="uniform"
         The new priors, in the order of `classes_` or by label.
     training_priors : array-like, dict or None, default=None
-        The old ones. None takes those that the fitted model names (`priors_`, `class_prior_`), or the
-        shares of the labels passed to `fit`.
+        The old priors. None takes those that the fitted model reports (`priors_`, `class_prior_`), or the
+        class frequencies of the labels passed to `fit`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-    priors_, training_priors_ : ndarray of shape (k,)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels of the model.
+    priors_, training_priors_ : ndarray of shape (n_classes,)
+        The new and the old priors.
     prior_shift_ : PriorShift
-        How the priors were estimated, from `adapt_priors`.
+        How the priors were estimated; only on the model that `adapt_priors` returns.
+    model_ : classifier
+        The fitted clone of `model`, after `fit`.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [1.2], [2.0]], ["ill", "well", "well", "well"]
+    >>> model = suffice.LogisticRegression().fit(X, y)
+    >>> model.predict([[0.7]]).tolist()
+    ['well']
+    >>> suffice.WithPriors(model, {"ill": 0.5, "well": 0.5}).predict([[0.7]]).tolist()
+    ['ill']
     """
 
     prior_shift_: PriorShift
@@ -46,7 +60,24 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         self.training_priors = training_priors
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model, and note the shares of the labels."""
+        """Fit a clone of the model and record the class frequencies.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the model.
+        **params : dict
+            Other parameters of the wrapped model's `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted wrapper; `model_` is the fitted clone.
+        """
         super().fit(X, y, sample_weight, **params)
         labels = read_labels(y)
         weight = (
@@ -57,7 +88,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
 
     @property
     def training_priors_(self) -> Array:
-        """The priors behind the model's posteriors."""
+        """The priors that the model's posteriors are based on."""
         if self.training_priors is not None:
             return class_priors(self.training_priors, self.classes_, np.ones(len(self.classes_)))
         found = priors_of(self._fitted_model())
@@ -65,8 +96,8 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
             found = getattr(self, "_shares", None)
         if found is None:
             raise ValueError(
-                f"{type(self.model).__name__} does not say which priors it was trained with; pass "
-                "training_priors=, such as the shares of the classes in the training labels."
+                f"{type(self.model).__name__} does not report the priors it was trained with; pass "
+                "training_priors=, such as the class frequencies of the training labels."
             )
         return found
 
@@ -76,7 +107,17 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         return class_priors(self.priors, self.classes_, self.training_priors_)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors under the new priors."""
+        """Log posteriors under the new priors.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        log_posteriors : ndarray of shape (n_samples, n_classes)
+        """
         old, new = self.training_priors_, self.priors_
         impossible = (old == 0) & (new > 0)
         if impossible.any():
@@ -87,38 +128,58 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)
         scores = log_posteriors(self._fitted_model(), X) + factor
-        # A row whose classes are all ruled out by now says nothing about those that are left.
+        # A row for which every class is ruled out says nothing about the classes; it gets the new priors.
         with np.errstate(divide="ignore"):
             return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
 
     def predict_proba(self, X: Any) -> Array:
-        """Posteriors under the new priors."""
+        """Posteriors under the new priors.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row under the new priors.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
         return np.asarray(self.classes_[np.argmax(self.predict_log_proba(X), axis=1)])
 
 
 def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
-    """Fit the class priors of a fitted classifier to rows without labels.
+    """Adapt the class priors of a fitted classifier to unlabelled rows.
 
-    The classes are taken to look as they did in training and to have become rarer or commoner.
+    The classes are assumed to look as they did in training and to have become rarer or more common.
 
     Parameters
     ----------
     model : classifier
-        Fitted, with `predict_proba`.
-    X : table
-        New rows.
+        A fitted classifier with `predict_proba`.
+    X : array-like or frame of shape (n_samples, n_features)
+        The new rows.
     training_priors : array-like, dict or None, default=None
-        For classifiers that do not say which priors they were trained with.
+        For classifiers that do not report the priors they were trained with.
 
     Returns
     -------
     classifier
-        A new one, with the priors and their test in `prior_shift_`: the model itself with other priors where
-        it has its own, else `WithPriors` around it.
+        A new classifier with the new priors, and with a test of the shift in `prior_shift_`: a model of the
+        same class if it has priors of its own, otherwise `WithPriors` around the model.
 
     Examples
     --------
@@ -130,7 +191,7 @@ def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
     """
     if hasattr(model, "adapt_priors"):
         if training_priors is not None:
-            raise ValueError(f"{type(model).__name__} knows its own priors; leave training_priors out.")
+            raise ValueError(f"{type(model).__name__} has priors of its own; leave training_priors out.")
         return model.adapt_priors(X)
     wrapped = WithPriors(model, training_priors=training_priors)
     classes, before = wrapped.classes_, wrapped.training_priors_
@@ -144,7 +205,7 @@ def log_posteriors(model: Any, X: Any) -> Array:
     """Log p(C_k | x) of any classifier."""
     if not (hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba")):
         raise AttributeError(
-            f"other priors need posteriors, and {type(model).__name__} has no predict_proba; wrap it in "
+            f"other priors need posteriors, but {type(model).__name__} has no predict_proba; wrap it in "
             "CalibratedClassifierCV."
         )
     with np.errstate(divide="ignore"):
@@ -154,7 +215,7 @@ def log_posteriors(model: Any, X: Any) -> Array:
 
 
 def priors_of(model: Any) -> Array | None:
-    """The priors that a fitted classifier says it has."""
+    """The priors that a fitted classifier reports."""
     for name in ("priors_", "class_prior_"):
         if hasattr(model, name):
             return np.asarray(getattr(model, name), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""TextClassifier: a language for every class, from raw strings."""
+"""TextClassifier: one language model per class, from raw strings."""
 
 from __future__ import annotations
 
@@ -31,37 +31,43 @@ MOST_WEIGHT = 1e100
 
 
 class TextClassifier(BayesClassifier):
-    """Classify documents by the languages of the classes: naive Bayes from raw strings.
+    """Classify documents with one language model per class: naive Bayes from raw strings.
 
-    A document is a string; None is a missing one, which gets the prior. Fitting counts words by class, so
-    it may happen in any batches, be merged and be undone, whatever words the batches hold.
+    A document is a string; None is a missing document, which gets the prior. Fitting counts words by class,
+    so documents can come in any batches, models can be merged, and documents forgotten, whatever words they
+    contain.
 
     Parameters
     ----------
     event : {"multinomial", "bernoulli", "complement"}, default="multinomial"
-        Counts of words, presence and absence of words, or counts judged by all the other classes (which
-        leaves the priors out, as published).
+        Counts of words, presence and absence of words, or counts scored by all other classes (complement
+        naive Bayes, which ignores the priors, as published).
     alpha : float, default=1
-        Pseudo-counts of each word.
+        Pseudo-count of each word.
     ngram_range : (int, int), default=(1, 1)
         The fewest and the most words in a term.
     analyzer, lowercase, stop_words, strip_html, tokenizer
-        How a document becomes terms, as in scikit-learn's CountVectorizer.
+        How a document is split into terms, as in scikit-learn's CountVectorizer.
     tf, length, idf, weight_norm
         The transforms of Rennie et al. (2003).
     min_count : int, default=1
-        The documents a word must occur in; a document of weight w is w documents.
+        The number of documents a word must occur in; a document of weight w counts as w documents.
     max_vocabulary : int, optional
-        The most words, those in most documents first.
+        The largest number of words; those in most documents are kept.
     unseen : {"ignore", "smooth", "error"}, default="ignore"
-        What words never seen in training mean.
+        What to do with words that were not seen in training.
     priors : None, "uniform", array-like or dict, default=None
-        Class priors.
+        Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
+        or by label).
 
     Attributes
     ----------
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    priors_ : ndarray of shape (n_classes,)
+        The class priors.
     vocabulary_ : dict
-        Each word and its place, in the order of code points.
+        Maps each word to its index, in the order of code points.
 
     Examples
     --------
@@ -141,7 +147,7 @@ class TextClassifier(BayesClassifier):
         return self
 
     def _follow_settings(self) -> bool:
-        """Solve with the settings of now, and say whether they changed; those of counting cannot."""
+        """Solve with the current settings, and say whether they changed; settings of counting cannot."""
         family, held = Words(**self._settings()), self._learnt.accumulator.totals[0].family
         if family == held:
             return False
@@ -149,8 +155,8 @@ class TextClassifier(BayesClassifier):
         for name, value in family.settings().items():
             if name not in family.solve_settings and value != was[name]:
                 raise ValueError(
-                    f"{name} was {was[name]!r} when the documents were counted, and is now {value!r}; "
-                    f"set {name} back, or fit again."
+                    f"{name} was {was[name]!r} when the documents were counted, but is {value!r} now; "
+                    f"set it back, or fit again."
                 )
         self.fit_statistics(self.statistics_)
         return True
@@ -162,31 +168,45 @@ class TextClassifier(BayesClassifier):
         return table
 
     def _cells(self, X: Any) -> Any:
-        """The one column of documents."""
+        """The single column of documents."""
         if X.num_columns != 1:
             raise ValueError(
-                f"documents are in one column, but there are {X.column_names[:20]}; leave the others out "
-                "with drop=."
+                f"the documents must be in a single column, but there are {X.column_names[:20]}; leave the "
+                "others out with drop=."
             )
         return X.column(0)
 
     def _language(self) -> Language:
         factor = self._solved_model().factors[0]
         if not isinstance(factor, SolvedWords):
-            raise TypeError("these statistics are not of one column of text.")
+            raise TypeError("these statistics do not come from a single column of text.")
         return factor.languages[0]
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """Each word and its place, in the order of code points."""
+        """Maps each word to its index, in the order of code points."""
         return {word: place for place, word in enumerate(self._language().terms())}
 
     def top_words(
         self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
     ) -> list[tuple[str, float]]:
-        """The words most probable in a class, or those that speak most for it against the others.
+        """The words that are most probable in a class, or that speak most for it against the other classes.
 
-        Evidence is in nats. With alpha = 0 it is ∞ for words of this class alone, the most frequent first.
+        Parameters
+        ----------
+        label : label
+            The class.
+        n : int, default=10
+            How many words.
+        by : {"probability", "evidence"}, default="probability"
+            Sort by the probability of the word in the class, or by its evidence for the class, in nats. With
+            alpha = 0 the evidence of a word that only occurs in this class is ∞; the most frequent come
+            first.
+
+        Returns
+        -------
+        words : list of (str, float)
+            The words and their probability or evidence.
         """
         language, k = self._language(), class_index(label, self.classes_)
         if by not in ("probability", "evidence"):
@@ -204,7 +224,21 @@ class TextClassifier(BayesClassifier):
         return [(word, value) for word, value, _ in ranked[:n]]
 
     def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
-        """Words drawn from the language of a class."""
+        """Draw words from the language model of a class.
+
+        Parameters
+        ----------
+        label : label
+            The class.
+        n_words : int, default=20
+            How many words.
+        random_state : int, Generator or RandomState, optional
+            The source of random numbers.
+
+        Returns
+        -------
+        text : str
+        """
         self._solved_model().require_density("generate")
         _check_number("n_words", n_words)
         gap = " " if self.analyzer == "word" else ""
@@ -213,16 +247,37 @@ class TextClassifier(BayesClassifier):
         )
 
     def log_prob(self, documents: Any, label: Any) -> Any:
-        """Log p(document | class): a number for one document, an array for several."""
+        """log p(document | class).
+
+        Parameters
+        ----------
+        documents : str or array-like of str
+            One document or several.
+        label : label
+            The class.
+
+        Returns
+        -------
+        log_p : float or ndarray of shape (n_samples,)
+            A number for a single string.
+        """
         self._solved_model().require_density("log_prob")
         many = read_documents([documents] if isinstance(documents, str) else documents)
         log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
         return float(log_p[0]) if isinstance(documents, str) else log_p
 
     def perplexity(self, documents: Any) -> Array:
-        """exp(−log p(documents | class) per word), for every class in the order of `classes_`.
+        """exp(−log p(documents | class) per word) for each class.
 
-        NaN where the documents hold no word that counts; ∞ where alpha = 0 rules one out.
+        Parameters
+        ----------
+        documents : str or array-like of str
+            One document or several, which are taken together.
+
+        Returns
+        -------
+        perplexity : ndarray of shape (n_classes,)
+            NaN if the documents hold no word that counts; ∞ if alpha = 0 rules a word out.
         """
         self._solved_model().require_density("perplexity")
         many = read_documents([documents] if isinstance(documents, str) else documents)
@@ -234,7 +289,17 @@ class TextClassifier(BayesClassifier):
             return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
 
     def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
-        """What the words of each document say about each class."""
+        """Split the score of each class into what each word of each document contributes.
+
+        Parameters
+        ----------
+        X : str or array-like of str of shape (n_samples,)
+            The documents; None is a missing document.
+
+        Returns
+        -------
+        explanation : TextExplanation
+        """
         solution, language = self._solved_model(), self._language()
         documents = read_documents([X] if isinstance(X, str) else X)
         scores = solution.scores(TextTable(documents), base=True)
@@ -257,7 +322,25 @@ class TextClassifier(BayesClassifier):
         labels: Any = None,
         missing: bool = False,
     ) -> tuple[Any, NDArray[Any]]:
-        """Draw documents and their labels as BayesClassifier draws rows: a list, array or Series of them."""
+        """Draw documents and their labels from the model.
+
+        Parameters
+        ----------
+        n_samples : int, optional
+            How many documents; by default 1, or one for each label.
+        random_state : int, Generator or RandomState, optional
+            The source of random numbers.
+        labels : label or array-like of labels, optional
+            One class for all documents, or one for each; by default they are drawn from the priors.
+        missing : bool, default=False
+            Whether documents are missing as often as they were in training.
+
+        Returns
+        -------
+        X : list, array or Series of str
+            In the kind of container that the model was fitted to.
+        y : ndarray of shape (n_samples,)
+        """
         solution = self._solved_model()
         codes, columns = draw_rows(solution, n_samples, random_state, labels, missing=missing)
         return (self._learnt.container or LIST).documents(columns), solution.classes[codes]
@@ -276,7 +359,7 @@ def _check_number(name: str, value: Any) -> None:
 
 
 def _refuse_huge(sample_weight: ArrayLike) -> None:
-    """Raise for weights whose sums could pass the largest float."""
+    """Raise for weights whose sums could overflow."""
     weights = np.atleast_1d(read_weights(sample_weight))
     if weights.max(initial=0.0) > MOST_WEIGHT:
         row = int(np.argmax(weights))

@@ -1,4 +1,4 @@
-"""What estimators that wrap a classifier share: they take it fitted or not, and pass rows through."""
+"""What the estimators share that wrap a classifier, fitted or not."""
 
 from __future__ import annotations
 
@@ -18,12 +18,29 @@ from suffice.estimators.base import not_fitted
 
 
 class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """An estimator around `model`, which is used as it is if it is fitted, and cloned and fitted by `fit`."""
+    """An estimator around `model`, which is used as it is if fitted, and cloned by `fit` otherwise."""
 
     model: Any
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model; weights and other parameters go to its `fit`."""
+        """Fit a clone of the model.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the model.
+        **params : dict
+            Other parameters of the wrapped model's `fit`.
+
+        Returns
+        -------
+        self : object
+            The fitted wrapper; `model_` is the fitted clone.
+        """
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
@@ -32,7 +49,7 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fitted_model(self) -> Any:
-        """The model that `fit` made, or the one that came fitted."""
+        """The model that `fit` made, or the one that was passed in fitted."""
         if hasattr(self, "model_"):
             return self.model_
         if not _is_fitted(self.model):
@@ -51,28 +68,33 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         model = self._fitted_model()
         if not hasattr(model, "predict_proba"):
             raise AttributeError(
-                f"{type(self).__name__} needs posteriors, and {type(model).__name__} has no predict_proba; "
+                f"{type(self).__name__} needs posteriors, but {type(model).__name__} has no predict_proba; "
                 "wrap it in CalibratedClassifierCV."
             )
         return np.asarray(model.predict_proba(X), dtype=np.float64)
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels of the model."""
+        """The class labels of the model."""
         return np.asarray(self._fitted_model().classes_)
 
     @property
     def n_features_in_(self) -> int:
-        """The number of columns of the model."""
+        """The number of columns the model was fitted to."""
         return int(self._fitted_model().n_features_in_)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
-        """The names of the model's columns."""
+        """The names of the columns the model was fitted to."""
         return np.asarray(self._fitted_model().feature_names_in_)
 
     def get_metadata_routing(self) -> Any:
-        """What goes where, for scikit-learn's metadata routing."""
+        """Which metadata goes where, for scikit-learn's metadata routing.
+
+        Returns
+        -------
+        router : MetadataRouter
+        """
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(model=self.model, method_mapping=mapping)
 
@@ -84,7 +106,7 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _is_fitted(model: Any) -> bool:
-    """Whether a model can answer; one that is no estimator of scikit-learn can if it knows its classes."""
+    """Whether a model can predict; one that is not a scikit-learn estimator can if it has `classes_`."""
     if not isinstance(model, BaseEstimator):
         return not isinstance(model, type) and hasattr(model, "classes_")
     try:

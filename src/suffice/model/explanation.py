@@ -28,18 +28,39 @@ MOST_LINES = 20
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Contributions of every row × column × class.
+    """Contributions of every cell to the score of every class.
 
     Attributes
     ----------
-    contributions : ndarray of shape (n, d, k)
-        Log p(cell | class), 0 where the cell is missing or the column left out.
-    prior : ndarray of shape (k,)
-        Log prior of each class.
-    total : ndarray of shape (n, k)
-        prior + Σ contributions = `predict_joint_log_proba`.
-    posterior : ndarray of shape (n, k)
-        `predict_proba`.
+    contributions : ndarray of shape (n_samples, n_features, n_classes)
+        log p(cell | class); 0 if the cell is missing or the column is left out.
+    prior : ndarray of shape (n_classes,)
+        The log prior of each class; the intercepts of a regression.
+    total : ndarray of shape (n_samples, n_classes)
+        prior + Σ contributions, which equals `predict_joint_log_proba`.
+    posterior : ndarray of shape (n_samples, n_classes)
+        Equal to `predict_proba`.
+    columns : tuple
+        The names of the columns.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    values : tuple of ndarray
+        The cells that are explained, by column.
+    container : Container
+        The kind of frame that `to_frame` returns.
+    unit : str
+        The unit of the contributions: nats, or standard deviations for a probit regression.
+    start : str
+        The name of `prior` in tables: "(prior)" or "(intercept)".
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0], [3.1, 8.0]]
+    >>> model = suffice.BayesClassifier().fit(X, ["a", "a", "b", "b"])
+    >>> explanation = model.explain([[1.1, 8.5]])
+    >>> explanation.evidence("a", against="b").round(2)
+    array([[ 5.92, -4.5 ]])
     """
 
     contributions: Array
@@ -51,16 +72,28 @@ class Explanation:
     values: tuple[NDArray[Any], ...]
     container: Container
     unit: str = "nats"
-    """What the contributions are in."""
+    """The unit of the contributions."""
     start: str = "(prior)"
-    """What `prior` is called: a regression has an intercept there."""
+    """The name of `prior` in tables: in a regression it is the intercept."""
 
     def evidence(self, label: Any, against: Any = None) -> Array:
-        """What each cell says for a class, (n, d): against another class, or against its prior.
+        """How much each cell speaks for a class, against another class or against its prior.
 
-        Against another class it is the cell's part of their log odds. Against the prior it is
-        log p(cell | class)/p(cell) = log p(class | cell)/p(class): how the cell alone moves the belief in
-        the class. `overlap` is what is left of the posterior.
+        Against another class it is the cell's part of their log odds. Against the prior it is log p(cell |
+        class)/p(cell) = log p(class | cell)/p(class): how the cell alone changes the probability of the
+        class. `overlap` is the rest of the log posterior.
+
+        Parameters
+        ----------
+        label : label
+            A class.
+        against : label, optional
+            The class it is compared with; by default the class's own prior.
+
+        Returns
+        -------
+        evidence : ndarray of shape (n_samples, n_features)
+            In nats.
         """
         a = class_index(label, self.classes)
         if against is None:
@@ -70,9 +103,13 @@ class Explanation:
         return difference(self.contributions[:, :, a], other)
 
     def overlap(self) -> Array:
-        """log Π_j p(x_j)/p(x) of each row: cells that say the same do not say it twice.
+        """log Π_j p(x_j)/p(x) of each row: the correction for cells that say the same thing.
 
         It is the same for all classes: log posterior = log prior + Σ evidence against the prior + overlap.
+
+        Returns
+        -------
+        overlap : ndarray of shape (n_samples,)
         """
         self._log_p_of_cells()
         rows = np.arange(len(self.total))
@@ -81,15 +118,15 @@ class Explanation:
         return np.asarray(np.log(self.posterior[rows, best]) - self._log_prior()[best] - alone[rows, best])
 
     def _log_prior(self) -> Array:
-        """The prior as log probabilities."""
+        """The prior as normalised log probabilities."""
         return np.asarray(log_softmax(self.prior[np.newaxis])[0])
 
     def _log_p_of_cells(self) -> Array:
-        """Log Σ_k π_k·p(cell | C_k), (n, d)."""
+        """log Σ_k π_k·p(cell | C_k), (n, d)."""
         if self.unit != "nats":
             raise ValueError(
-                f"these contributions are in {self.unit}, not in nats, so they do not compare with a prior; "
-                "name another class with against=."
+                f"these contributions are in {self.unit}, not in nats, so they cannot be compared with a "
+                "prior; name another class with against=."
             )
         n, d, k = self.contributions.shape
         with np.errstate(invalid="ignore"):
@@ -97,17 +134,27 @@ class Explanation:
         return log_sum(np.where(np.isnan(joint), -np.inf, joint).reshape(n * d, k)).reshape(n, d)
 
     def to_frame(self, label: Any = None, against: Any = None) -> Any:
-        """Contributions as a frame, in the library the model was fitted with.
+        """The contributions, or the evidence for a class, as a frame.
 
-        Without a label one line per row and column, with one field per class. With a label what each cell
-        says for it, against another class or its prior, and the lines of a row add up to the log odds or the
-        log posterior.
+        Parameters
+        ----------
+        label : label, optional
+            A class. Without it, there is one line per row and column and one field per class. With it, the
+            lines are the evidence of each cell for the class, and those of a row add up to the log odds or
+            log posterior.
+        against : label, optional
+            The class it is compared with; by default the class's own prior.
+
+        Returns
+        -------
+        frame : DataFrame
+            In the library that the model was fitted with.
         """
         n, d, _ = self.contributions.shape
         names = [str(name) for name in self.columns]
         if label is None:
             if against is not None:
-                raise ValueError("against= needs a label to compare with it.")
+                raise ValueError("against= needs a label to compare it with.")
             fields: dict[str, Any] = {"row": np.repeat(np.arange(n), d), "column": names * n}
             for k, one in enumerate(self.classes.tolist()):
                 fields[str(one)] = self.contributions[:, :, k].reshape(-1)
@@ -125,14 +172,26 @@ class Explanation:
         )
 
     def _ends(self, label: Any, against: Any) -> dict[str, Any]:
-        """What completes the evidence of the cells."""
+        """The terms that complete the evidence of the cells."""
         a = class_index(label, self.classes)
         if against is None:
             return {self.start: self._log_prior()[a], "(overlap)": self.overlap()}
         return {self.start: difference(self.prior[a], self.prior[class_index(against, self.classes)])}
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
-        """Draw one row, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        """Draw one row, or a summary of all rows.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+        **options : dict
+            The other options of `ExplanationDisplay.plot`.
+
+        Returns
+        -------
+        display : ExplanationDisplay
+        """
         from suffice.plots.explanation import ExplanationDisplay
 
         return ExplanationDisplay(self).plot(ax, **options)
@@ -140,10 +199,21 @@ class Explanation:
     def describe(self, row: int = 0, label: Any = None, against: Any = None) -> str:
         """One row in words: its posterior, and what each cell adds to the log odds of two classes.
 
-        They are the most probable class and the next, unless named.
+        Parameters
+        ----------
+        row : int, default=0
+            The position of the row.
+        label : label, optional
+            A class; by default the most probable.
+        against : label, optional
+            The class it is compared with; by default the most probable other one.
+
+        Returns
+        -------
+        text : str
         """
         if not 0 <= row < len(self.total):
-            raise ValueError(f"there is no row {row}: {len(self.total)} were explained.")
+            raise ValueError(f"there is no row {row}; {len(self.total)} rows were explained.")
         posterior = self.posterior[row]
         names = self.classes.tolist()
         order = np.argsort(-posterior, kind="stable").tolist()
@@ -183,19 +253,35 @@ class Explanation:
 
 @dataclass(frozen=True, eq=False)
 class ColumnEvidence:
-    """How far apart each column, alone, holds the classes; prints as a table, strongest column first.
+    """How well each column, by itself, tells the classes apart; prints as a table, strongest column first.
 
     Attributes
     ----------
-    kl : ndarray of shape (d, k, k)
+    columns : tuple
+        The names of the columns.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    priors : ndarray of shape (n_classes,)
+        The class priors.
+    kl : ndarray of shape (n_features, n_classes, n_classes)
         [column, true, against]: the Kullback–Leibler divergence, which is the expected weight of evidence for
         the true class against the other, in nats.
-    bhattacharyya : ndarray of shape (d, k, k)
-        −log ∫√(p·q): symmetric, and a bound: two classes err at most √(π_k·π_l)·exp(−distance) of all rows.
-    total_kl, total_bhattacharyya : ndarray of shape (k, k)
-        Of whole rows; the sum over the columns where these are independent given the class.
-    weight : ndarray of shape (d,)
-        Expected nats for the true class, drawn by the priors, against another one, drawn likewise.
+    bhattacharyya : ndarray of shape (n_features, n_classes, n_classes)
+        −log ∫√(p·q): symmetric, and a bound: the error rate of two classes is at most
+        √(π_k·π_l)·exp(−distance).
+    total_kl, total_bhattacharyya : ndarray of shape (n_classes, n_classes)
+        The same for whole rows; the sum over the columns if they are independent given the class.
+    weight : ndarray of shape (n_features,)
+        Expected nats for the true class against another one, both drawn from the priors.
+    container : Container
+        The kind of frame that `to_frame` returns.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0], [3.1, 8.0]]
+    >>> suffice.BayesClassifier().fit(X, ["a", "a", "b", "b"]).evidence().weight.round(2)
+    array([5.88, 4.5 ])
     """
 
     columns: tuple[Hashable, ...]
@@ -213,16 +299,25 @@ class ColumnEvidence:
         return self._mean(self.kl)
 
     def _mean(self, pairs: Array) -> Array:
-        """The mean over pairs of different classes, drawn by the priors."""
+        """The mean over pairs of different classes, both drawn from the priors."""
         p = self.priors
         rest = np.where(p < 1.0, 1.0 - p, 1.0)
         share = np.where(np.eye(len(p), dtype=np.bool_), 0.0, np.outer(p / rest, p))
         return np.asarray(np.sum(np.where(share > 0, pairs, 0.0) * share, axis=(1, 2)))
 
     def to_frame(self, *, pairs: bool = True) -> Any:
-        """One line per column and ordered pair of classes, in the library the model was fitted with.
+        """The evidence as a frame.
 
-        With pairs=False one line per column, the mean over the pairs.
+        Parameters
+        ----------
+        pairs : bool, default=True
+            Whether there is a line per column and ordered pair of classes, or one per column: the mean over
+            the pairs.
+
+        Returns
+        -------
+        frame : DataFrame
+            In the library that the model was fitted with.
         """
         if not pairs:
             return self.container.frame(
@@ -246,9 +341,20 @@ class ColumnEvidence:
         )
 
     def plot(self, ax: Any = None, *, pairs: bool = False, **options: Any) -> EvidenceDisplay:
-        """Draw the evidence of the columns, or of each for pairs of classes.
+        """Draw the evidence of the columns.
 
-        The other options are those of `EvidenceDisplay.plot`.
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+        pairs : bool, default=False
+            Whether to draw it for every pair of classes.
+        **options : dict
+            The other options of `EvidenceDisplay.plot`.
+
+        Returns
+        -------
+        display : EvidenceDisplay
         """
         from suffice.plots.evidence import EvidenceDisplay
 

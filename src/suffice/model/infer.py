@@ -45,7 +45,7 @@ BIC_ROWS = 50_000
 def choose_schema(
     table: Table, classes: Codes, n_classes: int, weights: Array | None, families: Families
 ) -> Schema:
-    """The schema of a table: what `families` says, and inference for the rest."""
+    """Choose the schema of a table: what `families` says, and inference for the rest."""
     if isinstance(families, Schema):
         return _reused(families, table)
     alike = _one_for_all(families)
@@ -58,7 +58,7 @@ def choose_schema(
         if whole is not None:
             return whole
     observed = _Observed(table, classes, n_classes, weights)
-    # All texts are encoded side by side; inference then finds them read.
+    # All text columns are encoded in parallel, so that inference finds them ready.
     table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
     columns = []
     for j, name in enumerate(table.names):
@@ -71,14 +71,14 @@ def choose_schema(
 
 
 def _reason(family: Family | None) -> str:
-    """Why a column has a family that the user gave it."""
+    """Why a column has a family that the user chose."""
     return "chosen by families=" if family is not None else "left out by families="
 
 
 def decide_more(
     schema: Schema, table: Table, classes: Codes, n_classes: int, weights: Array | None
 ) -> Schema:
-    """The schema after its undecided columns have met new rows."""
+    """Decide the undecided columns of a schema, as far as new rows allow."""
     if not schema.is_undecided:
         return schema
     observed = _Observed(table, classes, n_classes, weights)
@@ -90,7 +90,7 @@ def decide_more(
 
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
-    """The schema of statistics with the settings of solving that `families` names."""
+    """The schema of statistics, with the settings for solving that `families` chooses."""
     if isinstance(families, str) and families == "infer":
         return schema
     if isinstance(families, Schema):
@@ -113,18 +113,20 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
                 try:
                     return family()
                 except TypeError:
-                    raise ValueError(f"{name} needs a number: write {name}(…) instead of {spec!r}.") from None
+                    raise ValueError(
+                        f"{name} needs a parameter: write {name}(…) instead of {spec!r}."
+                    ) from None
     near = did_you_mean(spec, map(str.lower, FAMILIES))
-    hint = f" {near} Else" if near else ""
+    hint = f" {near} Otherwise" if near else ""
     raise ValueError(
-        f"{spec!r} is no family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."
+        f"{spec!r} is not a family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."
     )
 
 
 def _one_for_all(
     families: FamilySpec | Mapping[Any, FamilySpec],
 ) -> tuple[Family | None, int | None] | None:
-    """The family and block number of all columns, where the user chose so."""
+    """The family and block number of all columns, if the user chose one for all."""
     if isinstance(families, Mapping) or (isinstance(families, str) and families == "infer"):
         return None
     if families is None:
@@ -151,7 +153,7 @@ def _given(
         for one in keys:
             position = _position(one, places)
             if position in chosen:
-                raise ValueError(f"families= names column {names[position]!r} twice.")
+                raise ValueError(f"families= lists column {names[position]!r} twice.")
             chosen[position] = (family, block)
     return chosen
 
@@ -162,15 +164,17 @@ def _position(key: Hashable, places: dict[Hashable, int]) -> int:
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"families= names {key!r}, but the columns are {list(places)[:20]}.")
+    raise ValueError(f"families= refers to a column {key!r}, but the columns are {list(places)[:20]}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:
     if schema.named and table.named and schema.names != table.names:
         odd = sorted({str(n) for n in schema.names} ^ {str(n) for n in table.names})
-        raise ValueError(f"families= is a schema of other columns: {', '.join(odd[:5]) or 'another order'}.")
+        raise ValueError(
+            f"families= is the schema of other columns: {', '.join(odd[:5]) or 'in another order'}."
+        )
     if len(schema) != table.n_columns:
-        raise ValueError(f"families= is a schema of {len(schema)} columns, X has {table.n_columns}.")
+        raise ValueError(f"families= is the schema of {len(schema)} columns, but X has {table.n_columns}.")
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (Column(name, c.family, c.reason, c.undecided, c.block) for name, c in pairs)
     return Schema(tuple(columns), table.named)
@@ -231,7 +235,7 @@ class _Observed:
             return Column(name, Bernoulli(), "only 0 and 1")
         if len(distinct) == len(present) >= IDENTIFIER_ROWS and _is_numbering(name, distinct):
             return Column(name, None, f"an identifier: {len(distinct)} whole numbers, all different")
-        # A density is no probability: beside few values that repeat, it would win by being narrow.
+        # A density is not a probability: for few values that repeat, it would win by being narrow.
         candidates: list[Family] = [] if len(distinct) <= FEW_VALUES else [Normal()]
         if low >= 0:
             candidates.append(Poisson())
@@ -293,7 +297,7 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
 
 
 def _is_numbering(name: Hashable, distinct: NDArray[np.floating[Any]]) -> bool:
-    """Whether all-different whole numbers are a numbering: close together, or called an id."""
+    """Whether distinct whole numbers are a numbering: close together, or named like an id."""
     if distinct[-1] - distinct[0] < 2 * len(distinct):
         return True
     words = str(name).replace("-", "_").replace(" ", "_").lower().split("_")

@@ -1,11 +1,11 @@
-"""How strange a row is: the probability that the model gives one no more probable than it.
+"""How unusual a row is: the probability that a row drawn from the model is no more probable.
 
-P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. Where one Gaussian
-decides it is a χ² probability. Else rows are drawn from the model; beyond those, the tail of several
-Gaussians falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and that of other densities
-exponentially in −log p. Rare outcomes of discrete columns, and rare bins, are steps in that tail that no draw
-may show, so there Chernoff's bound holds instead, which is never too small. A row with a value that the
-model never gives has probability 0.
+P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. With a single Gaussian it
+is a χ² probability. Otherwise rows are drawn from the model. Beyond those, the tail of several Gaussians
+falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and the tail of other densities exponentially
+in −log p. Rare outcomes of discrete columns, and rare bins, are steps in that tail that the drawn rows may
+miss, so Chernoff's bound is used there, which is never too small. A row with a value that the model never
+produces has probability 0.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from suffice.text import Documents
 
 DRAWN_ROWS = 1 << 15
 TAIL = 0.01
-"""The share of the drawn rows by which the tail of a density is known to fall."""
+"""The share of the drawn rows that shows how fast the tail of a density falls."""
 RESOLVED = 100
-"""Drawn rows that are enough to know a share by, to about a tenth of it."""
+"""Drawn rows that are enough to estimate a share to about 10 %."""
 POWERS = np.linspace(0.01, 0.99, 50)
-"""Powers of p over which Chernoff's bound is the least."""
+"""Powers of p over which Chernoff's bound is minimised."""
 ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
 
 def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], Table]) -> Array:
-    """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where no formula serves."""
+    """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where there is no formula."""
     solution.require_density("novelty")
     if any(factor.is_given_length for factor in solution.factors):
         raise ValueError(
-            "novelty needs the probability of whole rows, and that of counted words (Multinomial, Words) is "
-            "given their number; event='bernoulli' has one."
+            "novelty needs the probability of whole rows, but Multinomial and Words model counts given "
+            "their sum; use event='bernoulli'."
         )
     log_p = log_sum(solution.scores(table, base=True).joint())
     result = np.ones(table.n_rows)
@@ -78,7 +78,7 @@ def _probabilities(
 
 
 def _fallen(drawn: Array, tail: GaussianTail | None, log_p: Array) -> Array:
-    """How much of the tail of a density is left, of what lies beyond the rarest drawn rows; those sorted."""
+    """How far the tail of a density has fallen below the rarest drawn rows, which are sorted."""
     start = drawn[RESOLVED - 1]
     if tail is not None:
         return np.asarray(np.minimum(tail(log_p) / tail(np.array([start])), 1.0))
@@ -100,7 +100,7 @@ class GaussianTail:
     """Log density of each class at its mean."""
 
     def __call__(self, log_p: Array) -> Array:
-        """The probability of a density no greater."""
+        """The probability of a density at most this large."""
         squares = 2.0 * (np.log(self.share) + self.peak - log_p[:, np.newaxis])
         return np.asarray(stats.chi2.sf(squares, self.degrees) @ self.share)
 
@@ -130,7 +130,7 @@ class ChernoffBound:
     """Log E[p(X′ | C_k)^−s] for s = 1 − `POWERS`, (powers, classes)."""
 
     def __call__(self, log_p: Array) -> Array:
-        """What the probability of a density no greater is at most."""
+        """A bound on the probability of a density at most this large."""
         s = (1.0 - POWERS)[:, np.newaxis]
         with np.errstate(invalid="ignore"):
             by_class = [

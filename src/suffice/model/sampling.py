@@ -20,7 +20,7 @@ from suffice.tables.targets import class_index, read_labels
 def draw_rows(
     solution: SolvedModel, n_samples: Any, random_state: Any, labels: Any = None, *, missing: bool = False
 ) -> tuple[Codes, list[NDArray[Any]]]:
-    """The class of each row, and the columns; of the classes that `labels` names, or by the priors."""
+    """Draw rows: the class of each row, and the columns; classes come from `labels` or from the priors."""
     solution.require_density("sample")
     if n_samples is not None and not (
         isinstance(n_samples, Real) and float(n_samples) >= 0 and float(n_samples).is_integer()
@@ -36,7 +36,9 @@ def draw_rows(
 
 
 def in_container(columns: list[NDArray[Any]], schema: Schema, container: Container) -> Any:
-    """Rows in a container. One of whole numbers rounds up what else would leave the support of a density."""
+    """Put rows in a container; in whole-number columns, values that rounding would move out of the support
+    of a density are rounded up.
+    """
     densities = [at for at in schema.factors if at.reads == "numbers" and not at.family.discrete]
     bounded = [at for at in densities if not at.family.takes_every_number]
     whole = _whole_columns(container) if bounded else []
@@ -49,26 +51,28 @@ def in_container(columns: list[NDArray[Any]], schema: Schema, container: Contain
 
 
 def _whole_columns(container: Container) -> list[bool]:
-    """Which columns hold whole numbers: those that make 0 of 0.4."""
+    """Which columns hold whole numbers: those that turn 0.4 into 0."""
     kinds = container.kinds()
     table = read_table(container.build([np.full(1, 0.4 if kind == "number" else None) for kind in kinds]))
     return [kind == "number" and table.numbers([j])[0, 0] == 0.0 for j, kind in enumerate(kinds)]
 
 
 def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
-    """The numbers of labels that were asked for."""
+    """The class indices of the requested labels."""
     if isinstance(labels, str) or np.ndim(labels) == 0:
         wanted = [labels] * (1 if n_samples is None else int(float(n_samples)))
     else:
         wanted = read_labels(labels).tolist()
         if n_samples not in (None, len(wanted)):
-            raise ValueError(f"n_samples is {n_samples}, but there are {len(wanted)} labels; leave it out.")
+            raise ValueError(
+                f"n_samples is {n_samples}, but there are {len(wanted)} labels; pass only labels."
+            )
     place = {label: class_index(label, classes) for label in dict.fromkeys(wanted)}
     return np.array([place[label] for label in wanted], dtype=np.intp)
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """A generator from what scikit-learn calls a random state, or the generator that was passed."""
+    """A Generator from anything that scikit-learn accepts as a random state."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(check_random_state(random_state).randint(2**31))

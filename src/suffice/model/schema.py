@@ -20,9 +20,29 @@ from suffice.tables.wording import aligned
 
 
 class Column(NamedTuple):
-    """One column of a table: its family (None where it is left out) and the reason.
+    """One column of a table: its family and the reason for it.
 
-    Columns of one joint block, such as a Multinomial, carry the same `block` number.
+    Attributes
+    ----------
+    name : hashable
+        The name of the column; its position in arrays.
+    family : Family or None
+        None if the column is left out.
+    reason : str
+        Why the column has this family.
+    undecided : bool
+        Whether the column still waits for its first value.
+    block : int or None
+        Columns that are modelled jointly, such as those of a Multinomial, have the same number.
+    summed : object
+        What the sums of the column depend on: its family without the settings for solving, and its block.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0]]
+    >>> suffice.BayesClassifier().fit(X, ["a", "a", "b"]).schema_[1].reason
+    'numbers in an array'
     """
 
     name: Hashable
@@ -33,13 +53,13 @@ class Column(NamedTuple):
 
     @property
     def summed(self) -> object:
-        """What the column's sums depend on; settings of solving aside."""
+        """What the sums of the column depend on; settings for solving do not count."""
         return (None if self.family is None else self.family.summed, self.block)
 
 
 @dataclass(frozen=True, eq=False)
 class AlikeColumns(Sequence[Column]):
-    """Columns that differ in their names only, each made when asked for: there may be a million words."""
+    """Columns that differ only in their names, created on demand: there may be a million words."""
 
     names: tuple[Hashable, ...]
     family: Family | None
@@ -70,22 +90,50 @@ class AlikeColumns(Sequence[Column]):
 
 @dataclass(frozen=True)
 class Factor:
-    """A family on some columns, by position."""
+    """A family on some columns, given by position."""
 
     family: Family
     columns: NDArray[np.intp]
 
     @property
     def reads(self) -> str:
-        """Whether the factor reads numbers or levels."""
+        """What the factor reads: numbers, levels or documents."""
         return KINDS[self.family.factor].totals.reads
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a model in their order. Prints as a table.
+    """The columns of a model, in order, with the family of each and the reason for it; prints as a table.
 
-    Pass it on as `families=` to give another model the same columns.
+    Pass it as `families=` to give another model the same columns.
+
+    Attributes
+    ----------
+    columns : sequence of Column
+        The columns, in order.
+    named : bool
+        Whether the columns have names, as in frames.
+    names : tuple
+        The names of the columns; their positions in arrays.
+    factors : tuple of Factor
+        The columns grouped by family, in the order of their first column.
+    labels : tuple of str
+        How messages refer to each column.
+    factor_labels : list of list of str
+        How messages refer to the columns of each factor.
+    is_undecided : bool
+        Whether some column still waits for its first value.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0]]
+    >>> model = suffice.BayesClassifier({1: "poisson"}).fit(X, ["a", "a", "b"])
+    >>> model.schema_
+    column  family     why
+    ──────  ─────────  ───────────────────
+    0       Normal()   numbers in an array
+    1       Poisson()  chosen by families=
     """
 
     columns: Sequence[Column]
@@ -101,12 +149,30 @@ class Schema:
         *,
         named: bool,
     ) -> Schema:
-        """Columns that are all alike."""
+        """A schema whose columns all have the same family.
+
+        Parameters
+        ----------
+        names : tuple
+            The names of the columns.
+        family : Family or None
+            Their family; None leaves them out.
+        reason : str
+            Why they have it.
+        block : int or None
+            The number of their block, if they are modelled jointly.
+        named : bool
+            Whether the columns have names.
+
+        Returns
+        -------
+        schema : Schema
+        """
         return cls(AlikeColumns(names, family, reason, block), named)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:
-        """Columns of equal family together, in the order of their first column."""
+        """The columns grouped by family, in the order of their first column."""
         if isinstance(self.columns, AlikeColumns):
             family = self.columns.family
             return () if family is None or not len(self) else (Factor(family, np.arange(len(self))),)
@@ -120,22 +186,32 @@ class Schema:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """How messages name each column."""
+        """How messages refer to each column."""
         shown = map(repr, self.names) if self.named else range(len(self))
         return tuple(f"column {one}" for one in shown)
 
     def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
-        """How messages name some columns."""
+        """How messages refer to some columns.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The positions of the columns.
+
+        Returns
+        -------
+        labels : list of str
+        """
         return list(self.labels) if len(columns) == len(self) else [self.labels[j] for j in columns]
 
     @property
     def factor_labels(self) -> list[list[str]]:
-        """How messages name the columns of each factor."""
+        """How messages refer to the columns of each factor."""
         return [self.labels_of(factor.columns) for factor in self.factors]
 
     @property
     def names(self) -> tuple[Hashable, ...]:
-        """The columns' names (positions for arrays)."""
+        """The names of the columns; their positions in arrays."""
         if isinstance(self.columns, AlikeColumns):
             return self.columns.names
         return tuple(column.name for column in self.columns)
@@ -158,7 +234,18 @@ class Schema:
         raise KeyError(name)
 
     def blocks(self, table: Table) -> list[Block]:
-        """The cells of each factor, in the form it reads; infinities are for it to refuse."""
+        """The cells of each factor, in the form that it reads; infinities are left for it to refuse.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+
+        Returns
+        -------
+        blocks : list
+            One element for each factor.
+        """
         blocks: list[Block] = []
         for factor in self.factors:
             columns = factor.columns
@@ -176,7 +263,18 @@ class Schema:
         return blocks
 
     def difference(self, other: Schema) -> str | None:
-        """The first column in which the two differ, in words; an undecided column fits any family."""
+        """The first difference between two schemas, in words; an undecided column matches any family.
+
+        Parameters
+        ----------
+        other : Schema
+            The schema to compare with.
+
+        Returns
+        -------
+        difference : str or None
+            None if sums under both schemas can be added.
+        """
         if self.columns == other.columns:
             return None
         if self.names != other.names:
@@ -194,21 +292,41 @@ class Schema:
         return None
 
     def combined(self, other: Schema) -> Schema:
-        """Decide the undecided columns by the other schema."""
+        """Decide the undecided columns as another schema does.
+
+        Parameters
+        ----------
+        other : Schema
+            A schema of the same columns.
+
+        Returns
+        -------
+        schema : Schema
+        """
         if not self.is_undecided:
             return self
         pairs = zip(self.columns, other.columns, strict=True)
         return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
 
     def with_families(self, chosen: Mapping[int, Family]) -> Schema:
-        """The same columns with other settings of solving; their sums must be the same."""
+        """The same columns with other settings for solving; their sums must stay the same.
+
+        Parameters
+        ----------
+        chosen : dict of int to Family
+            The new families, by position.
+
+        Returns
+        -------
+        schema : Schema
+        """
         columns = list(self.columns)
         for position, family in chosen.items():
             old = columns[position]
             if old.family is None or old.family.summed != family.summed:
                 raise ValueError(
                     f"{self.labels[position]} was summed as {old.family or 'left out'}, "
-                    f"and {family} needs other sums."
+                    f"but {family} needs other sums; summarize the rows again."
                 )
             columns[position] = old._replace(family=family, reason="chosen by families=")
         return Schema(tuple(columns), self.named)
@@ -236,19 +354,19 @@ class Schema:
 
     @classmethod
     def _from_fields(cls, fields: Fields) -> Schema:
-        """The columns from their state."""
+        """Restore a schema from a file."""
         families, reasons = fields.setting("families"), fields.setting("reasons")
         if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
             raise fields.error("families", "must be a list of families.")
         if not (isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)):
-            raise fields.error("reasons", "must be a list of texts.")
+            raise fields.error("reasons", "must be a list of strings.")
         family = fields.array("family", np.int32, (None,))
         reason = fields.array("reason", np.int32, family.shape)
         undecided = fields.array("undecided", np.bool, family.shape).tolist()
         block = fields.array("block", np.int32, family.shape)
         for name, numbers, most in (("family", family, len(families)), ("reason", reason, len(reasons))):
             if ((numbers < 0) | (numbers >= most)).any():
-                raise fields.error(name, "names something that does not exist.")
+                raise fields.error(name, "refers to something that does not exist.")
         named = fields.flag("named")
         names = cls._names(fields, len(family)) if named else list(range(len(family)))
         columns = tuple(
@@ -259,14 +377,14 @@ class Schema:
             if column.family is None:
                 continue
             if column.undecided or column.family.joint != (column.block is not None):
-                raise fields.error("block", f"does not agree with {column.family} of {column.name!r}.")
+                raise fields.error("block", f"does not match {column.family} of column {column.name!r}.")
         for one in families:
             cls._check_summed(fields, one)
         return cls(columns, named)
 
     @staticmethod
     def _check_summed(fields: Fields, family: Family | None) -> None:
-        """Refuse a family whose sums no kind of factor holds."""
+        """Refuse a family that no kind of factor can add up."""
         try:
             if family is not None:
                 KINDS[family.factor].totals.empty(family, 1)
@@ -277,11 +395,11 @@ class Schema:
     def _names(fields: Fields, n_columns: int) -> list[Hashable]:
         names = fields.setting("names") if "names" in fields else fields.scalars("names", n_columns)
         if not isinstance(names, list) or len(names) != n_columns:
-            raise fields.error("names", f"must be {n_columns}.")
+            raise fields.error("names", f"must hold {n_columns} names.")
         try:
             return fields.distinct("names", names)
         except TypeError as error:
-            raise fields.error("names", "cannot all be names.") from error
+            raise fields.error("names", "holds values that cannot be names.") from error
 
     def _rows(self) -> list[tuple[str, str, str]]:
         def family(column: Column) -> str:
@@ -304,7 +422,7 @@ class Schema:
 
 
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A constructor's arguments as a file holds them; a schema given as `families` is a branch of its own."""
+    """Constructor arguments, as a file holds them; a schema passed as `families` is a branch of its own."""
     return {
         name: value._to_fields() if isinstance(value, Schema) else Setting(value)
         for name, value in settings.items()
@@ -312,7 +430,7 @@ def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
-    """The arguments of these names."""
+    """Restore constructor arguments of these names."""
     fields.require(names)
     return {
         name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)

@@ -33,7 +33,7 @@ SavedSearches = list[SolvedFactor | None]
 
 
 def solve_from_searches(statistics: Statistics, saved: list[Fields]) -> SavedSearches:
-    """The parameters that took a search, from what it found when the model was saved."""
+    """The parameters that took a search, from the results that were saved with the model."""
     labels = statistics.schema.factor_labels
     return [
         factors.solve_from_search(totals, names, statistics.classes, saved_search)
@@ -60,7 +60,7 @@ class SolvedModel:
     def of(cls, accumulator: Accumulator, priors: Priors, saved: SavedSearches | None = None) -> Self:
         """Solve every factor by its own family, over the classes that have rows.
 
-        Those whose search was saved with the model are taken from there.
+        Factors whose search was saved with the model are restored from it.
         """
         statistics = accumulator.solvable()
         known = saved or [None] * len(statistics.totals)
@@ -79,7 +79,7 @@ class SolvedModel:
         other.priors = class_priors(priors, self.classes, self.weight)
         other.estimated_priors = are_estimated(priors)
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
-            raise ValueError("event='complement' leaves priors out, as published; pass priors=None.")
+            raise ValueError("event='complement' ignores priors, as published; pass priors=None.")
         return other
 
     @property
@@ -96,7 +96,7 @@ class SolvedModel:
 
     @property
     def offset(self) -> Array:
-        """What every row scores before its cells: log π_k, or nothing where all factors ignore priors."""
+        """The score of every row before its cells: log π_k, or 0 if all factors ignore priors."""
         return np.zeros(len(self.classes)) if self._ignores_priors() else self.log_priors
 
     def _ignores_priors(self) -> bool:
@@ -111,20 +111,20 @@ class SolvedModel:
         return joint + sum(factor.log_likelihood for factor in self.factors)
 
     def require_density(self, deed: str) -> None:
-        """Refuse what only a density can do."""
+        """Refuse what needs a density."""
         if not all(factor.has_density for factor in self.factors):
             raise ValueError(
-                f"{deed} needs a density, and event='complement' or weight_norm=True has none; "
+                f"{deed} needs a density, but event='complement' and weight_norm=True have none; "
                 "use event='multinomial'."
             )
 
     @property
     def regularized(self) -> list[Regularized]:
-        """Parameters that had no maximum likelihood, and what was done."""
+        """Parameters without a maximum likelihood estimate, and what was done instead."""
         return [entry for factor in self.factors for entry in factor.regularized]
 
     def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
-        """Joint scores of every row; `base=False` where only posteriors are wanted."""
+        """Joint scores of every row; `base=False` if only posteriors are needed."""
         scores = Scores(np.empty((table.n_rows, len(self.classes))) if into is None else into)
         scores.finite[:] = self.offset
         for factor, labels, block in zip(
@@ -136,9 +136,9 @@ class SolvedModel:
     def read_off(
         self, table: Table, function: Callable[[Scores], NDArray[Any]], *, base: bool
     ) -> NDArray[Any]:
-        """What a function makes of the scores, in runs of rows side by side: their temporaries stay small.
+        """Apply a function to the scores, in parallel over runs of rows, so that temporaries stay small.
 
-        The function gives a result for every row, and may write it over the scores.
+        The function returns a result for every row, and may overwrite the scores.
         """
         per_row = len(self.classes) + table.cells_per_row
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
@@ -170,7 +170,7 @@ class SolvedModel:
         )
 
     def scoring(self, container: Container | None, gaps: Gaps) -> Scoring:
-        """What an export writes down: the columns, the classes and the scores."""
+        """What an export needs: the columns, the classes and the scores."""
         names, named = self.schema.names, self.schema.named
         kinds = (None,) * len(self.schema) if container is None else container.kinds()
         return Scoring(names, named, kinds, self.classes, self.expression(gaps))
@@ -188,7 +188,7 @@ class SolvedModel:
         return np.where(ruled_out & np.isposinf(result), 0.0, result)
 
     def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The cells that count in the scores, and those ignored since the model never gives them."""
+        """The cells that count in the scores, and those ignored because the model never produces them."""
         seen = np.zeros((table.n_rows, len(self.schema)), dtype=np.bool_)
         ignored = np.zeros_like(seen)
         blocks = self.schema.blocks(table)
@@ -213,7 +213,7 @@ class SolvedModel:
         )
 
     def separation(self, container: Container) -> ColumnEvidence:
-        """How far apart the columns hold the classes."""
+        """How well the columns tell the classes apart."""
         self.require_density("evidence")
         d, k = len(self.schema), len(self.classes)
         kl, distance = np.zeros((d, k, k)), np.zeros((d, k, k))
@@ -246,7 +246,7 @@ class SolvedModel:
         return columns
 
     def parameters(self) -> dict[Any, dict[str, Any]]:
-        """The parameters people know, by column."""
+        """The usual parameters, by column."""
         named = {}
         for at, factor in zip(self.schema.factors, self.factors, strict=True):
             for j, values in zip(at.columns.tolist(), factor.conventional(), strict=True):

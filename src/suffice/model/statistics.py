@@ -1,4 +1,4 @@
-"""Statistics: what a data set is worth. They add, subtract, scale and travel.
+"""Statistics: all that a model needs to know of a data set. They add, subtract, scale and travel.
 
     summarize(A ∪ B) = summarize(A) + summarize(B)
 
@@ -24,7 +24,7 @@ from suffice.storage.labels import labels_from_fields, state_of_labels
 
 
 class Accumulator:
-    """Sums in place: a one-row update costs what the row costs. Classes in the order they came."""
+    """Sums that are updated in place: adding a row costs what the row costs."""
 
     def __init__(
         self, schema: Schema, classes: NDArray[Any], weight: Array, support: Counts, totals: list[Totals]
@@ -62,14 +62,14 @@ class Accumulator:
         counts: Counts,
         weights: Array | None,
     ) -> None:
-        """Add a batch: row i is of class labels[codes[i]], which has so many rows; all weights are positive.
+        """Add a batch: row i has class labels[codes[i]], which has so many rows; all weights are positive.
 
-        Values outside a family's support are refused before anything is changed.
+        Values outside a family's support are refused before anything changes.
         """
         places, n_classes = self._places_of(labels)
         classes = codes if np.array_equal(places, np.arange(len(labels))) else places[codes]
         prepared = [
-            totals.prepare(block, self._labels(factor.columns), classes, weights, n_classes)
+            totals.prepare(block, self.schema.labels_of(factor.columns), classes, weights, n_classes)
             for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True)
         ]
         self.make_room(labels)
@@ -82,13 +82,13 @@ class Accumulator:
             add_to(totals)
 
     def _places_of(self, labels: NDArray[Any]) -> tuple[Codes, int]:
-        """Where each label stands or will stand, new ones last, and how many classes that makes."""
+        """The place of each label, new ones last, and the number of classes that results."""
         places = dict(self._places)
         found = [places.setdefault(label, len(places)) for label in labels.tolist()]
         return np.array(found, dtype=np.intp), len(places)
 
     def make_room(self, labels: NDArray[Any]) -> Codes:
-        """Where each label stands, after adding the new ones."""
+        """The place of each label, after new ones have been added."""
         fresh = [i for i, label in enumerate(labels.tolist()) if label not in self._places]
         if fresh:
             added = labels[fresh]
@@ -110,7 +110,7 @@ class Accumulator:
         difference = self.schema.difference(other.schema)
         if difference is not None:
             raise ValueError(
-                f"these statistics do not add: {difference}; "
+                f"these statistics cannot be added: {difference}; "
                 "give both the same columns with families=first.schema_."
             )
         schema = self.schema.combined(other.schema)
@@ -125,13 +125,13 @@ class Accumulator:
             mine.add(theirs.take_classes(index), sign)
 
     def decide(self, schema: Schema) -> None:
-        """Move to a schema in which more columns are decided."""
+        """Switch to a schema in which more columns are decided."""
         if schema is not self.schema and schema != self.schema:
             self.totals = list(_totals_by_schema(self.totals, self.schema, schema, len(self.classes)))
         self.schema = schema
 
     def problem(self) -> str | None:
-        """Why no data could give these sums, or None."""
+        """Why no data could produce these sums, or None."""
         size = float(np.abs(self.weight).sum())
         bad = impossible(self.weight, self.support, size)
         if bad.any():
@@ -141,29 +141,26 @@ class Accumulator:
                 f"of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
-            problem = totals.problem(self._labels(factor.columns), size, self.support)
+            problem = totals.problem(self.schema.labels_of(factor.columns), size, self.support)
             if problem is not None:
                 return problem
         return None
 
-    def _labels(self, columns: NDArray[np.intp]) -> list[str]:
-        return self.schema.labels_of(columns)
-
     def statistics(self) -> Statistics:
-        """An immutable copy, classes in order; a class whose sums are all zero leaves."""
+        """An immutable copy with the classes sorted; a class whose sums are all zero is left out."""
         held = (self.support != 0) | (self.weight != 0)
         for totals in self.totals:
             held |= ~totals.vanishes()
         return self.selected(np.flatnonzero(held))
 
     def solvable(self, declared: NDArray[Any] | None = None) -> Statistics:
-        """The statistics of the classes that have rows or were declared; refuse what no data could give."""
+        """The statistics of the classes that have rows or were declared, if any data could produce them."""
         problem = self.problem()
         if problem is not None:
-            raise ValueError(f"no data could give these statistics: {problem}; check what was subtracted.")
+            raise ValueError(f"no data could produce these statistics: {problem}; check what was subtracted.")
         present = self.support > 0
         if not present.any():
-            raise ValueError("these statistics hold no rows, so there is nothing to solve.")
+            raise ValueError("these statistics have no rows, so no model can be fitted to them.")
         if declared is not None:
             places = self.make_room(declared)
             present = self.support > 0
@@ -171,7 +168,7 @@ class Accumulator:
         return self.selected(np.flatnonzero(present))
 
     def selected(self, rows: Codes) -> Statistics:
-        """An immutable copy of some classes, in order."""
+        """An immutable copy of some classes, sorted."""
         order = rows[np.argsort(self.classes[rows], kind="stable")]
         return Statistics(
             self.schema,
@@ -183,11 +180,39 @@ class Accumulator:
 
 
 class Statistics(Saved):
-    """Per-class sums of sufficient statistics: an immutable element of an additive group.
+    """Sums of sufficient statistics for each class: everything that a model needs to know of a data set.
 
-    Statistics of different shards, days or sites add with `+`, whatever their classes, categories
-    and origins; `-` takes rows away again, `*` scales (decay). Equality is modulo origin. Differences
-    that no data could give are allowed here and refused where they are used.
+    Statistics of different shards, days or sites are added with `+`, whatever their classes, categories and
+    origins; `-` removes rows again, and `*` scales all weights (decay). Equality is up to the choice of
+    origins. Differences that no data could produce are allowed, but no model can be fitted to them.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns and their families.
+    classes : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    weight, support : ndarray of shape (n_classes,)
+        The total weight and the number of rows of each class; scaling changes only the weight.
+    totals : tuple of Totals
+        The sums, one element for each factor of the schema.
+    n_rows, nbytes : int
+        The number of rows, and the size of all sums in bytes.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> monday = suffice.summarize([[1.0], [2.0], [9.0]], ["low", "low", "high"])
+    >>> tuesday = suffice.summarize([[3.0], [8.0]], ["low", "high"])
+    >>> week = monday + tuesday
+    >>> week
+    Statistics: 5 rows, 2 classes, 1 columns, 84 bytes
+      class 'high': 2 rows, weight 2
+      class 'low': 3 rows, weight 3
+    >>> week - tuesday == monday
+    True
+    >>> suffice.BayesClassifier().fit_statistics(week).predict([[2.5]])
+    array(['low'], dtype=object)
     """
 
     def __init__(
@@ -206,12 +231,12 @@ class Statistics(Saved):
 
     @property
     def n_rows(self) -> int:
-        """How many rows were summarized."""
+        """The number of rows that were summarized."""
         return int(self.support.sum())
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all sums."""
+        """The size of all sums in bytes."""
         return sum(array.nbytes for totals in self.totals for array in totals.arrays().values())
 
     def __add__(self, other: Statistics | int) -> Statistics:
@@ -237,13 +262,18 @@ class Statistics(Saved):
         return self.zero() - self
 
     def zero(self) -> Statistics:
-        """No rows, with the same columns: the identity of `+`."""
+        """Statistics of the same columns without rows: the identity of `+`.
+
+        Returns
+        -------
+        zero : Statistics
+        """
         return Accumulator.empty(self.schema).statistics()
 
     def __mul__(self, factor: float) -> Statistics:
         factor = float(factor)
         if not np.isfinite(factor):
-            raise ValueError(f"statistics scale by a finite number, got {factor}.")
+            raise ValueError(f"statistics can only be multiplied by a finite number, got {factor}.")
         accumulator = Accumulator.of(self)
         accumulator.weight *= factor
         for totals in accumulator.totals:
@@ -258,10 +288,20 @@ class Statistics(Saved):
     __hash__ = None  # type: ignore[assignment]
 
     def isclose(self, other: Statistics, rtol: float = 1e-12) -> bool:
-        """Whether all sums agree to a relative tolerance, modulo origin; row support exactly."""
-        if self.schema.difference(other.schema) is not None:
-            return False
-        if _mixes_text(self.classes, other.classes):
+        """Whether all sums agree up to a relative tolerance, whatever their origins.
+
+        Parameters
+        ----------
+        other : Statistics
+            The statistics to compare with.
+        rtol : float, default=1e-12
+            The relative tolerance; row counts must agree exactly.
+
+        Returns
+        -------
+        close : bool
+        """
+        if self.schema.difference(other.schema) is not None or _mixes_text(self.classes, other.classes):
             return False
         a, b = self._beside(other), other._beside(self)
         size = float(np.abs(a.weight).max(initial=0.0))
@@ -272,14 +312,24 @@ class Statistics(Saved):
         )
 
     def _beside(self, other: Statistics) -> Statistics:
-        """The same statistics over the classes of both, with the columns either has decided."""
+        """The same statistics over the classes of both, with the columns that either has decided."""
         accumulator = Accumulator.of(self)
         accumulator.decide(self.schema.combined(other.schema))
         accumulator.make_room(other.classes)
         return accumulator.selected(np.arange(len(accumulator.classes)))
 
     def with_schema(self, schema: Schema) -> Statistics:
-        """The same statistics under a schema in which more columns are decided."""
+        """The same statistics under another schema for the same columns.
+
+        Parameters
+        ----------
+        schema : Schema
+            A schema in which more columns are decided, or with other settings for solving.
+
+        Returns
+        -------
+        statistics : Statistics
+        """
         if schema is self.schema or schema == self.schema:
             return self
         totals = _totals_by_schema(self.totals, self.schema, schema, len(self.classes))
@@ -287,15 +337,27 @@ class Statistics(Saved):
 
     @classmethod
     def load(cls, path: Path, *, known: Iterable[Any] = ()) -> Statistics:
-        """Read statistics from a file; `known` are families (and tokenizers) of your own that it names."""
+        """Read statistics from a file.
+
+        Parameters
+        ----------
+        path : str, PathLike or binary file
+            What `save` wrote.
+        known : iterable of families and functions, optional
+            Your own families (classes) and tokenizers (functions) that the file refers to by name.
+
+        Returns
+        -------
+        statistics : Statistics
+        """
         fields = read(path, known)
         kind = fields.text("class")
         if kind != "Statistics":
-            raise SufficeFileError(f"the file holds no statistics but a {kind!r}; suffice.load reads it.")
+            raise SufficeFileError(f"the file holds a {kind}, not Statistics; read it with suffice.load.")
         return cls._from_fields(fields)
 
     def _to_fields(self) -> dict[str, Any]:
-        """All that the statistics are, as a file holds it."""
+        """Everything the statistics are, as a file holds it."""
         return {
             "schema": self.schema._to_fields(),
             "classes": state_of_labels(self.classes),
@@ -306,7 +368,7 @@ class Statistics(Saved):
 
     @classmethod
     def _from_fields(cls, fields: Fields) -> Statistics:
-        """The statistics from their state."""
+        """Restore statistics from a file."""
         schema = Schema._from_fields(fields.branch("schema"))
         classes = labels_from_fields(fields.branch("classes"))
         n_classes = len(classes)
@@ -325,41 +387,38 @@ class Statistics(Saved):
         )
 
     def rebased(self, origins: Mapping[Hashable, float]) -> Statistics:
-        """The same statistics with these columns' sums about other origins: exact algebra."""
+        """The same statistics with the sums of some columns about other origins; the algebra is exact.
+
+        Parameters
+        ----------
+        origins : dict
+            The new origin of each column, by name.
+
+        Returns
+        -------
+        statistics : Statistics
+        """
         positions = {name: j for j, name in enumerate(self.schema.names)}
         unknown = [name for name in origins if name not in positions]
         if unknown:
-            raise ValueError(f"no such columns: {unknown}; the columns are {list(positions)}.")
-        moved: list[Totals] = []
-        for factor, totals in zip(self.schema.factors, self.totals, strict=True):
+            raise ValueError(f"there are no columns {unknown}; the columns are {list(positions)}.")
+        accumulator = Accumulator.of(self)
+        for at, (factor, totals) in enumerate(zip(self.schema.factors, self.totals, strict=True)):
             if isinstance(totals, ColumnTotals):
                 target = totals.origin.copy()
                 for place, j in enumerate(factor.columns):
                     if self.schema.names[j] in origins:
                         target[:, place] = origins[self.schema.names[j]]
-                moved.append(totals.rebased(target))
-            else:
-                moved.append(totals)
-        return Accumulator.of(
-            Statistics(self.schema, self.classes, self.weight, self.support, tuple(moved))
-        ).statistics()
+                accumulator.totals[at] = totals.rebased(target)
+        return accumulator.statistics()
 
     def __repr__(self) -> str:
         size = self.nbytes
-        text = (
-            f"{size} bytes"
-            if size < 1000
-            else f"{size / 1e3:.1f} kB"
-            if size < 1e6
-            else f"{size / 1e6:.1f} MB"
-        )
-        lines = [
-            f"Statistics: {self.n_rows} rows, {len(self.classes)} classes, {len(self.schema)} columns, {text}"
-        ]
-        for label, weight, support in list(
-            zip(self.classes.tolist(), self.weight, self.support, strict=True)
-        )[:10]:
-            lines.append(f"  class {label!r}: {support} rows, weight {weight:g}")
+        large = f"{size / 1e3:.1f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
+        shape = f"{self.n_rows} rows, {len(self.classes)} classes, {len(self.schema)} columns"
+        lines = [f"Statistics: {shape}, {f'{size} bytes' if size < 1000 else large}"]
+        known = zip(self.classes.tolist()[:10], self.weight[:10], self.support[:10], strict=True)
+        lines += [f"  class {label!r}: {rows} rows, weight {weight:g}" for label, weight, rows in known]
         if len(self.classes) > 10:
             lines.append(f"  … {len(self.classes) - 10} more classes")
         return "\n".join(lines)
@@ -373,7 +432,7 @@ def _mixes_text(some: NDArray[Any], others: NDArray[Any]) -> bool:
 def _totals_by_schema(
     totals: list[Totals] | tuple[Totals, ...], old: Schema, new: Schema, n_classes: int
 ) -> list[Totals]:
-    """Sums rearranged for a schema with more columns decided, or other settings of solving."""
+    """Rearrange sums for a schema with more columns decided, or with other settings for solving."""
     arranged = []
     for factor in new.factors:
         empty = KINDS[factor.family.factor].totals.empty(factor.family, len(factor.columns))

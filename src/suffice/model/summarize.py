@@ -31,27 +31,27 @@ def summarize(
     sample_weight: ArrayLike | str | None = None,
     drop: Iterable[str] = (),
 ) -> Statistics:
-    """Sum the sufficient statistics of a table, class by class.
+    """Add up the sufficient statistics of a table, class by class.
 
     Parameters
     ----------
-    X : array, sparse array, DataFrame, or path, glob or list of them
-        The rows. Missing cells (NaN, None, null) are welcome. Files (csv, tsv, jsonl, parquet, arrow) are
-        read in batches; the first 100,000 rows decide the families.
-    y : array-like, optional
+    X : array-like, sparse matrix, frame, or path, glob or list of them
+        The rows; cells may be missing (NaN, None or null). Files (csv, tsv, jsonl, parquet, arrow) are read
+        in batches; the first 100,000 rows decide the families.
+    y : array-like of shape (n_samples,), optional
         The class of each row.
     target : str, optional
-        The column of X that holds the class, in place of `y`.
-    families : "infer", Family, dict or Schema
-        The family of each column; inferred where nothing is said.
-    sample_weight : array-like, optional
-        A weight ≥ 0 for each row; weight k is the row k times. For files the name of a column.
+        The column of X that holds the classes, instead of `y`.
+    families : "infer", Family, dict or Schema, default="infer"
+        The family of each column, as in BayesClassifier.
+    sample_weight : array-like of shape (n_samples,) or str, optional
+        Weights ≥ 0; a row of weight k counts as k rows. For files, the name of a column.
     drop : list of str, optional
         Columns of files to leave out.
 
     Returns
     -------
-    Statistics
+    statistics : Statistics
 
     Examples
     --------
@@ -62,11 +62,11 @@ def summarize(
     True
     """
     if (y is None) == (target is None):
-        raise ValueError("pass either y or target=, the name of the column that holds the classes.")
+        raise ValueError("pass either y, or target= with the name of the column that holds the classes.")
     if is_source(X):
         return _summarize_files(X, target, families, sample_weight, drop)
     if drop:
-        raise ValueError("drop= leaves out columns of files; drop those of a DataFrame beforehand.")
+        raise ValueError("drop= only works for files; drop the columns of a DataFrame beforehand.")
     if target is not None:
         X, y = split_target(X, target)
     table = read_table(X)
@@ -77,9 +77,9 @@ def summarize(
 def _summarize_files(
     source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str]
 ) -> Statistics:
-    """Sum the rows of files, batch by batch."""
+    """Add up the rows of files, batch by batch."""
     if target is None or not (weight is None or isinstance(weight, str)):
-        raise ValueError("of files, target= and sample_weight= name columns.")
+        raise ValueError("for files, target= and sample_weight= must be names of columns.")
 
     def rows_of(batch: LabelledBatch) -> LabelledRows:
         return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
@@ -97,11 +97,11 @@ def _summarize_files(
 
 
 class LabelledRows:
-    """A table with its labels and weights, checked, and rows of weight zero removed."""
+    """A table with its labels and weights, checked, without the rows of weight zero."""
 
     def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
         if len(y) != table.n_rows:
-            raise ValueError(f"X has {table.n_rows} rows and y has {len(y)} labels; they must be as many.")
+            raise ValueError(f"X has {table.n_rows} rows, but y has {len(y)} labels.")
         self.table = table
         self.weights = None if sample_weight is None else checked_weights(sample_weight, table.n_rows)
         self.kept: NDArray[np.bool_] | None = None
@@ -111,11 +111,11 @@ class LabelledRows:
         self.labels, self.codes, self.counts = _label_codes(y)
 
     def schema(self, families: Families) -> Schema:
-        """A schema for these rows."""
+        """Choose a schema for these rows."""
         return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families)
 
     def decided(self, schema: Schema) -> Schema:
-        """The schema with its undecided columns decided, where these rows can."""
+        """The schema, with its undecided columns decided as far as these rows allow."""
         return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
 
     def statistics(self, schema: Schema) -> Statistics:
@@ -125,7 +125,7 @@ class LabelledRows:
         return accumulator.statistics()
 
     def add_to(self, accumulator: Accumulator) -> None:
-        """Add these rows to sums; refuse before changing anything."""
+        """Add these rows to sums; anything wrong is refused before anything changes."""
         blocks = accumulator.schema.blocks(self.kept_table())
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
@@ -137,7 +137,7 @@ class LabelledRows:
 
 
 def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
-    """Distinct labels in order, the number of each row's label, and the rows of each label."""
+    """The distinct labels, sorted; the index of each row's label; and the number of rows of each label."""
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
         if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
@@ -156,6 +156,6 @@ def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
         labels, places = np.unique(y, return_inverse=True)
     except TypeError:
         kinds = sorted({type(label).__name__ for label in y.tolist()})
-        raise TypeError(f"the labels mix types that do not compare: {', '.join(kinds)}; use one.") from None
+        raise TypeError(f"the labels mix types without an order: {', '.join(kinds)}; use one type.") from None
     codes = places.reshape(-1) if codes is None else places.reshape(-1)[codes]
     return labels, codes, np.bincount(codes, minlength=len(labels))

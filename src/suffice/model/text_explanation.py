@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 20
 MOST_LETTERS = 40
-"""Of a word in the printed table."""
+"""Letters of a word in the printed table."""
 MOST_CHARACTERS = 100_000
-"""Of a document that is shaded."""
+"""Characters of a document that are shaded."""
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
-"""Control characters but for those that end lines and cells."""
+"""Control characters, except those that end lines and cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +38,36 @@ class TextExplanation:
 
     Attributes
     ----------
-    prior : ndarray of shape (k,)
-    total : ndarray of shape (n, k)
-        prior + the words + what a document without words scores = `predict_joint_log_proba`.
-    posterior : ndarray of shape (n, k)
+    language : Language
+        The language models of the classes.
+    documents : Documents
+        The documents that are explained.
+    x : sparse array of shape (n_samples, n_words)
+        The (transformed) count of each word in each document.
+    prior : ndarray of shape (n_classes,)
+        The log prior of each class.
+    total : ndarray of shape (n_samples, n_classes)
+        prior + the words + the score of a document without words, which equals `predict_joint_log_proba`.
+    posterior : ndarray of shape (n_samples, n_classes)
+        Equal to `predict_proba`.
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    container : Container
+        The kind of frame that `to_frame` returns.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> model = suffice.TextClassifier().fit(["good film", "bad film", "good fun"], ["+", "-", "+"])
+    >>> explanation = model.explain(["a good story"])
+    >>> [(word, round(nats, 2)) for word, nats in explanation.evidence(0, "+", "-")]
+    [('good', 0.81)]
     """
 
     language: Language
     documents: Documents
     x: Any
-    """What each word of each document is worth, (n, V) sparse."""
+    """The (transformed) count of each word in each document, (n, V) sparse."""
     prior: Array
     total: Array
     posterior: Array
@@ -58,7 +78,18 @@ class TextExplanation:
         return len(self.documents)
 
     def words(self, document: int) -> tuple[list[str], Array]:
-        """The words of a document and their contributions, (words, k)."""
+        """The words of a document and their contributions.
+
+        Parameters
+        ----------
+        document : int
+            The position of the document.
+
+        Returns
+        -------
+        words : list of str
+        contributions : ndarray of shape (n_words, n_classes)
+        """
         self._check(document)
         row = self.x[[document]].tocoo()
         language = self.language
@@ -77,14 +108,39 @@ class TextExplanation:
         return language.vocabulary.words_of(language.ids[row.col]), np.asarray(gains)
 
     def rest(self, document: int) -> Array:
-        """What is left of the total beside the prior and the words: absent and unknown words."""
+        """The rest of the total beside the prior and the words: absent and unknown words.
+
+        Parameters
+        ----------
+        document : int
+            The position of the document.
+
+        Returns
+        -------
+        rest : ndarray of shape (n_classes,)
+        """
         known = self.prior + self.words(document)[1].sum(axis=0)
         with np.errstate(invalid="ignore"):
             # What the words rule out already has nothing left to say.
             return np.where(np.isneginf(known), 0.0, self.total[document] - known)
 
     def evidence(self, document: int, label: Any = None, against: Any = None) -> list[tuple[str, float]]:
-        """Each word's log odds of one class against another (the two most probable), strongest first."""
+        """The log odds of one class against another that each word contributes, strongest first.
+
+        Parameters
+        ----------
+        document : int
+            The position of the document.
+        label : label, optional
+            A class; by default the most probable.
+        against : label, optional
+            The class it is compared with; by default the most probable other one.
+
+        Returns
+        -------
+        evidence : list of (str, float)
+            The words and their evidence, in nats.
+        """
         a, b = self._pair(document, label, against)
         terms, gains = self.words(document)
         with np.errstate(invalid="ignore"):
@@ -93,14 +149,24 @@ class TextExplanation:
         return sorted(pairs, key=lambda pair: (-abs(pair[1]), pair[0]))
 
     def to_frame(self, label: Any = None, against: Any = None) -> Any:
-        """One line per document and word, and for prior and rest, in the library of the documents.
+        """One line per document and word, and for prior and rest, as a frame.
 
-        Without a label there is one field per class, and the lines of a document add up to the joint scores.
-        With a label there is what each line says for it, `nats`, against another class or against its prior,
-        and the lines add up to the log odds or the log posterior.
+        Parameters
+        ----------
+        label : label, optional
+            A class. Without it, there is one field per class, and the lines of a document add up to the joint
+            scores. With it, the field `nats` is the evidence for the class, and the lines add up to the log
+            odds or the log posterior.
+        against : label, optional
+            The class it is compared with; by default the class's own prior.
+
+        Returns
+        -------
+        frame : DataFrame
+            In the library of the documents.
         """
         if label is None and against is not None:
-            raise ValueError("against= needs a label to compare with it.")
+            raise ValueError("against= needs a label to compare it with.")
         said = [
             self._lines(document) if label is None else self._lines_for(document, label, against)
             for document in range(len(self))
@@ -139,13 +205,39 @@ class TextExplanation:
         return words, odds[:, np.newaxis]
 
     def plot(self, ax: Any = None, **options: Any) -> ExplanationDisplay:
-        """Draw one document, or a summary of all; the options are those of `ExplanationDisplay.plot`."""
+        """Draw one document, or a summary of all.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; by default in a new figure.
+        **options : dict
+            The other options of `ExplanationDisplay.plot`.
+
+        Returns
+        -------
+        display : ExplanationDisplay
+        """
         from suffice.plots.explanation import ExplanationDisplay
 
         return ExplanationDisplay(self).plot(ax, **options)
 
     def describe(self, document: int = 0, label: Any = None, against: Any = None) -> str:
-        """One document in words: what speaks for the class, and what against it."""
+        """One document in words: what speaks for the class, and what against it.
+
+        Parameters
+        ----------
+        document : int, default=0
+            The position of the document.
+        label : label, optional
+            A class; by default the most probable.
+        against : label, optional
+            The class it is compared with; by default the most probable other one.
+
+        Returns
+        -------
+        text : str
+        """
         a, b = self._pair(document, label, against)
         names = self.classes.tolist()
         evidence = self.evidence(document, names[a], names[b])
@@ -168,9 +260,9 @@ class TextExplanation:
         head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
         lines = aligned([(printable(word), f"{value:+8.3f}") for word, value in entries], indent="  ")
         if ruled_out:
-            lines.append("  alpha = 0 rules both out; with very little smoothing, the odds tend to these")
+            lines.append("  alpha = 0 rules both out; these are the odds in the limit of no smoothing")
             if np.isnan(odds):
-                lines[-1] = "  alpha = 0 rules both out, and another class less so"
+                lines[-1] = "  alpha = 0 rules both out, but another class less so"
         return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
 
     def html(
@@ -183,7 +275,20 @@ class TextExplanation:
     ) -> str:
         """The document with its words shaded: blue speaks for the class, orange against it.
 
-        Of a longer document only the first so many characters are shown, all of them with characters=None.
+        Parameters
+        ----------
+        document : int, default=0
+            The position of the document.
+        label : label, optional
+            A class; by default the most probable.
+        against : label, optional
+            The class it is compared with; by default the most probable other one.
+        characters : int or None, default=100,000
+            How many characters to show; None shows all.
+
+        Returns
+        -------
+        html : str
         """
         a, b = self._pair(document, label, against)
         names = self.classes.tolist()
@@ -242,7 +347,7 @@ class TextExplanation:
 
     def _check(self, document: int) -> None:
         if not 0 <= document < len(self):
-            raise IndexError(f"there is no document {document}; there are {len(self)}.")
+            raise IndexError(f"there is no document {document}; {len(self)} documents were explained.")
 
     def _pair(self, document: int, label: Any, against: Any) -> tuple[int, int]:
         """The classes asked for, or the most probable and the next."""
@@ -254,13 +359,13 @@ class TextExplanation:
 
 
 def printable(word: str) -> str:
-    """A word as it can be printed: control characters as escapes, and a very long one shortened."""
+    """A word as it can be printed: control characters are escaped, and a very long word is shortened."""
     shown = "".join(c if c.isprintable() else _escape(c) for c in word[: MOST_LETTERS + 1])
     return shown if len(shown) <= MOST_LETTERS else shown[: MOST_LETTERS - 1] + "…"
 
 
 def _escape(characters: str) -> str:
-    """What Python writes for these characters in a string."""
+    """How Python writes these characters in a string."""
     return characters.encode("unicode_escape").decode()
 
 
@@ -271,7 +376,7 @@ def _escaped(text: str) -> str:
 
 @cache
 def _tint(speaks_for: bool) -> str:
-    """The red, green and blue of what speaks for the class, or against it, as CSS writes them."""
+    """The red, green and blue of what speaks for the class, or against it, for CSS."""
     from suffice.plots.palette import AGAINST, FOR, rgb
 
     return ", ".join(str(round(255 * share)) for share in rgb(FOR if speaks_for else AGAINST).tolist())

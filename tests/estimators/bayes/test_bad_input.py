@@ -259,7 +259,7 @@ def test_priors_that_are_no_numbers_are_refused(priors):
 def test_a_missing_target_column_is_named():
     with pytest.raises(ValueError, match=r"'kind'.*'age'"):
         summarize(frame(X), target="kind")
-    with pytest.raises(ValueError, match="y or target"):
+    with pytest.raises(ValueError, match="either y, or target="):
         summarize(frame(X))
     with pytest.raises(ValueError, match="DataFrame"):
         summarize(X, target="kind")

@@ -222,9 +222,9 @@ def test_forgetting_a_row_with_less_than_its_weight_is_refused():
 def test_statistics_that_no_data_could_give_are_refused_when_fitting():
     X, y = rows(30)
     a, b = summarize(X[:5], y[:5], families=FAMILIES), summarize(X[5:], y[5:], families=FAMILIES)
-    with pytest.raises(ValueError, match="no data could give"):
+    with pytest.raises(ValueError, match="no data could produce"):
         BayesClassifier().fit_statistics(a - b)
-    with pytest.raises(ValueError, match="no data could give"):
+    with pytest.raises(ValueError, match="no data could produce"):
         BayesClassifier().fit_statistics(-a)
     with pytest.raises(ValueError, match="no rows"):
         BayesClassifier().fit_statistics(a - a).predict(X)

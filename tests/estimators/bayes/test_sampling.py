@@ -95,7 +95,7 @@ def test_what_cannot_be_drawn_is_refused(frame):
     model = BayesClassifier().fit(*frame)
     with pytest.raises(ValueError, match="no class 'z'"):
         model.sample(labels="z")
-    with pytest.raises(ValueError, match="2 labels; leave it out"):
+    with pytest.raises(ValueError, match="2 labels; pass only labels"):
         model.sample(3, labels=["a", "b"])
     with pytest.raises(ValueError, match="whole number"):
         model.sample(-1)

@@ -67,7 +67,7 @@ def test_documents_that_cannot_be_read_are_refused(name, model):
 
 @pytest.mark.parametrize("labels", [["+"], ["+"] * 4])
 def test_labels_must_be_as_many_as_documents(model, labels):
-    with pytest.raises(ValueError, match=f"3 rows and y has {len(labels)} labels"):
+    with pytest.raises(ValueError, match=f"3 rows, but y has {len(labels)} labels"):
         model.fit(TEXTS, labels)
 
 
@@ -184,5 +184,5 @@ def test_settings_are_checked_when_fitting(settings, error, message):
 
 def test_priors_are_refused_where_they_would_be_ignored():
     model = TextClassifier("complement", priors={"+": 0.9, "-": 0.1}).fit(["good", "bad"], ["+", "-"])
-    with pytest.raises(ValueError, match="leaves priors out"):
+    with pytest.raises(ValueError, match="ignores priors"):
         model.predict(["good"])

@@ -344,10 +344,10 @@ def test_classes_that_are_both_ruled_out_are_compared_in_the_limit_or_not_at_all
     model = TextClassifier(alpha=0).fit(["aa bb", "cc dd", "ee ff"], ["x", "y", "z"])
     shown = model.explain("aa cc").describe(0, "x", "y")
     assert "log odds    +0.000" in shown
-    assert "rules both out; with very little smoothing" in shown
+    assert "rules both out; these are the odds in the limit" in shown
     shown = model.explain("ee").describe(0, "x", "y")
     assert "nan" not in shown
-    assert "rules both out, and another class less so" in shown
+    assert "rules both out, but another class less so" in shown
     assert "rules both out" not in model.explain("ee").describe(0, "x", "x")
 
 

@@ -30,7 +30,7 @@ def test_what_the_sums_were_made_with_cannot_change(name, value):
         lambda: model.forget(["good"], ["+"]),
         lambda: model.merge(other),
     ):
-        with pytest.raises(ValueError, match=rf"{name} was .* is now .* set {name} back, or fit again"):
+        with pytest.raises(ValueError, match=rf"{name} was .* is .* now; set it back, or fit again"):
             deed()
     assert model.statistics_ == before
 

@@ -171,7 +171,7 @@ def test_the_same_seed_gives_the_same_numbers():
 
 def test_a_model_without_a_density_of_rows_refuses():
     counts = np.random.default_rng(0).poisson(2.0, (20, 3))
-    with pytest.raises(ValueError, match="given their number"):
+    with pytest.raises(ValueError, match="given their sum"):
         BayesClassifier(Multinomial()).fit(counts, [0, 1] * 10).novelty(counts)
     documents, y = ["good film", "bad film", "good fun"], ["+", "-", "+"]
     with pytest.raises(ValueError, match="bernoulli"):
@@ -231,5 +231,5 @@ def test_a_rate_that_makes_no_sense_is_refused_when_fitting(rate):
 def test_a_model_that_does_not_know_its_rows_is_refused_with_the_cure():
     X, y = training()
     detector = NoveltyDetector(suffice.LogisticRegression().fit(X, y))
-    with pytest.raises(AttributeError, match="LogisticRegression has no novelty; use a generative one"):
+    with pytest.raises(AttributeError, match="LogisticRegression has no novelty; use a generative model"):
         detector.predict(X)

@@ -32,7 +32,7 @@ StandardErrors = bool | Literal["auto"]
 
 
 class Regression(Estimator):
-    """A classifier by linear scores, fitted by penalised maximum likelihood."""
+    """A classifier with linear scores, fitted by penalised maximum likelihood."""
 
     _score_unit: ClassVar[str] = "nats"
     """What differences of scores are in: log odds, or standard deviations of a latent Normal."""
@@ -58,14 +58,29 @@ class Regression(Estimator):
     # --- fitting ---------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to rows X with labels y; weight k is the row k times."""
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+        y : array-like of shape (n_samples,)
+            The class of each row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
         return self._fit(lambda: read_training(self, X, y, sample_weight, self.class_weight))
 
     def _learn_files(self, files: LabelledFiles) -> None:
         self._fit(lambda: read_training_files(self, files, self.class_weight))
 
     def _fit(self, read: Callable[[], RegressionRows]) -> Self:
-        """Learn the rows, and warn where there is no optimum or it was not found."""
+        """Fit to the rows, and warn if there is no optimum or it was not found."""
 
         def learn() -> None:
             self._check_settings()
@@ -108,7 +123,7 @@ class Regression(Estimator):
         if not (isinstance(self.C, Real) and self.C > 0.0):
             raise ValueError(f"C must be a number > 0 (inf for no penalty), got {self.C!r}.")
         if not (isinstance(self.tol, Real) and 0.0 < self.tol < np.inf):
-            raise ValueError(f"tol must be a finite number > 0, in standard errors, got {self.tol!r}.")
+            raise ValueError(f"tol must be a finite number > 0 (in standard errors), got {self.tol!r}.")
         if not (isinstance(self.max_iter, Integral) and self.max_iter >= 1):
             raise ValueError(f"max_iter must be a whole number ≥ 1, got {self.max_iter!r}.")
         if self.fit_intercept not in (True, False):
@@ -123,18 +138,49 @@ class Regression(Estimator):
         return joint_scores(learnt.solved, read_rows(self, X, learnt.names))
 
     def decision_function(self, X: Any) -> Array:
-        """The score of the second class for two classes (1-D), the scores of all classes otherwise."""
+        """The linear score of the second class for two classes, the scores of all classes otherwise.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
         scores = self._scores(X)
         codes = (scores[:, 0] > 0.0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
     def explain(self, X: Any) -> Explanation:
-        """What each cell adds to the linear score of each class; two classes take half of it each."""
+        """Split the linear score of each class into the contributions of the cells.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        explanation : Explanation
+            With two classes, each class gets half of the score, with opposite signs.
+        """
         learnt = self._fitted()
         rows = read_rows(self, X, learnt.names)
         cells = np.concatenate([one.equations.contributions(rows) for one in learnt.solved], axis=2)
@@ -175,28 +221,28 @@ class Regression(Estimator):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels, in order."""
+        """The class labels, sorted."""
         return self._fitted().classes
 
     @property
     def priors_(self) -> Array:
-        """The share of each class in the training rows, by their weights."""
+        """The share of each class in the training rows, by weight."""
         weights = self._fitted().class_weights
         return np.asarray(weights / weights.sum())
 
     @property
     def coef_(self) -> Array:
-        """w, one row for two classes, else one per class."""
+        """The coefficients w: one row for two classes, otherwise one row per class."""
         return np.vstack([one.equations.coefficients for one in self._fitted().solved])
 
     @property
     def intercept_(self) -> Array:
-        """w₀, one number for two classes, else one per class."""
+        """The intercepts w₀: one number for two classes, otherwise one per class."""
         return np.concatenate([one.equations.intercepts() for one in self._fitted().solved])
 
     @property
     def n_iter_(self) -> NDArray[np.intp]:
-        """Iterations over all rows, for each problem solved."""
+        """The number of iterations over all rows, for each problem that was solved."""
         return np.array([one.minimum.n_iterations for one in self._fitted().solved])
 
     @property
@@ -231,34 +277,39 @@ class Regression(Estimator):
 
     @property
     def log_likelihood_(self) -> float:
-        """Σ s·log p(t | x) of the fitted rows, without the penalty."""
+        """Σ s·log p(t | x) of the training rows, without the penalty."""
         return self._fitted().log_likelihood
 
     @property
     def n_parameters_(self) -> int:
-        """The number of free parameters; collinear columns without a penalty count once."""
+        """The number of free parameters; without a penalty, collinear columns count once."""
         return sum(one.n_parameters for one in self._fitted().solved)
 
     def _criterion_terms(self) -> tuple[float, int, float]:
         learnt = self._fitted()
-        if len(learnt.solved) > 1:  # the criteria presume a maximum
+        if len(learnt.solved) > 1:  # the criteria assume a maximum
             raise AttributeError(
-                "there is no aic_ or bic_: with more than two classes each is fitted against the rest, which "
-                "does not maximise the likelihood of the labels; compare log_likelihood_ on unseen rows, or "
-                "use LogisticRegression, which has both."
+                "there is no aic_ or bic_: with more than two classes, each is fitted against the rest, "
+                "which does not maximise the likelihood of the labels; compare log_likelihood_ on held-out "
+                "rows, or use LogisticRegression, which has both."
             )
         return self.log_likelihood_, self.n_parameters_, float(learnt.class_weights.sum())
 
     def summary(self, reference: Any = None, level: float = 0.95) -> Summary:
-        """The table of coefficients, standard errors, z-values, p-values and confidence limits.
+        """The table of coefficients with standard errors, z-values, p-values and confidence limits.
 
         Parameters
         ----------
         reference : label, optional
-            The class that the others are compared with; the first by default. Problems that were solved one
-            against the rest have none.
+            The class that the others are compared with; by default the first. Not available if each class was
+            fitted against the rest.
         level : float, default=0.95
-            Of the confidence limits.
+            The confidence level of the limits.
+
+        Returns
+        -------
+        summary : Summary
+            Prints as a table.
         """
         if not (isinstance(level, Real) and 0.0 < level < 1.0):
             raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}.")
@@ -313,7 +364,7 @@ class Regression(Estimator):
         errors = one.equations.standard_errors(row, against)
         if errors is None:
             raise AttributeError(
-                "the standard errors were not computed, since the Hessian of a problem of this size costs "
+                "the standard errors were not computed, because the Hessian of a problem of this size costs "
                 f"more than the fit; fit with {type(self).__name__}(standard_errors=True)."
             )
         return errors
@@ -321,7 +372,7 @@ class Regression(Estimator):
     # --- files -----------------------------------------------------------------------------------
 
     def _to_fields(self) -> dict[str, Any]:
-        """All that the model is, as a file holds it."""
+        """Everything the model is, as a file holds it."""
         learnt = self._fitted()
         self._check_settings()
         return {
@@ -332,14 +383,14 @@ class Regression(Estimator):
 
     @classmethod
     def _from_fields(cls, fields: Fields) -> Self:
-        """The model from its state; nothing is fitted again."""
+        """Restore a model from a file; nothing is fitted again."""
         settings = fields.branch("settings")
         settings.require(cls._get_param_names())
         model = cls(**fields.settings("settings"))
         try:
             model._check_settings()
         except (TypeError, ValueError) as error:
-            raise SufficeFileError(f"the file holds no {cls.__name__}: {error}") from error
+            raise SufficeFileError(f"the file does not hold a valid {cls.__name__}: {error}") from error
         model._learnt = FittedRegression.from_fields(fields.branch("learnt"))
         learnt = model._learnt
         model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]

@@ -171,7 +171,7 @@ class SolvedEquations:
         equations = Equations.from_fields(fields.branch("equations"), minimum)
         problem = fields.setting("problem")
         if problem is not None and not isinstance(problem, str):
-            raise fields.error("problem", "must be a text.")
+            raise fields.error("problem", "must be a string.")
         return cls(equations, minimum, problem, fields.number("log_likelihood"))
 
     @property
@@ -271,7 +271,7 @@ class FittedRegression:
             if reference is not None:
                 raise ValueError(
                     f"reference is {reference!r}, but each class was fitted against all others, so there is "
-                    "no class to compare with; leave it out."
+                    "no reference class; leave it out."
                 )
             titles = self.against_the_rest()
             return [(title, one, 0, None) for title, one in zip(titles, self.solved, strict=True)]
@@ -293,8 +293,8 @@ def _names(fields: Fields, n_columns: int) -> Names | None:
     if names is None:
         return None
     if not isinstance(names, list) or len(names) != n_columns:
-        raise fields.error("names", f"must be {n_columns}.")
+        raise fields.error("names", f"must hold {n_columns} names.")
     try:
         return tuple(fields.distinct("names", names))
     except TypeError as error:
-        raise fields.error("names", "cannot all be names.") from error
+        raise fields.error("names", "holds values that cannot be names.") from error

@@ -23,43 +23,53 @@ from suffice.export.probit import log_probit_expression
 from suffice.links import log_logistic, log_probit, log_softmax, logistic, probit, softmax
 
 FARTHEST = -1e150
-"""A score whose log Φ is a number still."""
+"""The lowest score: beyond it log Φ overflows."""
 
 
 class LogisticRegression(Regression):
-    """Logistic regression, softmax for more than two classes: p(C_k | x) ∝ exp(w_k·x + w_k0).
+    """Logistic regression, or softmax regression for more than two classes: p(C_k | x) ∝ exp(w_k·x + w_k0).
 
-    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖², the intercept free, as scikit-learn does. For K > 2 the
-    rows of `coef_`, and the intercepts, sum to 0 over the classes.
+    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖² with an unpenalised intercept, as scikit-learn does. For
+    more than two classes the rows of `coef_` sum to 0 over the classes, and so do the intercepts.
 
     Parameters
     ----------
     C : float, default=1.0
         The weight of the data against the penalty; `inf` is plain maximum likelihood.
     fit_intercept : bool, default=True
-        Whether there is a w₀.
+        Whether to fit an intercept w₀.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, times those of the rows.
+        Class weights, which multiply the weights of the rows.
     max_iter : int, default=1000
-        The most iterations over all rows.
+        The largest number of iterations over all rows.
     tol : float, default=1e-5
-        Stop when the parameters are this many standard errors from the optimum, in any units of the columns.
+        Stop when the parameters are this many standard errors from the optimum, whatever the units of the
+        columns.
     standard_errors : bool or "auto", default="auto"
-        Whether to spend a pass on them. "auto" does unless the Hessian of many classes and columns would cost
-        more than the fit; False leaves them out where the search did not need the Hessian itself.
+        Whether to compute standard errors, which may take an extra pass over the rows. "auto" skips them if
+        the Hessian, with many classes and columns, would cost more than the fit; False skips them unless the
+        search needs the Hessian anyway.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-    coef_, intercept_ : ndarray of shape (1, d) and (1,) for two classes, else (k, d) and (k,)
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, sorted.
+    coef_, intercept_ : ndarray of shape (1, n_features) and (1,), or (n_classes, n_features) and (n_classes,)
+        The coefficients and intercepts; a single row for two classes.
     standard_errors_, intercept_standard_errors_ : ndarray
-        In the same shapes.
+        Their standard errors, in the same shapes.
     n_iter_ : ndarray of shape (1,)
+        The number of iterations over all rows.
     converged_ : bool
+        Whether the optimum was found.
     message_ : str
         How the search ended.
     log_likelihood_, aic_, bic_ : float
+        Fit to the training rows.
     n_parameters_ : int
+        The number of free parameters.
+    priors_ : ndarray of shape (n_classes,)
+        The share of each class in the training rows.
 
     Examples
     --------
@@ -77,12 +87,32 @@ class LogisticRegression(Regression):
         return [self._solved(design, SoftmaxLikelihood(), linalg.helmert(n_classes).T)]
 
     def predict_proba(self, X: Any) -> Array:
-        """Posteriors p(C_k | x)."""
+        """Posteriors p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+        """
         scores = self._scores(X)
         return softmax(scores) if scores.shape[1] > 1 else logistic(np.hstack([-scores, scores]))
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors."""
+        """Log posteriors log p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        log_posteriors : ndarray of shape (n_samples, n_classes)
+        """
         scores = self._scores(X)
         return log_softmax(scores) if scores.shape[1] > 1 else log_logistic(np.hstack([-scores, scores]))
 
@@ -91,10 +121,10 @@ class LogisticRegression(Regression):
 
 
 class ProbitRegression(Regression):
-    """Probit regression: p(C₁ | x) = Φ(w·x + w₀), with Φ the distribution function of the standard Normal.
+    """Probit regression: p(C₁ | x) = Φ(w·x + w₀), where Φ is the standard Normal distribution function.
 
-    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖², the intercept free. More than two classes are fitted one
-    against the rest, and Φ(w_k·x + w_k0) divided by their sum.
+    Minimises C·Σ s_i·(−log p(t_i | x_i)) + ½‖w‖² with an unpenalised intercept. With more than two classes,
+    each class is fitted against the rest, and the posteriors are Φ(w_k·x + w_k0) divided by their sum.
 
     Parameters
     ----------
@@ -106,10 +136,11 @@ class ProbitRegression(Regression):
     classes_, coef_, intercept_, standard_errors_, intercept_standard_errors_, n_iter_, converged_, message_
         As in LogisticRegression.
     log_likelihood_ : float
-        For more than two classes: of the labels, given the posteriors; it is not what was maximised.
+        Fit to the training rows. With more than two classes it is not the quantity that was maximised.
     n_parameters_ : int
+        The number of free parameters.
     aic_, bic_ : float
-        For two classes only, since they presume a maximum of the likelihood.
+        For two classes only, because they assume a maximum of the likelihood.
 
     Examples
     --------
@@ -136,14 +167,34 @@ class ProbitRegression(Regression):
         return total(rows.parts, of_block) if len(solved) > 1 else super()._log_likelihood(rows, solved)
 
     def predict_proba(self, X: Any) -> Array:
-        """Posteriors p(C_k | x); for more than two classes Φ of each score over their sum."""
+        """Posteriors p(C_k | x); with more than two classes, Φ of each score divided by their sum.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+        """
         scores = self._scores(X)
         return (
             np.exp(self._normalised(scores)) if scores.shape[1] > 1 else probit(np.hstack([-scores, scores]))
         )
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors."""
+        """Log posteriors log p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows, without missing cells.
+
+        Returns
+        -------
+        log_posteriors : ndarray of shape (n_samples, n_classes)
+        """
         scores = self._scores(X)
         return self._normalised(scores) if scores.shape[1] > 1 else log_probit(np.hstack([-scores, scores]))
 
@@ -152,5 +203,5 @@ class ProbitRegression(Regression):
 
     @staticmethod
     def _normalised(scores: Array) -> Array:
-        # In logarithms, so that a row far from every class still has posteriors.
+        # In log space, so that a row far from every class still has posteriors.
         return log_softmax(log_probit(np.maximum(scores, FARTHEST)))

@@ -1,4 +1,4 @@
-"""Rows for a regression: numbers in every cell, none missing."""
+"""The rows of a regression: a number in every cell, none missing."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from suffice.tables.table import Table, read_table
 from suffice.tables.targets import read_labels
 
 HELD_BYTES = 1 << 27
-"""Numbers of files that are held in memory; more are read anew on every pass."""
+"""Bytes of numbers from files that are kept in memory; beyond that, files are read on every pass."""
 
 
 @dataclass(frozen=True)
 class RegressionRows:
-    """Rows to learn from, and what is known about all of them."""
+    """The training rows, and what is known about all of them."""
 
     parts: Parts
     extent: Extent
@@ -42,7 +42,7 @@ class RegressionRows:
 def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
 ) -> RegressionRows:
-    """Check and read rows, labels and weights."""
+    """Read and check rows, labels and weights."""
     labels = read_targets(estimator, y)
     table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
@@ -52,7 +52,7 @@ def read_training(
 
 
 def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any) -> RegressionRows:
-    """Check and read the rows of files: held as numbers where they are few, else read anew on every pass."""
+    """Read and check the rows of files: kept in memory if few, otherwise read again on every pass."""
 
     def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], dict[Any, float], list[Any], int]:
         first: list[Table] = []
@@ -114,7 +114,7 @@ def _training(
 
 
 def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
-    """Check and read rows to predict, in columns that are named as when fitting."""
+    """Read and check rows to predict, whose columns are named as in `fit`."""
     table = read_more_features(estimator, X, names)
     numbers = _numbers(table)
     if not is_complete(numbers.data if sparse.issparse(numbers) else numbers):
@@ -125,10 +125,10 @@ def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
 def _weights_of_classes(
     estimator: Any, classes: NDArray[Any], totals: Array, class_weight: Any
 ) -> Array | None:
-    """What the rows of each class weigh beside their own weights, whose sums are `totals`."""
+    """The factors that class_weight gives the rows of each class, whose own weights add up to `totals`."""
     if len(classes) < 2:
         raise ValueError(
-            f"{type(estimator).__name__} needs at least 2 classes, but y holds one class only: "
+            f"{type(estimator).__name__} needs at least 2 classes, but y has only one class: "
             f"{classes.tolist()[0]!r}."
         )
     if class_weight is None:
@@ -141,23 +141,23 @@ def _weights_of_classes(
     for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
         if not 0.0 < weight < np.inf:
             raise ValueError(
-                f"class_weight is {weight} for the class {label!r}; weights must be finite and > 0 "
+                f"class_weight is {weight} for class {label!r}; class weights must be finite and > 0 "
                 "(to leave a class out, drop its rows)."
             )
     return np.asarray(weights)
 
 
 def _numbers(table: Table) -> Any:
-    """All cells as floats, dense or csr; text and moments are refused with the column's name."""
+    """All cells as floats, dense or csr; columns of other kinds are refused by name."""
     if table.sparse is not None:
         X = sparse.csr_array(table.sparse)
         return X if X.dtype.kind == "f" else X.astype(np.float64)
     for column in range(table.n_columns):
         kind = table.kind(column)
         if kind not in ("number", "boolean"):
-            what = "text or categories" if kind == "level" else f"cells of the kind {kind!r}"
+            what = "text or categories" if kind == "level" else f"values of the kind {kind!r}"
             raise ValueError(
-                f"{table.label(column)} holds {what}, but a regression takes numbers; encode the column "
+                f"{table.label(column)} holds {what}, but a regression needs numbers; encode the column "
                 "(OneHotEncoder), drop it, or use BayesClassifier, which takes it as it is."
             )
     return table.numbers(slice(None))
@@ -167,7 +167,7 @@ def _refuse_gaps(table: Table, extent: Extent) -> None:
     missing = extent.first_missing()
     if missing is not None:
         raise ValueError(
-            f"{table.label(missing)} has missing cells (NaN), and a regression has no term for them; fill "
-            "them in (SimpleImputer), drop the column, or use BayesClassifier or GaussianDiscriminant, "
-            "which take gaps."
+            f"{table.label(missing)} has missing cells (NaN), which a regression cannot use; fill them in "
+            "(SimpleImputer), drop the column, or use BayesClassifier or GaussianDiscriminant, which accept "
+            "missing cells."
         )

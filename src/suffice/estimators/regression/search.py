@@ -54,7 +54,7 @@ STILL_MOVING = 1e-3
 ONCE_CURVED = 1e-9
 """The relative curvature at even scores above which a direction is not that of collinear columns."""
 
-CURE = "use a finite C, which always has an optimum, or drop the columns that separate the classes."
+CURE = "use a finite C, for which there is always an optimum, or drop the columns that separate the classes."
 
 
 class Problem(Protocol):
@@ -268,7 +268,7 @@ def _decreases(before: float, after: float, promised: float) -> bool:
 
 def _hessian(sums: Sums) -> Array:
     if sums.hessian is None:
-        raise RuntimeError("this pass was made without the Hessian.")
+        raise RuntimeError("the Hessian was not computed in this pass.")
     return sums.hessian
 
 
@@ -289,16 +289,16 @@ def problem(objective: Objective, minimum: Minimum, max_iter: int) -> str | None
             objective.largest_move(minimum.step) > STILL_MOVING or _lost_curvature(objective, minimum)
         ):
             return (
-                "The classes are separated in part (quasi-complete separation): some rows are classified "
-                f"ever more surely without end, so with C=inf the likelihood has no maximum; {CURE}"
+                "The classes are partly separated (quasi-complete separation): the likelihood keeps growing "
+                f"as some coefficients go to infinity, so with C=inf it has no maximum; {CURE}"
             )
     if minimum.converged:
         return None
     passes = "1 iteration" if minimum.n_iterations == 1 else f"{minimum.n_iterations} iterations"
     cure = (
-        "increase max_iter, or accept a larger tol."
+        "increase max_iter or tol."
         if minimum.n_iterations >= max_iter
-        else "rounding hides any further progress, so accept a larger tol."
+        else "rounding errors hide any further progress, so increase tol."
     )
     return (
         f"The search stopped after {passes}, {minimum.decrement:.2g} standard errors from the optimum; {cure}"

@@ -19,14 +19,26 @@ class Summary:
 
     Attributes
     ----------
-    heading : tuple of (name, value)
-        The figures above the table.
+    heading : tuple of (str, str)
+        The names and values above the table.
     equation, term : list of str
-        What each line of the table is about.
-    estimate, standard_error, z, p, low, high : ndarray
+        Which comparison and which column each line is about.
+    estimate, standard_error, z, p, low, high : ndarray of shape (n_lines,)
         The columns of the table.
+    level : float
+        The confidence level of `low` and `high`.
     notes : tuple of str
-        What the reader should know.
+        Notes below the table.
+    container : Container
+        The kind of frame that `to_frame` returns.
+
+    Examples
+    --------
+    >>> from suffice import LogisticRegression
+    >>> X = [[0.5], [1.0], [1.5], [2.0], [2.5], [3.0]]
+    >>> summary = LogisticRegression().fit(X, [0, 0, 1, 0, 1, 1]).summary()
+    >>> summary.term
+    ['x0', '(intercept)']
     """
 
     heading: tuple[tuple[str, str], ...]
@@ -40,13 +52,13 @@ class Summary:
 
     @property
     def z(self) -> Array:
-        """Estimate / standard error."""
+        """The estimates divided by their standard errors."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.estimate / self.standard_error
 
     @property
     def p(self) -> Array:
-        """The probability of a z at least as far from 0, were the coefficient 0."""
+        """The probability of a z at least this far from 0 if the coefficient were 0."""
         return 2.0 * probit(-np.abs(self.z))
 
     @property
@@ -60,7 +72,13 @@ class Summary:
         return np.asarray(self.estimate + self._width())
 
     def to_frame(self) -> Any:
-        """One line per coefficient, in the library the model was fitted with."""
+        """One line per coefficient.
+
+        Returns
+        -------
+        frame : DataFrame
+            In the library that the model was fitted with.
+        """
         return self.container.frame(
             {
                 "equation": self.equation,
