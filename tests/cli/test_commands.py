@@ -39,7 +39,7 @@ def test_fit_tells_the_schema_and_a_cross_validated_figure_beside_the_baseline(r
 @pytest.mark.usefixtures("folder")
 def test_cross_validation_forgets_each_fold_as_refitting_would():
     from suffice.cli.cross_validation import FOLDS, Sample, cross_validated
-    from suffice.tables.files import LabelledFiles
+    from suffice.tables.files.batches import LabelledFiles
 
     model = suffice.BayesClassifier().fit_from("penguins.csv", target="species")
     sample = LabelledFiles.of("penguins.csv", "species").through(Sample)
@@ -55,7 +55,7 @@ def test_cross_validation_forgets_each_fold_as_refitting_would():
 
 def test_a_sample_of_many_rows_is_spread_evenly(monkeypatch):
     from suffice.cli import cross_validation as folds
-    from suffice.tables.files import LabelledBatch
+    from suffice.tables.files.batches import LabelledBatch
 
     monkeypatch.setattr(folds, "MOST_ROWS", 100)
     parts = np.array_split(np.arange(1000), 7)

@@ -101,7 +101,7 @@ def test_a_regression_does_not_add(run):
         (b"x,y\n1,a\n2,b,c\n", "Expected 2 columns"),
         (b"x,y\n1,a\n2,\n", "no label at row 1"),
         (b"x,y\n1,\xff\n", "UTF-8"),
-        (b"x,y\ninf,a\n2,b\n", "infinity"),
+        (b"x,y\ninf,a\n2,b\n", "infinite"),
         (b"y\na\n", "no columns are left"),
     ],
 )

@@ -210,7 +210,7 @@ def test_a_wrong_call_is_refused_by_the_name_of_the_method(name):
 
 def test_only_negative_counts_are_called_negative():
     X = pd.DataFrame({"is outside Multinomial": [1.0, np.inf]})
-    with pytest.raises(ValueError, match=r"^column 'is outside Multinomial' holds the infinity"):
+    with pytest.raises(ValueError, match=r"^column 'is outside Multinomial' contains the infinite value"):
         dropin.MultinomialNB().fit(X, [0, 1])
 
 

@@ -42,7 +42,7 @@ def test_missing_outcomes_stay_missing_and_infinities_are_refused():
     assert np.array_equal(
         dropin.BernoulliNB().fit(X, y).predict_proba(X), same.predict_proba(np.where(np.isnan(X), X, X > 0))
     )
-    with pytest.raises(ValueError, match="column 1 holds the infinity inf at row 0"):
+    with pytest.raises(ValueError, match="column 1 contains the infinite value inf at row 0"):
         dropin.BernoulliNB().fit(np.where(np.isnan(X), np.inf, X), y)
 
 
@@ -72,5 +72,5 @@ def test_directions_are_taken_of_few_rows_at_a_time(peak, solver, gap):
     assert peak(lambda: model.transform(X)) < 0.5 * X.nbytes
     np.testing.assert_allclose(model.transform(X), expected, rtol=1e-9, atol=1e-12)
     X[19_999, 3] = np.inf
-    with pytest.raises(ValueError, match="column 3 holds the infinity inf at row 19999"):
+    with pytest.raises(ValueError, match="column 3 contains the infinite value inf at row 19999"):
         model.transform(X)

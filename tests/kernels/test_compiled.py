@@ -85,7 +85,7 @@ def test_infinities_are_found_by_compiled_kernels_too(engines):
     X[17, 1] = np.inf
 
     def refusal():
-        with pytest.raises(ValueError, match="column 1 holds the infinity inf at row 17") as caught:
+        with pytest.raises(ValueError, match="column 1 contains the infinite value inf at row 17") as caught:
             summarize(X, np.arange(40) % 2, families=Normal())
         return str(caught.value)
 

@@ -223,7 +223,7 @@ def test_infinities_in_discrete_columns_are_refused_when_fitting_and_predicting(
 
     def refusals():
         for work in (model.predict_proba, lambda cells: summarize(cells, np.arange(40) % 2, families=family)):
-            with pytest.raises(ValueError, match="column 1 holds the infinity inf at row 17"):
+            with pytest.raises(ValueError, match="column 1 contains the infinite value inf at row 17"):
                 work(X)
         return True
 

@@ -176,9 +176,11 @@ def test_the_first_infinity_is_refused_when_fitting_and_when_scoring(engines, mo
     bad[[170, 290], column] = -np.inf
     model.fit(good, y)
 
+    what = "the infinite value -inf"
+
     def refusals():
         for deed in (model.predict_proba, model.predict, lambda X: model.partial_fit(X, y)):
-            with pytest.raises(ValueError, match=f"column {column} holds the infinity -inf at row 170"):
+            with pytest.raises(ValueError, match=f"column {column} contains {what} at row 170"):
                 deed(bad)
         return model.predict_proba(good)
 

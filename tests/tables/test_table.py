@@ -228,7 +228,7 @@ def test_single_sparse_columns_can_be_asked_for():
 @pytest.mark.parametrize("make", [sparse.csr_array, sparse.csc_matrix])
 def test_an_infinity_in_a_sparse_matrix_is_refused_when_read(make):
     X = make(np.array([[0, 0, 1], [1, np.nan, 0], [0, -np.inf, 0]]))
-    with pytest.raises(ValueError, match="column 1 holds the infinity -inf at row 2"):
+    with pytest.raises(ValueError, match="column 1 contains the infinite value -inf at row 2"):
         read_table(X)
 
 
@@ -242,7 +242,7 @@ def test_an_infinity_is_refused_with_its_column_value_row_and_the_cure(dtype, or
     X = np.zeros((100_000, 3), dtype=dtype, order=order)
     X[5, 0] = gap
     X[90_000, 1] = -np.inf
-    with pytest.raises(ValueError, match="column 1 holds the infinity -inf at row 90000; drop the row"):
+    with pytest.raises(ValueError, match="column 1 contains the infinite value -inf at row 90000; drop"):
         read_table(X).numbers([0, 1])
     assert read_table(X).numbers([0, 2]).shape == (100_000, 2)
 
@@ -250,7 +250,7 @@ def test_an_infinity_is_refused_with_its_column_value_row_and_the_cure(dtype, or
 @pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_an_infinity_in_a_frame_is_refused_by_name(container):
     table = read_table(container({"a": [1, 2], "b": [1.0, np.inf]}))
-    with pytest.raises(ValueError, match="column 'b' holds the infinity inf at row 1"):
+    with pytest.raises(ValueError, match="column 'b' contains the infinite value inf at row 1"):
         table.numbers([0, 1])
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 if TYPE_CHECKING:
     from suffice.evaluation.evaluate import Evaluation
-    from suffice.tables.files import LabelledBatch
+    from suffice.tables.files.batches import LabelledBatch
 
 FOLDS = 5
 MOST_ROWS = 50_000

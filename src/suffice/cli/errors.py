@@ -46,7 +46,8 @@ def told(context: click.Context) -> Iterator[None]:
 
 
 def _failure(error: Exception) -> click.ClickException:
-    from suffice.tables.files import UnknownColumnError, WrongCellError
+    from suffice.tables.files.batches import UnknownColumnError
+    from suffice.tables.files.source import WrongCellError
 
     message = str(error).rstrip()
     if isinstance(error, UnknownColumnError):

@@ -13,7 +13,8 @@ from suffice.cli import options
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
 
 if TYPE_CHECKING:
-    from suffice.tables.files import FileSource, LabelledFiles
+    from suffice.tables.files.batches import LabelledFiles
+    from suffice.tables.files.source import FileSource
 
 MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
 
@@ -89,7 +90,7 @@ def _fitted(
     """The model, its cross-validation, and the number of rows."""
     import suffice
     from suffice.cli.cross_validation import Sample, cross_validated
-    from suffice.tables.files import LabelledFiles, require_column
+    from suffice.tables.files.batches import LabelledFiles, require_column
 
     for name in families:
         require_column(name, source.names)
@@ -244,7 +245,7 @@ def update(
     """
     import suffice
     from suffice.cli.inputs import as_model, kind_of_classes, load, opened, reader, target_of
-    from suffice.tables.files import LabelledFiles
+    from suffice.tables.files.batches import LabelledFiles
 
     if output is not None:
         refuse_to_replace(output, force=force)

@@ -17,14 +17,15 @@ from suffice.cli.errors import DataFailure, SchemaFailure
 from suffice.tables.wording import nearest
 
 if TYPE_CHECKING:
-    from suffice.tables.files import FileSource, Types
+    from suffice.tables.files.source import FileSource, Types
 
 
 @contextmanager
 def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileSource]:
     """The rows of files; stdin goes to a temporary file first, since rows may be read twice."""
     from suffice.progress import Progress
-    from suffice.tables.files import UnknownFormatError, open_source
+    from suffice.tables.files.formats import UnknownFormatError
+    from suffice.tables.files.source import open_source
 
     with tempfile.NamedTemporaryFile(prefix="suffice-") as spool, Progress(work) as progress:
         if "-" in data:
@@ -235,7 +236,7 @@ def named_target(source: FileSource, target: str | None) -> str:
 
 def target_of(model: Any, source: FileSource, target: str | None, weight: str | None = None) -> str:
     """The column that holds the classes: the named one, or the only one that can."""
-    from suffice.tables.files import require_column
+    from suffice.tables.files.batches import require_column
 
     own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
     for name, option in ((target, "-y"), (weight, "--weight")):
@@ -258,7 +259,7 @@ def target_of(model: Any, source: FileSource, target: str | None, weight: str | 
 
 def _holds_classes(model: Any, source: FileSource, name: str) -> bool:
     """Whether a column begins with classes of the model and nothing else."""
-    from suffice.tables.files import FileDataError
+    from suffice.tables.files.formats import FileDataError
 
     try:
         first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)

@@ -20,7 +20,7 @@ def command(*examples: str) -> Decorator:
 
 def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a column from the header of the data."""
-    from suffice.tables.files import open_source
+    from suffice.tables.files.source import open_source
 
     # An option that still waits for its value leaves all arguments unparsed.
     for path in (*(context.params.get("data") or ()), *reversed(context.args)):

@@ -13,7 +13,7 @@ from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_to_replace, write_tables, write_text
 
 if TYPE_CHECKING:
-    from suffice.tables.files import FileSource
+    from suffice.tables.files.source import FileSource
 
 
 @options.command(
@@ -58,7 +58,7 @@ def predict(
     does not know are ignored, and cells may be missing.
     """
     from suffice.cli.inputs import load_model, opened, reader
-    from suffice.tables.files import require_column
+    from suffice.tables.files.batches import require_column
 
     refuse_to_replace(output, force=force)
     answerer = load_model(model)
@@ -104,7 +104,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
     if path.endswith(".json"):
         entries = _nested_costs(path)
     else:
-        from suffice.tables.files import open_source
+        from suffice.tables.files.source import open_source
 
         source = open_source(path)
         if not {"true", "predicted", "cost"} <= set(source.names):
@@ -166,7 +166,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
 
     import suffice
     from suffice.cli.inputs import kind_of_classes, reader, target_of
-    from suffice.tables.files import LabelledFiles
+    from suffice.tables.files.batches import LabelledFiles
     from suffice.tables.targets import read_labels
 
     column = target_of(model, source, target, weight)

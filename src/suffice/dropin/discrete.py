@@ -32,7 +32,7 @@ SMALLEST_ALPHA = 1e-10
 
 
 class DiscreteNB(DropIn):
-    """Counts smoothed by alpha, of each column or of all."""
+    """Naive Bayes on counts smoothed by alpha: what the discrete models share."""
 
     _prior_setting: ClassVar[str] = "class_prior"
     _takes_sparse: ClassVar[bool] = True
@@ -62,7 +62,7 @@ class DiscreteNB(DropIn):
         return np.asarray(self.alpha, dtype=np.float64)
 
     def _smoothing(self) -> Array:
-        """Alpha, one number or one for each column, as it is used."""
+        """Alpha as it is used: one number, or one for each column."""
         alpha = self._given_alpha()
         return alpha if self.force_alpha else np.maximum(alpha, SMALLEST_ALPHA)
 
@@ -73,7 +73,7 @@ class DiscreteNB(DropIn):
             if priors.shape != (n_classes,):
                 raise ValueError("Number of priors must match number of classes.")
             if not (np.isfinite(priors).all() and (priors >= 0).all() and priors.any()):
-                raise ValueError(f"class_prior must be finite and not negative, got {priors.tolist()}.")
+                raise ValueError(f"class_prior must be finite and non-negative, got {priors.tolist()}.")
             return priors
         if self.fit_prior:
             return np.asarray(statistics.weight / statistics.weight.sum())
@@ -81,34 +81,36 @@ class DiscreteNB(DropIn):
 
     @property
     def class_log_prior_(self) -> Array:
-        """Log π_k, −inf for a class without rows."""
+        """The logarithm of each class prior; −inf for a class without rows."""
         return self._solved_model().log_priors
 
     def predict_joint_log_proba(self, X: Any) -> Array:
-        """Joint scores a_k(x), without terms that are equal for all classes.
+        """Compute log p(x, class) for each row, up to a term that is the same for all classes.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
+        X : array-like, sparse array or frame of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
-        scores : ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes)
+            The joint scores, in the order of `classes_`.
         """
         return self._read_off(X, Scores.joint, base=False)
 
     def explain(self, X: Any) -> Explanation:
-        """Split the joint score of each class into the contributions of the cells.
+        """Split the joint scores into contributions of the columns.
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
+        X : array-like, sparse array or frame of shape (n_samples, n_features)
+            The rows to explain.
 
         Returns
         -------
-        explanation : Explanation
+        Explanation
+            The contribution, in nats, of every column to the joint score of every class.
         """
         return self._solved_model().explain(self._read(X, reset=False), base=False)
 
@@ -119,7 +121,7 @@ class DiscreteNB(DropIn):
 
 
 class CountedNB(DiscreteNB):
-    """A block of counts in each row."""
+    """Naive Bayes on rows of counts."""
 
     def __init__(
         self,
@@ -140,7 +142,7 @@ class CountedNB(DiscreteNB):
 
     def _count_totals(self, totals: Totals) -> CountTotals:
         if not isinstance(totals, CountTotals):
-            raise TypeError("these statistics are not of one block of counts.")
+            raise TypeError(f"{type(self).__name__} needs statistics of one Multinomial block.")
         return totals
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, **options: Any) -> None:
@@ -153,12 +155,12 @@ class CountedNB(DiscreteNB):
 
     @property
     def feature_count_(self) -> Array:
-        """The counts of each class and column, by the weights of the rows."""
+        """The sum of the counts in each class and column, by weight."""
         return self._count_totals(self._learnt.accumulator.solvable(self._declared).totals[0]).table()
 
     @property
     def feature_log_prob_(self) -> Array:
-        """What each column weighs in each class: log θ, or the opposite of that of all other classes."""
+        """The weight of each column in each class: log θ; for ComplementNB, −log θ of all other classes."""
         tables = self._factor().tables
         if tables.zero is None:
             return np.asarray(tables.log_p)
@@ -175,20 +177,27 @@ class MultinomialNB(CountedNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (d,), default=1.0
-        Pseudo-counts of each column.
+    alpha : float or array-like of shape (n_features,), default=1.0
+        The pseudo-count added to every count; 0 for no smoothing.
     force_alpha : bool, default=True
-        If False, an alpha below 1e-10 is raised to it.
+        If False, an alpha below 1e-10 is raised to 1e-10.
     fit_prior : bool, default=True
-        Class frequencies as priors, or equal ones.
-    class_prior : array-like of shape (k,), default=None
-        Class priors, as given.
+        Whether to learn the class priors from the data; if False, they are uniform.
+    class_prior : array-like of shape (n_classes,), default=None
+        Prior probabilities of the classes; they replace the learned ones.
 
     Attributes
     ----------
-    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
-    class_count_, class_log_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The sum of the counts in each class and column, by weight.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log probability of each column in each class.
+    class_count_ : ndarray of shape (n_classes,)
+        The number of rows in each class, by weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of each class prior.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -211,21 +220,35 @@ class MultinomialNB(CountedNB):
 class ComplementNB(CountedNB):
     """Complement naive Bayes (Rennie et al. 2003) with scikit-learn's parameters and attributes.
 
-    Its scores are no densities: `predict_proba` is a softmax of them.
+    The scores of this model are not log densities; `predict_proba` is their softmax.
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior
-        As in MultinomialNB; priors only count where there is one class.
+    alpha : float or array-like of shape (n_features,), default=1.0
+        The pseudo-count added to every count; 0 for no smoothing.
+    force_alpha : bool, default=True
+        If False, an alpha below 1e-10 is raised to 1e-10.
+    fit_prior : bool, default=True
+        Only used if there is a single class, as in scikit-learn.
+    class_prior : array-like of shape (n_classes,), default=None
+        Prior probabilities of the classes; only used if there is a single class.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Whether to divide the weights of each class by their sum.
 
     Attributes
     ----------
-    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
-    feature_all_ : ndarray of shape (d,)
-    class_count_, class_log_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The sum of the counts in each class and column, by weight.
+    feature_all_ : ndarray of shape (n_features,)
+        The sum of the counts in each column, over all classes.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The weight of each column in each class.
+    class_count_ : ndarray of shape (n_classes,)
+        The number of rows in each class, by weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of each class prior.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -270,12 +293,12 @@ class ComplementNB(CountedNB):
 
     @property
     def score_samples(self) -> Any:
-        """Absent: the scores are no densities."""
-        raise AttributeError("ComplementNB has no density, so there is no log p(x).")
+        """Absent, because the scores are not log densities."""
+        raise AttributeError("ComplementNB is not a density model, so it has no score_samples.")
 
     @property
     def feature_all_(self) -> Array:
-        """The counts of each column over all classes."""
+        """The sum of the counts in each column, over all classes."""
         return np.asarray(self.feature_count_.sum(axis=0))
 
 
@@ -284,16 +307,29 @@ class BernoulliNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha, force_alpha, fit_prior, class_prior
-        As in MultinomialNB; alpha is added to each of the two outcomes.
+    alpha : float or array-like of shape (n_features,), default=1.0
+        The pseudo-count added to each of the two outcomes; 0 for no smoothing.
+    force_alpha : bool, default=True
+        If False, an alpha below 1e-10 is raised to 1e-10.
     binarize : float or None, default=0.0
-        Values above it are 1, others 0; None where all values are 0 or 1 already.
+        Values above this threshold become 1, all others 0. None if X is binary already.
+    fit_prior : bool, default=True
+        Whether to learn the class priors from the data; if False, they are uniform.
+    class_prior : array-like of shape (n_classes,), default=None
+        Prior probabilities of the classes; they replace the learned ones.
 
     Attributes
     ----------
-    feature_count_, feature_log_prob_ : ndarray of shape (k, d)
-    class_count_, class_log_prior_ : ndarray of shape (k,)
-    classes_ : ndarray of shape (k,)
+    feature_count_ : ndarray of shape (n_classes, n_features)
+        The number of ones in each class and column, by weight.
+    feature_log_prob_ : ndarray of shape (n_classes, n_features)
+        The log probability of a one in each class and column.
+    class_count_ : ndarray of shape (n_classes,)
+        The number of rows in each class, by weight.
+    class_log_prior_ : ndarray of shape (n_classes,)
+        The logarithm of each class prior.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
 
     Examples
     --------
@@ -331,7 +367,7 @@ class BernoulliNB(DiscreteNB):
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None
     ) -> SolvedColumns:
         if not isinstance(totals, ColumnTotals):
-            raise TypeError("these statistics are not of Bernoulli columns.")
+            raise TypeError("BernoulliNB needs statistics of Bernoulli columns.")
         solved = solve_columns(totals, labels, statistics.classes)
         alpha = self._smoothing()
         yes = totals.total[0] + alpha
@@ -348,13 +384,13 @@ class BernoulliNB(DiscreteNB):
 
     @property
     def feature_count_(self) -> Array:
-        """The rows of each class that hold each column, by their weights."""
+        """The number of ones in each class and column, by weight."""
         totals = self._learnt.accumulator.solvable(self._declared).totals[0]
         return np.asarray(totals.arrays()["total"][0])
 
     @property
     def feature_log_prob_(self) -> Array:
-        """Log p of a 1 in each class and column."""
+        """The log probability of a one in each class and column."""
         arrays = self._learnt.accumulator.solvable(self._declared).totals[0].arrays()
         alpha = self._smoothing()
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from suffice.export import Exportable
+from suffice.export.exportable import Exportable
 from suffice.storage import Fields, Saved
-from suffice.tables.files import LabelledFiles
+from suffice.tables.files.batches import LabelledFiles
 
 _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()

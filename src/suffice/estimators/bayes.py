@@ -20,7 +20,7 @@ from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
-from suffice.tables.files import LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 
 
 class BayesClassifier(Generative):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.estimators.base import Estimator
-from suffice.export import Scoring
 from suffice.export.expressions import Gaps
+from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place

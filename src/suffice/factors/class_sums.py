@@ -1,4 +1,4 @@
-"""Sparse rows of counts, or of words, summed by class: no product with a table of class memberships."""
+"""Sparse rows of counts, or of words, summed by class, without a product with a table of memberships."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from suffice.kernels import threads
 from suffice.kernels.choose import discrete_for, read_only
 
 RUNS = 16
-"""Runs of classes that hold about as many entries; each is summed by one thread, in the order of its rows."""
+"""Runs of classes with about equally many entries; one thread sums each, in the order of its rows."""
 ENTRIES_PER_RUN = 1 << 12
-"""The fewest entries that are worth a thread."""
+"""Fewer entries are not worth a thread."""
 COLUMNS_AT_ONCE = 1 << 22
-"""All columns are held by each run: wide rows are summed in few, so that memory stays bounded."""
+"""Each run has arrays of all columns, so wide rows are summed in few runs: memory stays bounded."""
 SOONER = 64
-"""Compiled sums of words are worth it for so many times fewer entries: to count them has imported numba."""
+"""Compiled sums of words pay off at this many times fewer entries, as counting them has imported numba."""
 
 
 class SparseRows(NamedTuple):
@@ -77,7 +77,7 @@ def _summed(
     *,
     of_words: bool,
 ) -> tuple[NDArray[Any], ...]:
-    """How many columns each class holds, and for each, in order: the column and its sums."""
+    """The number of columns that each class holds, and for each, in order, the column and its sums."""
     order = np.argsort(classes, kind="stable")
     ends = np.searchsorted(classes, np.arange(n_classes + 1), sorter=order)
     filled = np.concatenate([[0], np.cumsum(np.diff(rows.starts)[order])])[ends]
@@ -103,7 +103,7 @@ def _summed(
 
 
 def _runs(filled: Counts, n_columns: int) -> list[tuple[int, int]]:
-    """Runs of classes with about as many entries."""
+    """Runs of classes with about equally many entries."""
     n_entries = int(filled[-1])
     n_runs = min(RUNS, n_entries // ENTRIES_PER_RUN, COLUMNS_AT_ONCE // max(n_columns, 1))
     share = filled * max(n_runs, 1) // max(n_entries, 1)

@@ -1,4 +1,4 @@
-"""The sums of the columns, or words, that a class holds, in as few bytes as hold them exactly."""
+"""Sums of the columns, or words, that each class holds, in as few bytes as keep them exact."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from suffice.arrays import Array, Codes, Counts
 
 Ids = NDArray[np.int32]
 PENDING = 1 << 20
-"""Sums that may wait before they are summed, at the least."""
+"""At least this many entries may wait before they are summed."""
 ENTRIES_AT_ONCE = 1 << 18
-"""Sums that are sorted at once."""
+"""Entries that are sorted at once."""
 
 
 class SparseSums:
     """For some classes and columns: Σ w·x, the rows with x > 0, and of words also Σ w·[x > 0].
 
-    They are in order, by class and then column, each once. Most classes hold few of many columns: what none
-    holds takes no memory. Counts and most weights have a few digits: they are kept in half the bytes where
-    that loses none, and are full floats and integers whenever they are read. The arrays are never written
-    to: copies share them.
+    Entries are sorted by class and then column, without duplicates. Most classes hold few of many columns;
+    columns that a class does not hold take no memory. Sums are stored in half the bytes where that is exact,
+    and are read as full floats and integers. The arrays are never written to, so copies share them.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class SparseSums:
 
     @classmethod
     def of_tables(cls, first: int, *tables: NDArray[Any]) -> Self:
-        """What plain (classes, columns) tables of each sum hold; their first class has this number."""
+        """The entries of plain (classes, columns) tables, whose first class has this number."""
         held = np.flatnonzero(tables[1])
         n_columns = max(tables[1].shape[1], 1)
         return cls(
@@ -77,7 +76,7 @@ class SparseSums:
         return self.classes, self.columns, *self._sums
 
     def is_held(self) -> NDArray[np.bool_]:
-        """Whether each entry is of some row."""
+        """Whether each entry comes from at least one row."""
         return np.asarray(self._sums[1] > 0)
 
     def are_positive(self) -> bool:
@@ -118,7 +117,7 @@ class SparseSums:
         return self if which.all() else SparseSums(*(array[which] for array in self.arrays()))
 
     def of_classes(self, index: Codes) -> SparseSums:
-        """The entries of these classes, which are numbered anew; −1 stands for a class without any."""
+        """The entries of these classes, renumbered; −1 stands for a class without entries."""
         wanted = index.astype(np.int32)
         starts = np.searchsorted(self.classes, wanted)
         lengths = np.searchsorted(self.classes, wanted, side="right") - starts
@@ -143,7 +142,7 @@ class SparseSums:
         return SparseSums(self.classes, self.columns, self.total * factor, self.support * sign, *present)
 
     def changed(self, more: SparseSums) -> SparseSums | None:
-        """The sums with more added to a few of them, or None where there are no such sums to add to."""
+        """The sums after adding to a few of them, or None if some of these are not held yet."""
         at = self._places(more)
         if at is None:
             return None
@@ -176,7 +175,7 @@ class SparseSums:
 
 
 class ClassSparseSums:
-    """Sums to which more are added: new ones wait unsummed, so that a row costs what the row costs."""
+    """Sums that grow: new entries wait unsummed, so that adding a row costs no more than the row."""
 
     def __init__(self, entries: SparseSums) -> None:
         self.entries = entries
@@ -202,7 +201,7 @@ class ClassSparseSums:
 
 
 def no_sums(*, of_words: bool = False) -> SparseSums:
-    """None."""
+    """No entries."""
     ids, sums = np.empty(0, np.int32), np.empty(0, np.float32)
     return SparseSums(ids, ids, sums, ids, sums if of_words else None)
 

@@ -1,4 +1,4 @@
-"""Which kernels do the work, and on which rows: the one place that decides."""
+"""Which kernels do the work, and on which rows: the only place that decides."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ WORTH_AN_IMPORT = 1 << 21
 WORTH_A_CALL = 1 << 14
 """The same, once it has been imported."""
 CELLS_AT_ONCE = 1 << 20
-"""Cells in a part: many parts for the threads, few enough to add up what they give."""
+"""Cells in a part: many parts for the threads, but few enough to add up their results."""
 
 
 def gaussian_for(n_cells: int) -> ModuleType:
-    """The kernels of Gaussian columns and blocks, for so many cells."""
+    """The kernels of Gaussian columns and blocks, for this many cells."""
     return _kernels_for("suffice.kernels.gaussian_compiled", n_cells) or gaussian_reference
 
 
 def discrete_for(n_cells: int) -> ModuleType:
-    """The kernels of levels, outcomes and counts, for so many cells."""
+    """The kernels of levels, outcomes and counts, for this many cells."""
     return _kernels_for("suffice.kernels.discrete_compiled", n_cells) or discrete_reference
 
 
 def import_kernels_for(n_cells: int) -> None:
-    """Import what so many cells are worth, before they are read in parts that alone might not be."""
+    """Import the kernels that this many cells are worth, before they are read in smaller parts."""
     gaussian_for(n_cells)
     discrete_for(n_cells)
 
@@ -68,14 +68,14 @@ def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same array, not to be written to: numba compiles once for such, whoever owns the memory."""
+    """A read-only view: numba compiles once for these, whoever owns the memory."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def contiguous(array: NDArray[Any]) -> NDArray[Any]:
-    """The cells row by row in memory, copied where they are not, and not to be written to."""
+    """The cells row by row in memory, copied if needed, as a read-only view."""
     return read_only(np.ascontiguousarray(array))
 
 
@@ -94,8 +94,8 @@ def first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
 def infinity_refusal(label: str, row: int, value: float) -> str:
     """Word the refusal of an infinite number."""
     return (
-        f"{label} holds the infinity {value} at row {row}; "
-        "drop the row, or replace the value by NaN, which reads as missing."
+        f"{label} contains the infinite value {value} at row {row}; "
+        "drop the row, or replace the value with NaN, which is treated as missing."
     )
 
 

@@ -14,7 +14,7 @@ from suffice.kernels.cells import level_counts
 
 Cells = NDArray[Any]
 CELLS_PER_ENTRY = 8
-"""Sums of all columns are made up to so many for each entry; beyond, only of those that are held."""
+"""All columns are summed up to this many cells per entry; beyond, only those that are held."""
 
 
 def count_levels(
@@ -22,7 +22,7 @@ def count_levels(
 ) -> bool:
     """Add each row to support[class, starts[j] + x − low[j]], and its weight, if any, to `weight` there.
 
-    A missing cell adds nothing. False where a cell is no whole number between its column's bounds.
+    A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
     for j in range(cells.shape[1]):
         seen, places = _places(cells[:, j], low[j])
@@ -56,7 +56,7 @@ def add_level_scores(
 
 
 def _places(column: Cells, low: int) -> tuple[NDArray[np.bool_], Counts]:
-    """Which cells are not missing, and how far these lie above `low`; −1 for what is no whole number."""
+    """Which cells are not missing, and how far these lie above `low`; −1 for a number that is not whole."""
     seen = ~np.isnan(column)
     column = column[seen]
     with np.errstate(invalid="ignore"):
@@ -90,7 +90,7 @@ def _are_outcomes(cells: Cells) -> bool:
 def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
     """Add Σ λx + constant over the observed columns to `out`.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    Returns the number of rows scored: all, or some of those before the first cell that is not an outcome.
     """
     if not _are_outcomes(cells):
         return 0

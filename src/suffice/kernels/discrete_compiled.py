@@ -24,7 +24,7 @@ def count_levels(
 ) -> bool:
     """Add each row to support[class, starts[j] + x − low[j]], and its weight, if any, to `weight` there.
 
-    A missing cell adds nothing. False where a cell is no whole number between its column's bounds.
+    A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
     for i in range(cells.shape[0]):
         k = classes[i]
@@ -104,7 +104,7 @@ def add_outcomes(
 def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
     """Add Σ λx + constant over the observed columns to `out`.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is no outcome.
+    Returns the number of rows scored: all, or some of those before the first cell that is not an outcome.
     """
     whole = np.empty(out.shape[1])
     for k in range(out.shape[1]):

@@ -36,7 +36,7 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
 def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:
     """Add Σ(x − c) and Σ(x − c)² to `sums`, (2 or more, classes, columns), and the rows to `counts`.
 
-    False where a cell is missing or infinite, or where squares vanish: what was added is then worth nothing.
+    Returns False if a cell is missing or infinite, or if squares vanish: the sums are then worthless.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         for k, rows in class_blocks(classes, len(origin)):
@@ -92,7 +92,7 @@ def quadratic_scores(
 ) -> bool:
     """Add Σ_j constant − ((x − centre)·scale − shift)² over the observed columns to `out`, (rows, classes).
 
-    Values are taken to lie within ±limit: beyond it the squares would leave the floats. False where a
+    Values are taken to lie within ±limit: beyond it the squares would overflow. Returns False if a
     value is infinite.
     """
     if np.isinf(values).any():
@@ -116,7 +116,7 @@ def linear_scores(
 ) -> int:
     """Add slopes·(x − base) + constant to `out`, (rows, classes).
 
-    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column.
     """
     if not (np.abs(values) <= limit).all():
@@ -137,7 +137,7 @@ def whitened_scores(
 ) -> int:
     """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
     if not (np.abs(values) <= limit).all():

@@ -25,7 +25,7 @@ LN2_LOW = 1.90821492927058770002e-10
 ROUNDING = 6755399441055744.0
 """1.5·2⁵²: adding it rounds to a whole number, which is then in the low bits."""
 VANISHING = -708.0
-"""Below it eˣ is no normal float, and beside the largest posterior it is nothing."""
+"""Below this, eˣ is not a normal float, and negligible beside the largest posterior."""
 
 
 @reassociating
@@ -68,7 +68,7 @@ def _is_sound(sums: Array) -> bool:
 def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:
     """Add Σ(x − c) and Σ(x − c)² to `sums`, (2 or more, classes, columns), and the rows to `counts`.
 
-    False where a cell is missing or infinite, or where squares vanish: what was added is then worth nothing.
+    Returns False if a cell is missing or infinite, or if squares vanish: the sums are then worthless.
     """
     for i in range(values.shape[0]):
         k = classes[i]
@@ -144,7 +144,7 @@ def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: 
 def _tile(block: Matrix, tile: Array) -> int:
     """Fill the tile with a block, column by column, and with zeros in the place of rows that are not there.
 
-    Gives the number of rows. Other places are told by numbers: slices take long to compile.
+    Returns the number of rows. Places are passed as numbers, because slices take long to compile.
     """
     n = len(block)
     for i in range(n):
@@ -216,7 +216,7 @@ def quadratic_scores(
 ) -> bool:
     """Add Σ_j constant − ((x − centre)·scale − shift)² over the observed columns to `out`, (rows, classes).
 
-    Values are taken to lie within ±limit: beyond it the squares would leave the floats. False where a
+    Values are taken to lie within ±limit: beyond it the squares would overflow. Returns False if a
     value is infinite.
     """
     n_classes, d = centre.shape
@@ -273,7 +273,7 @@ def linear_scores(
 ) -> int:
     """Add slopes·(x − base) + constant to `out`, (rows, classes).
 
-    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column.
     """
     n_classes, d = slopes.shape
@@ -338,7 +338,7 @@ def whitened_scores(
 ) -> int:
     """Add constant − ½|L⁻¹z|² to `out`, (rows, classes), with z = (x − centre)·scale − shift.
 
-    Gives the number of rows scored: all, or some of those before the first cell that is missing or beyond
+    Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
     n_classes, d = centre.shape
@@ -367,7 +367,7 @@ def whitened_scores(
 def _exponentials(
     tile: Array, bits: NDArray[np.int64], k: int, turns: Array, turn_bits: NDArray[np.int64]
 ) -> None:
-    """eˣ in place of x ≤ 0, and 0 where that is no normal float: eˣ = 2ⁿ·eʳ with n whole and |r| ≤ ½·log 2.
+    """eˣ in place of x ≤ 0, 0 where that is not a normal float: eˣ = 2ⁿ·eʳ with n whole and |r| ≤ ½·log 2.
 
     Taylor's polynomial of degree 13 has all digits of eʳ, and n is added to its exponent.
     """

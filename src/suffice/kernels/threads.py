@@ -51,7 +51,7 @@ class _Job(Generic[Part, Result]):
             self.left.clear()
 
     def wait(self) -> None:
-        """Return when no part is left and none runs."""
+        """Return when no part is left or running."""
         with self.changed:
             # A signal that comes just before the wait is seen only after it, so no wait is long.
             while not self.changed.wait_for(lambda: not self.left and not self.running, timeout=0.05):
@@ -59,7 +59,7 @@ class _Job(Generic[Part, Result]):
 
 
 class _Pool:
-    """Threads that wait for jobs; made when first needed, and anew in a forked child, where they are gone."""
+    """Threads that wait for jobs; started when first needed, and again in a forked child, which has none."""
 
     def __init__(self, chosen: int | None = None) -> None:
         self.chosen = chosen
@@ -69,7 +69,7 @@ class _Pool:
         self.here = threading.local()
 
     def work(self) -> None:
-        """Serve jobs for ever."""
+        """Serve jobs forever."""
         self.here.is_worker = True
         while True:
             self.jobs.get()()
@@ -124,16 +124,25 @@ if hasattr(os, "register_at_fork"):
 
 
 def set_threads(n: int | None) -> None:
-    """Set the number of threads that the library uses.
+    """Set the number of threads that the library uses, for the whole process.
+
+    Results do not depend on it.
 
     Parameters
     ----------
     n : int or None
-        None goes back to the environment variable `SUFFICE_THREADS`, or to all usable cores if it is not set.
+        The number of threads. None restores the default: the environment variable `SUFFICE_THREADS`, or
+        else all cores that the process may use.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> suffice.set_threads(1)
+    >>> suffice.set_threads(None)
     """
     if n is not None:
         if isinstance(n, bool) or not isinstance(n, Integral):
-            raise TypeError(f"the number of threads must be a whole number or None, not {n!r}")
+            raise TypeError(f"the number of threads must be an integer or None, not {n!r}")
         if n < 1:
             raise ValueError(f"the number of threads must be at least 1, not {n}")
         n = int(n)
@@ -147,7 +156,7 @@ def threads() -> int:
     asked = os.environ.get("SUFFICE_THREADS", "")
     if asked:
         if not asked.isdecimal() or int(asked) < 1:
-            raise ValueError(f"SUFFICE_THREADS={asked!r}: must be a whole number of at least 1, or not set")
+            raise ValueError(f"SUFFICE_THREADS must be a positive integer or unset, not {asked!r}")
         return int(asked)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -179,10 +188,10 @@ def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resul
 
 @contextmanager
 def one_thread_per_product() -> Iterator[None]:
-    """Matrix products in one thread each, for parts that run side by side and would wait for each other.
+    """Run matrix products in one thread each, for parts that run side by side and would wait for each other.
 
-    The setting belongs to the process: products of other threads are limited meanwhile, and when the last of
-    several that overlap has left, all is as it was before the first.
+    The setting belongs to the process: it also limits the products of other threads. When several callers
+    overlap, the last one to leave restores it.
     """
     products = _products[0]
     products.enter()
@@ -194,5 +203,5 @@ def one_thread_per_product() -> Iterator[None]:
 
 @cache
 def _blas() -> Any:
-    """What sets the number of threads of matrix products; looking for the libraries takes a while."""
+    """The controller of the threads of matrix products; finding the libraries takes a while."""
     return import_module("threadpoolctl").ThreadpoolController()

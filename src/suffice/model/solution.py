@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from suffice import factors
 from suffice.arrays import Array, Codes
-from suffice.export import Scoring
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
+from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
 from suffice.factors.scores import Scores
 from suffice.kernels import threads

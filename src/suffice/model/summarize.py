@@ -14,7 +14,8 @@ from suffice.arrays import Codes, Counts
 from suffice.model.infer import Families, choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
-from suffice.tables.files import LabelledBatch, LabelledFiles, is_source
+from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.files.source import is_source
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import checked_weights, read_labels, split_target
 

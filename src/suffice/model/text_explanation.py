@@ -93,9 +93,9 @@ class TextExplanation:
         self._check(document)
         row = self.x[[document]].tocoo()
         language = self.language
-        beyond = language.weights.beyond[row.col]
+        beyond = language.term_scores.beyond[row.col]
         beyond = beyond.toarray() if hasattr(beyond, "toarray") else beyond
-        weights = beyond + language.weights.default
+        weights = beyond + language.term_scores.default
         if language.word is not None:
             weights = weights + language.word[row.col][:, np.newaxis]
         if language.scale is not None:

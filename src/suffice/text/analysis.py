@@ -1,4 +1,4 @@
-"""How a document becomes terms: the settings of scikit-learn's CountVectorizer, as one value."""
+"""How a document is split into terms: the settings of scikit-learn's CountVectorizer, as one value."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ ANALYZERS = ("word", "char_wb", "char")
 
 @dataclass(frozen=True)
 class Analysis:
-    """How a document becomes terms.
+    """How a document is split into terms.
 
     Parameters
     ----------
     analyzer : {"word", "char_wb", "char"}
-        Terms of words, of characters inside words, or of characters.
+        Whether terms are n-grams of words, of characters within words, or of characters.
     ngram_range : (int, int)
-        The fewest and the most words or characters in a term.
+        The smallest and the largest number of words or characters in a term.
     lowercase : bool
-        Whether to apply `str.lower` first.
+        Whether to convert documents with `str.lower` first.
     stop_words : "english", collection of str or None
-        Words that are left out before terms of several words are made.
+        Words to remove before n-grams are made.
     strip_html : bool
-        Whether to replace tags by spaces and to resolve entities such as ``&amp;`` before all else.
+        Whether to replace tags with spaces and to resolve entities like ``&amp;``, before anything else.
     tokenizer : callable or None
-        Called with the document as a string, returns its words; None takes runs of two or more
-        letters, digits and underscores.
+        Takes a document and returns its words; None finds runs of two or more letters, digits
+        and underscores.
     """
 
     analyzer: str = "word"
@@ -53,11 +53,11 @@ class Analysis:
             raise TypeError(f"tokenizer must be callable or None, not {self.tokenizer!r}")
         for name in ("stop_words", "tokenizer"):
             if self.analyzer != "word" and getattr(self, name) is not None:
-                raise ValueError(f"{name} is for analyzer='word'; leave it out with {self.analyzer!r}")
+                raise ValueError(f"{name} needs analyzer='word'; leave it out with {self.analyzer!r}")
 
     @property
     def stop_set(self) -> frozenset[str]:
-        """The words that are left out."""
+        """The words to remove."""
         return _stop_set(self.stop_words)
 
 
@@ -66,7 +66,7 @@ def _checked_range(given: Any) -> tuple[int, int]:
     try:
         fewest, most = map(index, given)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"ngram_range must be two whole numbers, such as (1, 2), not {given!r}") from error
+        raise TypeError(f"ngram_range must be two integers, such as (1, 2), not {given!r}") from error
     if not 1 <= fewest <= most:
         raise ValueError(f"ngram_range must be (a, b) with 1 ≤ a ≤ b, not {given!r}")
     return fewest, most
@@ -85,7 +85,7 @@ def _checked_stop_words(given: Any) -> str | tuple[str, ...] | None:
     words = tuple(given)
     for word in words:
         if not isinstance(word, str):
-            raise TypeError(f"stop_words must be strings; {word!r} is of type {type(word).__name__}")
+            raise TypeError(f"stop_words must be strings, but {word!r} is of type {type(word).__name__}")
     return tuple(sorted(set(words)))
 
 

@@ -1,4 +1,4 @@
-r"""What each character becomes: its lower case, and whether it is part of a word or white space.
+r"""Tables of characters: their lower case, and whether they are part of a word or white space.
 
 The tables are made from Python's own `str.lower`, `\w` and `\s`, so they agree with the Python that runs.
 """
@@ -15,13 +15,13 @@ ASCII = 0x80
 UNICODE = 0x110000
 SURROGATES = slice(0xD800, 0xE000)
 NEEDS_CONTEXT = "İΣ"
-"""What `str.lower` turns into two characters, or into one that depends on its neighbours."""
+"""Characters that `str.lower` turns into two, or into one that depends on its neighbours."""
 
 WORD = 1 << 30
 SPACE = 1 << 29
 CODE_POINT = (1 << 21) - 1
 OUTSIDE, BEYOND_ASCII = 0, 0xFF
-"""A byte that is no letter, and one that is part of a character beyond ASCII."""
+"""A byte that is not part of a word, and one that is part of a character beyond ASCII."""
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Documents → counts, in as many threads as there are; the result does not depend on how many."""
+"""Documents → counts of terms, in threads; the result does not depend on their number."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 PART_BYTES = 1 << 18
-"""The least text that is worth a thread."""
+"""Less text is not worth a thread."""
 REFERENCE_BYTES = 1 << 20
-"""Text that is counted at once in Python, whose strings take many times its bytes."""
+"""Text that is counted at once in Python; its strings take many times as many bytes."""
 BYTES_PER_DOCUMENT = 8
-"""What a document costs beside its text: its offset."""
+"""The cost of a document besides its text: its offset."""
 BYTES_PER_TERM = 1 << 8
 """A first guess at how much text brings a new term."""
 
@@ -67,7 +67,7 @@ def _one_by_one(function: Callable[[Part], Result], parts: Sequence[Part]) -> li
 
 
 def _parts(documents: Documents, n_bytes: int, n_parts: int) -> list[Documents]:
-    """The documents in runs of about as many bytes."""
+    """The documents in runs of about equally many bytes."""
     n = len(documents)
     costs = documents.offsets - documents.offsets[0] + BYTES_PER_DOCUMENT * np.arange(n + 1)
     edges = np.searchsorted(costs, np.linspace(0, n_bytes, n_parts + 1)[1:-1])

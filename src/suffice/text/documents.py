@@ -1,4 +1,4 @@
-"""Documents as one run of UTF-8 bytes with offsets, read from whatever column of strings the user has."""
+"""Documents as one run of UTF-8 bytes with offsets, read from any column of strings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
 VALUES_AT_ONCE = 1 << 12
-"""Python strings that are encoded at once: so there is little of the text twice."""
+"""Python strings that are encoded at once, so that little of the text is in memory twice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,13 +24,13 @@ class Documents:
     offsets: Offsets
     missing: NDArray[np.bool_] | None = None
     first: int = 0
-    """Where the first document stood in what was passed."""
+    """The position of the first document in the input."""
     chosen: NDArray[np.integer[Any]] | None = None
-    """Where each stood, after some were left out."""
+    """The position of each document in the input, after some were left out."""
 
     @classmethod
     def missing_ones(cls, number: int) -> Documents:
-        """So many documents, all of them missing."""
+        """Documents that are all missing."""
         return cls(np.empty(0, np.uint8), np.zeros(number + 1, np.int64), np.ones(number, dtype=np.bool_))
 
     def __len__(self) -> int:
@@ -48,7 +48,7 @@ class Documents:
         return Documents(self.bytes, self.offsets[first : last + 1], missing, self.first + first, chosen)
 
     def number(self, i: int) -> int:
-        """Where document i stood in what was passed."""
+        """The position of document i in the input."""
         return self.first + i if self.chosen is None else int(self.chosen[i])
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Documents:
@@ -101,7 +101,7 @@ def read_documents(column: Any) -> Documents:
     shape = getattr(column, "shape", None)
     if shape is not None and len(shape) != 1:
         raise ValueError(
-            f"documents must have one dimension, not shape {tuple(shape)}; pass one column of it"
+            f"documents must be one-dimensional, not of shape {tuple(shape)}; pass a single column"
         )
     if isinstance(column, np.ndarray):
         column = column.tolist()
@@ -127,7 +127,7 @@ def _no_documents(column: Any, cure: str) -> str:
 
 def _from_values(values: list[Any] | tuple[Any, ...]) -> Documents:
     """Python strings, chunk by chunk, into one run of bytes; None, NaN, NaT and pandas.NA are missing."""
-    text = np.empty(_most_bytes(values), np.uint8)  # what is not written to costs nothing
+    text = np.empty(_most_bytes(values), np.uint8)  # untouched memory costs nothing
     offsets = np.zeros(len(values) + 1, np.int64)
     missing = np.zeros(len(values), np.bool_)
     for first in range(0, len(values), VALUES_AT_ONCE):
@@ -181,15 +181,16 @@ def _as_strings(array: Any) -> Any:
 
 
 def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn:
-    """Say which document is no string, or has no UTF-8."""
+    """Raise an error that names the document that is not a string, or not valid Unicode."""
     for i, value in enumerate(values, first):
         if isinstance(value, str):
             try:
                 value.encode()
             except UnicodeEncodeError as problem:
                 raise ValueError(
-                    f"document {i}: lone surrogate {value[problem.start]!r} at character {problem.start} "
-                    "has no UTF-8; clean it with text.encode('utf-8', 'replace').decode()"
+                    f"document {i}: the lone surrogate {value[problem.start]!r} at character {problem.start} "
+                    "cannot be encoded as UTF-8; clean the text with "
+                    "text.encode('utf-8', 'replace').decode()"
                 ) from error
         elif isinstance(value, bytes):
             try:
@@ -201,7 +202,7 @@ def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn
         elif not _is_missing(value):
             raise TypeError(
                 f"document {i} is of type {type(value).__name__}, not a string: {value!r:.80}; "
-                "convert it with str, or pass None where the document is missing"
+                "convert it with str, or pass None for a missing document"
             ) from error
     raise error
 

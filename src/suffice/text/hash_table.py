@@ -1,11 +1,11 @@
-"""A hash table of terms, as four arrays, and what is done with it, term by term in Python.
+"""A hash table of terms as four arrays, and its operations, term by term in Python.
 
-`compiled/table.py` has the same functions for numba; the arrays are the same, so either may go on with the
-other's work.
+`compiled/table.py` has the same functions for numba, on the same arrays, so that either can continue the
+work of the other.
 
 The hash of a term is h ← (h ⊕ w)·M, h ← h ⊕ h/2³² over its words w of eight bytes, the last of which is what
 is left of the term after a leading 1. It has 63 bits. A term of seven bytes or less is one word, and a
-product with an odd number loses nothing: such terms are equal if their hashes are. Longer terms carry `LONG`
+product with an odd number loses nothing: these terms are equal if their hashes are. Longer terms carry `LONG`
 in the 64th bit, and are compared byte by byte.
 """
 
@@ -40,7 +40,7 @@ class Table(NamedTuple):
 
 
 def empty_table(terms: int, n_bytes: int) -> Table:
-    """A table with room for so many terms of so many bytes."""
+    """A table with room for this many terms and bytes."""
     slots = 1 << max(4, (2 * terms - 1).bit_length())
     return Table(
         arena=np.empty(n_bytes, np.uint8),

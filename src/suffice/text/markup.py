@@ -1,8 +1,8 @@
-"""HTML: what of a document is markup and what is text. `compiled/markup.py` finds the same for numba.
+"""HTML: which parts of a document are markup. `compiled/markup.py` finds the same with numba.
 
-A comment, and what stands between the tags of a script or a style, runs to the end of the document if nothing
-ends it, as in a browser. A tag that nothing ends is text, and so is all that follows. A ">" in a quoted value
-ends no tag, unless the quote is never closed.
+A comment, script or style that is never closed runs to the end of the document, as in a browser. A tag that
+is never closed is text, and so is everything after it. A ">" in a quoted value does not close a tag, unless
+the quote is never closed.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MARKUP = re.compile(
     re.ASCII | re.IGNORECASE | re.DOTALL,
 )
 ENTITY = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
-"""What `html.unescape` looks at."""
+"""The entities that `html.unescape` resolves."""
 BEYOND_UNICODE = re.compile(r"&#[0-9]{1000,}+;?")
 """Numbers of more digits than Python reads."""
 
 
 def markup(text: str) -> Iterator[Span]:
-    """Where the comments and tags of a text are."""
+    """Where the comments and tags of a text are, in order."""
     for found in MARKUP.finditer(text):
         if found["never_closed"] is not None:
             return

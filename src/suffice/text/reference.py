@@ -97,7 +97,7 @@ def words_of(text: str, analysis: Analysis, position: int) -> list[str]:
         if not isinstance(word, str):
             raise TypeError(
                 f"document {position}: the tokenizer returned {word!r:.80} of type {type(word).__name__} "
-                "among its words; it must return strings"
+                "among its words; it must return strings only"
             )
         if not word.isascii():
             _refuse_surrogates(word, position)
@@ -105,13 +105,13 @@ def words_of(text: str, analysis: Analysis, position: int) -> list[str]:
 
 
 def _refuse_surrogates(word: str, position: int) -> None:
-    """Raise for a word that has no UTF-8."""
+    """Raise for a word that cannot be encoded as UTF-8."""
     try:
         word.encode()
     except UnicodeEncodeError as error:
         raise ValueError(
             f"document {position}: the tokenizer returned {word!r:.80} with the lone surrogate "
-            f"{word[error.start]!r}, which has no UTF-8; clean it with "
+            f"{word[error.start]!r}, which cannot be encoded as UTF-8; clean it with "
             "word.encode('utf-8', 'replace').decode()"
         ) from error
 

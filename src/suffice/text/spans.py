@@ -1,4 +1,4 @@
-"""Where in a document its terms are: what shading a text needs."""
+"""Where the terms of a document are, for shading a text."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def place_terms(text: str, analysis: Analysis) -> Iterator[tuple[str, list[Span]
 def _segments(
     spelled: Spelled, analysis: Analysis
 ) -> Iterator[tuple[list[tuple[str, Span | None]], str, bool]]:
-    """Runs of words or characters that terms do not cross, what joins them, and whether blanks were added."""
+    """Runs of words or characters that terms do not cross, their separator, and whether blanks were added."""
     if analysis.analyzer == "word":
         units = [unit for unit in _placed_words(spelled, analysis) if unit[0] not in analysis.stop_set]
         yield units, " ", False

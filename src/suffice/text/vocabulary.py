@@ -1,4 +1,4 @@
-"""A set of terms that grows: ids are given in the order of arrival."""
+"""A growing set of terms, with ids in the order of arrival."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORTH_A_CALL = 1 << 10
 
 
 def table_kernels(n_bytes: int) -> ModuleType:
-    """The functions of a `Table`, for terms of so many bytes: compiled where that is worth it."""
+    """The functions of a `Table`, compiled where text of this size is worth it."""
     return chosen("suffice.text.compiled.table", n_bytes, WORTH_AN_IMPORT, WORTH_A_CALL) or hash_table
 
 
@@ -108,11 +108,11 @@ class Vocabulary:
         ids = np.empty(len(offsets) - 1, np.int32)
         kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
         kernels.find_terms(read_only(arena), read_only(offsets), self.table, ids)
-        ids[ids >= self._size] = FREE  # what the original of a snapshot has learnt since
+        ids[ids >= self._size] = FREE  # added to the original after this snapshot was taken
         return ids
 
     def make_room(self) -> None:
-        """Double what ran out, places for terms or for their bytes; so what is there is seldom copied."""
+        """Double what ran out, the room for terms or for their bytes, so that copies are rare."""
         arena, offsets, hashes, slots = self.table
         if self._size < len(hashes):
             arena = _lengthened(arena, 2 * len(arena) + ROOM * BYTES_PER_TERM)
@@ -161,7 +161,7 @@ class Vocabulary:
         return taken
 
     def snapshot(self) -> Vocabulary:
-        """The terms of now over the same memory; the original may grow on, the snapshot must be copied."""
+        """The current terms over the same memory; the original may grow, a snapshot must be copied first."""
         twin = Vocabulary(0)
         twin.table, twin._size = self.table, self._size
         return twin

@@ -118,7 +118,7 @@ def test_one_class_is_refused(Regression):
         (pl.DataFrame({"town": ["Ulm", "Bonn", "Ulm"]}), "column 'town' holds text or categories"),
         (pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm"]}), "column 'town' holds text.*OneHotEncoder"),
         (pd.DataFrame({"day": pd.to_datetime(["2020-01-01"] * 3)}), "column 'day' holds values of the kind"),
-        (np.array([[1.0], [np.inf], [0.0]]), "column 0 holds the infinity"),
+        (np.array([[1.0], [np.inf], [0.0]]), "column 0 contains the infinite value"),
     ],
 )
 def test_what_is_not_a_number_is_refused_with_the_name_and_a_cure(Regression, X, match):

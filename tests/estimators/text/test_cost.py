@@ -91,7 +91,7 @@ def test_a_few_documents_are_forgotten_without_sorting_the_model(monkeypatch):
     assert max(sorted_entries, default=0) <= 2
     assert model.statistics_ == expected
     assert "seven" not in model.vocabulary_
-    with pytest.raises(ValueError, match="the word 'one' less than never"):
+    with pytest.raises(ValueError, match="the word 'one' a negative number of times"):
         model.forget(["one"], ["b"])
 
 

@@ -189,7 +189,7 @@ def test_a_sum_of_models_leaves_both_as_they_were(corpus):
 def test_forgetting_what_was_never_fitted_is_refused_and_changes_nothing(corpus):
     model = TextClassifier().fit(corpus.texts, corpus.labels)
     before = model.statistics_
-    with pytest.raises(ValueError, match="the word 'unheard' less than never"):
+    with pytest.raises(ValueError, match="the word 'unheard' a negative number of times"):
         model.forget(["unheard"], ["a"])
     with pytest.raises(ValueError, match="cannot forget"):
         model.forget(corpus.texts + corpus.texts, np.tile(corpus.labels, 2))

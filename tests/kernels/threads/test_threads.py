@@ -138,7 +138,7 @@ def test_the_environment_chooses_unless_the_program_does(monkeypatch):
     assert threads() == 5
     set_threads(None)
     monkeypatch.setenv("SUFFICE_THREADS", "many")
-    with pytest.raises(ValueError, match="SUFFICE_THREADS='many'"):
+    with pytest.raises(ValueError, match="SUFFICE_THREADS must be a positive integer or unset, not 'many'"):
         threads()
     monkeypatch.delenv("SUFFICE_THREADS")
     assert threads() >= 1

@@ -22,11 +22,11 @@ from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
 from suffice.estimators.regression.search import hessian_is_cheap, minimise, problem
 from suffice.estimators.regression.summary import Summary
-from suffice.export import Scoring
 from suffice.export.expressions import Expression, Gaps, Score
+from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
-from suffice.tables.files import LabelledFiles
+from suffice.tables.files.batches import LabelledFiles
 
 StandardErrors = bool | Literal["auto"]
 

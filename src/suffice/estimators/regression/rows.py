@@ -17,7 +17,7 @@ from suffice.kernels.choose import is_complete
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
-from suffice.tables.files import LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import read_labels
 

@@ -1,4 +1,4 @@
-"""The probabilities of a Multinomial block, and what rows of counts score."""
+"""A solved Multinomial block: its probabilities, and the scores of rows of counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from suffice.factors.blocks import dense
 from suffice.factors.checks import refuse_errors, refuse_infinities
 from suffice.factors.counts.totals import CountTotals, first_negative
 from suffice.factors.scores import IMPOSSIBLE, Scores
-from suffice.factors.term_scores import TermScores, are_large, multinomial_weights
+from suffice.factors.term_scores import TermScores, are_large, multinomial_scores
 from suffice.families import Bernoulli
 from suffice.kernels.choose import discrete_for, is_complete, read_only
 
@@ -28,13 +28,13 @@ class Tables:
 
     probability: Array
     log_p: Array
-    """Log θ, or what is left of it where it vanishes."""
+    """Log θ; where θ vanishes with alpha, log of the rest."""
     zero: NDArray[Any] | None
     """How often alpha divides θ where it vanishes with alpha."""
 
     @classmethod
     def of(cls, counts: Array) -> Self:
-        """Shares of the counts of each class; what is left of one that vanishes is 1/N."""
+        """The shares of the counts in each class; where one vanishes with alpha, 1/N is left."""
         total = counts.sum(axis=1, keepdims=True)
         share = np.divide(
             counts, total, out=np.full_like(counts, 1.0 / max(counts.shape[1], 1)), where=total > 0
@@ -51,7 +51,7 @@ def solve_counts(totals: CountTotals, _labels: list[str], _classes: NDArray[Any]
 
 
 class SolvedCounts(SolvedFactor):
-    """θ of every class and column: in plain tables, or of what each class holds where they would be large."""
+    """θ of every class and column: in plain tables, or of held columns only where these would be large."""
 
     is_given_length = True
 
@@ -83,9 +83,9 @@ class SolvedCounts(SolvedFactor):
         return np.ascontiguousarray(self.tables.log_p.T)
 
     @cached_property
-    def weights(self) -> tuple[TermScores, TermScores | None]:
-        """Log θ of what each class does not hold, and beyond it of what it does; and powers of alpha."""
-        return multinomial_weights(self.entries, self.draws, self.family.alpha, self.n_columns)
+    def term_scores(self) -> tuple[TermScores, TermScores | None]:
+        """Log θ as term scores, and the powers of alpha where θ vanishes."""
+        return multinomial_scores(self.entries, self.draws, self.family.alpha, self.n_columns)
 
     @property
     def log_likelihood(self) -> float:
@@ -104,9 +104,8 @@ class SolvedCounts(SolvedFactor):
         if negative is not None and self.family.unseen == "error":
             column, value = negative
             raise ValueError(
-                f"{labels[column]}: a count is {value}; "
-                f"{self.family.name} takes {self.family.support_name}; unseen='ignore' would treat the block "
-                "as missing."
+                f"{labels[column]}: the value {value} is outside the support of {self.family.name} "
+                f"({self.family.support_name}); unseen='ignore' would treat all counts of the row as missing."
             )
         whole = ~_rows_with_gaps(block)
         if negative is not None:
@@ -135,9 +134,9 @@ class SolvedCounts(SolvedFactor):
             scores.finite += np.where(whole, _log_base_of_rows(block), 0.0)[:, np.newaxis]
 
     def _add_wide_scores(self, block: Any, scores: Scores) -> None:
-        weights, orders = self.weights
+        term_scores, orders = self.term_scores
         lengths = np.asarray(block.sum(axis=1), dtype=np.float64)
-        scores.finite += weights.scores(block, lengths)
+        scores.finite += term_scores.scores(block, lengths)
         if orders is not None:
             scores.add_orders(slice(None), orders.scores(block, lengths))
 
@@ -184,7 +183,7 @@ class SolvedCounts(SolvedFactor):
         with np.errstate(divide="ignore"):
             kl, distance = divergences(self.family, np.log(probability.T))
         with np.errstate(divide="ignore", invalid="ignore"):
-            # A column alone, in so many draws, is Binomial.
+            # One column alone is Binomial.
             alone = divergences(Bernoulli(), np.log(probability / (1.0 - probability))[np.newaxis])
         kl_alone, distance_alone = (np.nan_to_num(np.moveaxis(one, -1, 0), posinf=np.inf) for one in alone)
         return Separation(

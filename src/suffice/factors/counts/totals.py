@@ -88,7 +88,7 @@ class CountTotals(ClassSparseSums, Totals):
     def take_columns(self, index: Codes) -> Self:
         """A joint block is decided as a whole, so its columns never change."""
         if not np.array_equal(index, np.arange(self.n_columns)):
-            raise ValueError(f"the columns of one {self.family.name} block belong together.")
+            raise ValueError(f"the columns of a {self.family.name} block cannot be separated.")
         return self.take_classes(np.arange(len(self.rows)))
 
     def vanishes(self) -> NDArray[np.bool_]:
@@ -131,7 +131,7 @@ class CountTotals(ClassSparseSums, Totals):
         columns = fields.array("columns", np.int32, (None,))
         lengths = np.diff(starts)
         if starts[0] != 0 or starts[-1] != len(columns) or (lengths < 0).any():
-            raise fields.error("starts", "must lead from the first entry to the last.")
+            raise fields.error("starts", "must rise from 0 to the number of entries.")
         entries = SparseSums(
             np.repeat(np.arange(n_classes, dtype=np.int32), lengths),
             columns,
@@ -139,7 +139,7 @@ class CountTotals(ClassSparseSums, Totals):
             fields.array("support", np.int64, columns.shape),
         )
         if ((columns < 0) | (columns >= n_columns)).any() or (np.diff(entries.keys()) <= 0).any():
-            raise fields.error("columns", "must be in order, each once in a class.")
+            raise fields.error("columns", "must be sorted and distinct within each class.")
         return cls(
             family,
             n_columns,
@@ -155,9 +155,7 @@ class CountTotals(ClassSparseSums, Totals):
         total, support = self.entries.total, self.entries.support
         bad = impossible(total, support, max(size, float(np.abs(total).max(initial=0.0))))
         if bad.any():
-            return (
-                f"{labels[int(self.entries.columns[bad].min())]} would have a count below zero in some class"
-            )
+            return f"{labels[int(self.entries.columns[bad].min())]} would have a negative count in some class"
         return None
 
 

@@ -173,7 +173,8 @@ def refuse_infinity(block: LevelBlocks, labels: list[str]) -> None:
         bad = [value for value in block[j].values if isinstance(value, float) and np.isinf(value)]
         if bad:
             raise ValueError(
-                f"{label} holds the infinity {bad[0]}; replace it by NaN, which reads as missing."
+                f"{label} contains the infinite value {bad[0]}; "
+                "replace it with NaN, which is treated as missing."
             )
 
 

@@ -1,4 +1,4 @@
-"""Languages: the probability of every word in every class, and what documents score."""
+"""Languages: the probability of every word in every class, and the scores of documents."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Language:
     """Where each id of the vocabulary stands among the words that count, −1 for the others."""
     entries: SparseSums
     """Counts of those words, by class."""
-    weights: TermScores
+    term_scores: TermScores
     orders: TermScores | None
     """Powers of alpha, where some probability vanishes with it."""
     word: Array | None
-    """What a word weighs in all classes alike."""
+    """The part of a word's score that is the same for all classes."""
     idf: Array | None
     scale: Array | None
     weight: Array
@@ -49,7 +49,7 @@ class Language:
     @property
     def n_words(self) -> int:
         """How many words count."""
-        return int(self.weights.beyond.shape[0])
+        return int(self.term_scores.beyond.shape[0])
 
     @property
     def smooths_unseen(self) -> bool:
@@ -113,11 +113,11 @@ class Language:
         which = f"{outside} words" if outside > 1 else "1 word"
         why = "never seen in training"
         if never < outside:
-            cut = "that min_count or max_vocabulary cut"
+            cut = "removed by min_count or max_vocabulary"
             why = f"{cut}, or {why}" if never else cut
         return (
-            f"{label}: document {number} holds {which} {why}; "
-            "unseen='ignore' would leave them out, unseen='smooth' take them as rare."
+            f"{label}: document {number} contains {which} {why}; "
+            "unseen='ignore' leaves unknown words out, unseen='smooth' treats them as rare."
         )
 
     def scores(self, documents: Documents, label: str) -> Iterator[tuple[slice, Array, Array | None]]:
@@ -129,7 +129,7 @@ class Language:
         runs = row_parts(len(documents), SCORES_AT_ONCE * len(self.weight))
         for rows in runs:
             part = x if len(runs) == 1 else x[rows]
-            finite = self.weights.scores(part, lengths[rows])
+            finite = self.term_scores.scores(part, lengths[rows])
             if self.word is not None:
                 finite += (part @ self.word)[:, np.newaxis]
             if self.scale is not None:
@@ -149,7 +149,7 @@ class Language:
         return log_p
 
     def _counted(self) -> tuple[Array, Array, float]:
-        """What is counted of each entry, out of how much in each class, and the choices that alpha covers."""
+        """The count of each entry, the total of each class, and the number of outcomes that alpha covers."""
         if self.family.event == "bernoulli":
             return self.entries.present, self.weight, 2.0
         return self.entries.total, self.draws, float(max(self.n_words + self.smooths_unseen, 1))

@@ -1,4 +1,4 @@
-"""Columns of text once they are solved: what documents score."""
+"""Solved columns of text: the scores of documents."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class SolvedWords(SolvedFactor):
     def log_likelihood(self) -> float:
         value = 0.0
         for language in self.languages:
-            entries, weights = language.entries, language.weights
+            entries, scores = language.entries, language.term_scores
             counts = entries.present if language.family.event == "bernoulli" else entries.total
-            value += float(language.weight @ weights.baseline) + sum_of(counts * weights.of_entries(entries))
+            value += float(language.weight @ scores.baseline) + sum_of(counts * scores.of_entries(entries))
         return value
 
     def _scored(self, block: list[TextBlock], labels: list[str]) -> Iterator[tuple[slice, int, Array, Any]]:
@@ -114,6 +114,6 @@ class SolvedWords(SolvedFactor):
 
 
 def _times(each: Array, length: Array) -> Array:
-    """What so many words say, if each says this much, be it without bound: none say nothing."""
+    """The product with a length; 0 words contribute 0, even where each contributes ∞."""
     length = np.broadcast_to(length, each.shape)
     return np.multiply(each, length, out=np.zeros_like(each), where=length > 0)

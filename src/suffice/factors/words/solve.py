@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.factors.scores import IMPOSSIBLE
 from suffice.factors.sparse_sums import SparseSums, sum_of, sums_by_class
-from suffice.factors.term_scores import TermScores, counts_elsewhere, log_gain, multinomial_weights
+from suffice.factors.term_scores import TermScores, counts_elsewhere, log_gain, multinomial_scores
 from suffice.factors.words.language import Language
 from suffice.factors.words.scores import SolvedWords
 from suffice.factors.words.totals import WordTotals, analysis_of
@@ -51,7 +51,7 @@ def _solve_column(family: Words, analysis: Analysis, column: WordCounts) -> Lang
         vocabulary.snapshot(),
         row,
         entries,
-        weights=TermScores(np.zeros((n_words, 0)), np.zeros(n_classes), np.zeros(n_classes)),
+        term_scores=TermScores(np.zeros((n_words, 0)), np.zeros(n_classes), np.zeros(n_classes)),
         orders=None,
         word=None,
         idf=idf,
@@ -84,12 +84,12 @@ def _kept_words(family: Words, entries: SparseSums, vocabulary: Vocabulary) -> N
 def _multinomial(language: Language, size: int) -> None:
     """θ_w = (N_w + α)/(N + αV)."""
     family, entries, draws = language.family, language.entries, language.draws
-    language.weights, language.orders = multinomial_weights(
+    language.term_scores, language.orders = multinomial_scores(
         entries, draws, family.alpha, size, unseen=int(language.smooths_unseen)
     )
     if family.weight_norm:
         beyond = sums_by_class(entries, log_gain(entries, family.alpha), len(draws))
-        language.scale = _shrinking(-beyond - size * language.weights.default)
+        language.scale = _shrinking(-beyond - size * language.term_scores.default)
 
 
 def _bernoulli(language: Language, size: int) -> None:
@@ -121,7 +121,7 @@ def _bernoulli(language: Language, size: int) -> None:
             np.where(some, IMPOSSIBLE, 0.0),
             IMPOSSIBLE * sums_by_class(entries, always, n_classes),
         )
-    language.weights = TermScores.of(entries, logit - default[entries.classes], size, default, baseline)
+    language.term_scores = TermScores.of(entries, logit - default[entries.classes], size, default, baseline)
 
 
 def _complement(language: Language, size: int) -> None:
@@ -134,7 +134,7 @@ def _complement(language: Language, size: int) -> None:
     elsewhere = counts_elsewhere(entries.total, everywhere[entries.columns])
     beyond = np.log(everywhere[entries.columns] + alpha) - np.log(elsewhere + alpha)
     language.word = -np.log(everywhere + alpha)
-    language.weights = TermScores.of(entries, beyond, size, default, np.zeros(len(draws)))
+    language.term_scores = TermScores.of(entries, beyond, size, default, np.zeros(len(draws)))
     if family.weight_norm:
         total = sums_by_class(entries, beyond, len(draws)) + sum_of(language.word) + size * default
         language.scale = _shrinking(total)

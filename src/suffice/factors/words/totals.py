@@ -22,7 +22,7 @@ BYTES_AT_ONCE = 1 << 23
 
 
 class TextBlock:
-    """A batch of one column of documents, and its counts once they are made: over words of its own."""
+    """A batch of one column of documents, with its counts over a vocabulary of its own."""
 
     def __init__(self, documents: Documents) -> None:
         self.documents = documents
@@ -56,7 +56,7 @@ class WordTotals(Totals):
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
         if not isinstance(family, Words):
-            raise TypeError(f"{family.name} is not Words, and only that counts words.")
+            raise TypeError(f"a column of text needs the family Words, not {family.name}.")
         analysis_of(family)
         return cls(family, [WordCounts.empty() for _ in range(n_columns)])
 
@@ -65,7 +65,7 @@ class WordTotals(Totals):
         return len(self.columns)
 
     def refuse(self, block: list[TextBlock], labels: list[str], classes: Codes) -> None:
-        """Count the words: what a tokenizer cannot read is refused before anything is summed."""
+        """Count the words, so that a tokenizer refuses a document before anything is summed."""
         analysis = analysis_of(self.family)
         for text in block:
             text.count(analysis)
@@ -94,7 +94,7 @@ class WordTotals(Totals):
             mine.add(theirs, sign)
 
     def replace(self, former: WordTotals) -> None:
-        """Go on with the vocabularies of sums that are no longer used."""
+        """Take over the vocabularies of sums that are no longer used."""
         for mine, theirs in zip(self.columns, former.columns, strict=True):
             mine.replace(theirs)
 
@@ -169,15 +169,16 @@ class WordTotals(Totals):
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if (impossible(column.weight, column.rows, size) | (column.rows > rows)).any():
-                return f"{label} would hold fewer documents than none, or more than the class, in some class"
+                return f"{label} would have a negative number of documents, or more than rows, in some class"
             largest = max([size, *(float(np.abs(part.total).max()) for part in column.entries.parts())])
             for part in column.entries.parts():
                 less = impossible(part.present, part.support, largest) | (part.total < -1e-9 * largest)
                 more = part.support > column.rows[part.classes]
-                for bad, how in ((less, "less than never"), (more, "in more documents than there are")):
+                wrong = {"a negative number of times": less, "in more documents than there are": more}
+                for how, bad in wrong.items():
                     if bad.any():
                         word = column.vocabulary.words_of(part.columns[bad][:1])[0]
-                        return f"{label} would hold the word {word!r} {how} in some class"
+                        return f"{label} would contain the word {word!r} {how} in some class"
         return None
 
 

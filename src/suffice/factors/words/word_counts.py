@@ -26,9 +26,9 @@ from suffice.storage import Fields
 from suffice.text import TermCounts, Vocabulary
 
 FEW = 8
-"""So many times as many entries are looked through for a few, rather than sorted with them."""
+"""Entries are looked up among this many times as many, instead of being sorted together with them."""
 CELLS_PER_ENTRY = 8
-"""Arrays of all words are worth it up to so many sums for each entry that is added; a few are sorted."""
+"""Sums over arrays of all words pay off up to this many cells per entry; beyond, entries are sorted."""
 
 
 class WordCounts(ClassSparseSums):
@@ -72,12 +72,12 @@ class WordCounts(ClassSparseSums):
         offsets = branch.array("offsets", np.int64, (None,))
         vocabulary = Vocabulary.from_utf8(branch.array("text", np.uint8, (None,)), offsets)
         if vocabulary is None:
-            raise fields.error("vocabulary", "is no list of different words.")
+            raise fields.error("vocabulary", "is not a list of distinct words.")
         classes = fields.array("classes", np.int32, (None,))
         words = fields.array("words", np.int32, classes.shape)
         for name, ids, most in (("classes", classes, n_classes), ("words", words, len(vocabulary))):
             if ((ids < 0) | (ids >= most)).any():
-                raise fields.error(name, "names something that does not exist.")
+                raise fields.error(name, "holds a number that is out of range.")
         entries = SparseSums(
             classes,
             words,
@@ -86,7 +86,7 @@ class WordCounts(ClassSparseSums):
             present=fields.array("present", np.float64, classes.shape),
         )
         if (np.diff(entries.keys()) <= 0).any():
-            raise fields.error("words", "must be in order, each once in a class.")
+            raise fields.error("words", "must be sorted and distinct within each class.")
         weight = fields.array("weight", np.float64, (n_classes,))
         rows = fields.array("rows", np.int64, (n_classes,))
         return cls(vocabulary, entries, weight, rows, shared=False)
@@ -106,7 +106,7 @@ class WordCounts(ClassSparseSums):
         return self.vocabulary
 
     def replace(self, former: WordCounts) -> None:
-        """Go on with the vocabulary of counts that are no longer used, which would copy it from now on."""
+        """Take over the vocabulary of counts that are no longer used, so that it need not be copied."""
         if self.vocabulary.extends(former.vocabulary) and former.vocabulary.extends(self.vocabulary):
             self._shared, former._shared = former._shared, True
 
@@ -125,7 +125,7 @@ class WordCounts(ClassSparseSums):
 
     def _ids_of(self, vocabulary: Vocabulary, sign: int) -> Ids:
         """The id of each word of another vocabulary; words that are new are added."""
-        if sign < 0:  # what is taken away was there before, as a rule: then nothing grows
+        if sign < 0:  # words that are subtracted are usually known: then nothing grows
             ids = self.vocabulary.find(vocabulary.arena, vocabulary.offsets)
             if (ids >= 0).all():
                 return ids
@@ -161,7 +161,7 @@ class WordCounts(ClassSparseSums):
 def class_entries(
     counts: TermCounts, classes: Codes, weights: Array | None, family: Words, n_classes: int, size: int
 ) -> SparseSums:
-    """The counts of a batch summed by class and word; what it takes beside the result is bounded."""
+    """Sum the counts of a batch by class and word; the memory used beside the result is bounded."""
     x = document_values(counts, family)
     if n_classes * size > max(CELLS_PER_ENTRY * len(x), 1 << 16):
         return summed([no_sums(of_words=True), *_ordered_runs(counts, x, classes, weights)])
@@ -184,7 +184,7 @@ def _ordered_runs(
 
 
 def document_values(counts: TermCounts, family: Words) -> NDArray[Any]:
-    """What each count is worth: tf, then length."""
+    """The value of each count: after tf, then length."""
     if family.tf == "count" and family.length is None:
         return counts.counts
     x = term_frequencies(counts.counts, family)
@@ -194,7 +194,7 @@ def document_values(counts: TermCounts, family: Words) -> NDArray[Any]:
 
 
 def term_frequencies(counts: NDArray[Any], family: Words) -> Array:
-    """What a count is worth before the length of its document."""
+    """The value of each count after tf."""
     if family.tf == "log":
         return np.asarray(np.log1p(counts), dtype=np.float64)
     kept = np.minimum(counts, 1) if family.tf == "binary" else counts

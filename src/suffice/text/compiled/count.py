@@ -154,7 +154,7 @@ def count_single_words(
         for k in range(segments[1]):
             start, end = units[k], units[k + 1] - 1
             term, slot = locate(buffer, start, end, hashes[k], table)
-            if not FREE < term < size:  # beyond: what the original of a snapshot has learnt since
+            if not FREE < term < size:  # beyond: added to the original after the snapshot
                 if not grow:
                     unknown[d] += 1
                     continue
@@ -189,7 +189,7 @@ def count_characters(
     first: int,
     row: int,
 ) -> tuple[int, int, int, int]:
-    """Count the terms of characters of each document from `first` on; returns what `count_words` does."""
+    """Count the terms of characters of each document from `first` on; returns the same as `count_words`."""
     for d in range(first, len(offsets) - 1):
         n_segments = 1
         if is_padded:

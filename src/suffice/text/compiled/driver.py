@@ -1,4 +1,4 @@
-"""Counting with the compiled kernels: makes documents ready, gives room, and more where it runs out."""
+"""Counting with the compiled kernels: prepares documents and makes room, and more when it runs out."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _points(documents: Documents, lowercase: bool) -> NDArray[np.uint32]:
 
 
 def _room_to_split(longest: int) -> Split:
-    """Room for a document of so many bytes.
+    """Room for a document of this many bytes.
 
     Lower case makes three bytes of two at most, and " a " has two units more than "a". Memory that is not
     touched costs nothing.
