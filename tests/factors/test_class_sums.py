@@ -80,3 +80,13 @@ def test_wide_rows_are_summed_in_few_runs_so_that_memory_stays_bounded():
     assert len(class_sums._runs(filled, 1000)) == class_sums.RUNS
     assert len(class_sums._runs(filled, 10**6)) <= 5
     assert class_sums._runs(filled, 10**9) == [(0, 1000)]
+
+
+@pytest.mark.parametrize("classes", [[0], [1], [2], [0, 2]])
+def test_few_entries_are_summed_in_one_run_whichever_classes_have_rows(classes, monkeypatch):
+    run, parts = class_sums.threads.run, []
+    monkeypatch.setattr(class_sums.threads, "run", lambda f, runs: run(f, parts.extend(runs) or runs))
+    n = len(classes)
+    rows = SparseRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 5)
+    class_sums.class_sums(rows, np.array(classes), None, 3)
+    assert parts == [(0, 3)]

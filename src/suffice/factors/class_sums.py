@@ -106,7 +106,9 @@ def _runs(filled: Counts, n_columns: int) -> list[tuple[int, int]]:
     """Runs of classes with about equally many entries."""
     n_entries = int(filled[-1])
     n_runs = min(RUNS, n_entries // ENTRIES_PER_RUN, COLUMNS_AT_ONCE // max(n_columns, 1))
-    share = filled * max(n_runs, 1) // max(n_entries, 1)
+    if n_runs <= 1:
+        return [(0, len(filled) - 1)]
+    share = filled * n_runs // n_entries
     edges = np.unique([0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(filled) - 1])
     return list(pairwise(edges.tolist()))
 
