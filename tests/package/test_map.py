@@ -25,7 +25,7 @@ def test_the_table_lists_every_file_of_the_source_once():
 
 
 def test_every_file_named_under_where_do_i_go_exists():
-    section = PAGE.partition("### Where do I go to")[2].partition("\nWords:")[0]
+    section = PAGE.partition("### Where do I go to")[2].partition("\n###")[0]
     named = re.findall(r"`([\w/]+(?:\.py|/))`", section)
     assert len(named) > 12
     for name in named:

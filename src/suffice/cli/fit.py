@@ -265,7 +265,7 @@ def update(
     is_statistics = isinstance(held, suffice.Statistics)
     save(updated.statistics_ if is_statistics else updated, model if output is None else output)
     rows = [one.statistics_.n_rows for one in (updated, learner)]
-    click.echo(f"{rows[0]:,} rows, {rows[1]:,} before.", err=True)
+    click.echo(f"{rows[0]:,} rows (previously {rows[1]:,}).", err=True)
 
 
 def _more(learner: Any, reading: Any, batches: Any) -> Any:

@@ -63,7 +63,7 @@ def evaluate(
 
     See Also
     --------
-    Evaluation.of : Evaluate predictions that are there already.
+    Evaluation.of : Evaluate existing predictions, without a model.
 
     Examples
     --------
@@ -156,7 +156,7 @@ class Evaluation(Report):
         level: float = 0.95,
         random_state: int = 0,
     ) -> Self:
-        """Evaluate predictions that are there already: of another library, another process or a file.
+        """Evaluate existing predictions, such as those of another library, another process or a file.
 
         Parameters
         ----------

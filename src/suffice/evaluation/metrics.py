@@ -288,7 +288,7 @@ def _squares(answers: Answers) -> Array:
 
 
 def _gaps(answers: Answers) -> tuple[NDArray[np.intp], Array]:
-    """The bin of each row's confidence, and whether the row is right less that confidence."""
+    """The bin of each row's confidence, and the row's correctness (0 or 1) minus that confidence."""
     p = answers.probability
     if p is None:
         return np.zeros(len(answers.truth), dtype=np.intp), np.full(len(answers.truth), np.nan)
@@ -321,5 +321,5 @@ def _mean_over_classes(values: Array, weight: Array) -> Array:
 
 
 def _ratio(part: Array, whole: Array) -> Array:
-    """NaN, undefined, where there is nothing to share."""
+    """The quotient; NaN where the denominator is 0."""
     return np.asarray(np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=whole > 0))

@@ -85,7 +85,7 @@ class _Pool:
 
 
 class _Products:
-    """The threads of matrix products: one while anybody asks for that, as many as before afterwards."""
+    """The threads of matrix products: one while any caller asks for that, then as many as before."""
 
     def __init__(self) -> None:
         self.n_asking = 0

@@ -216,7 +216,7 @@ class Group(Iteration[Iterate, ExpectationStep]):
 
 
 def has_settled(step: ExpectationStep, extrapolation: Extrapolation | None) -> bool:
-    """Whether a step changed next to nothing, and all steps to come together little more."""
+    """Whether a step changed almost nothing, and all remaining steps together would change little more."""
     if step.change() > TOLERANCE:
         return False
     left = step.smallest_eigenvalue

@@ -186,7 +186,7 @@ def open_source(X: Any, form: str | None = None) -> FileSource:
         path = Path(one)
         found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(one)))]  # noqa: PTH207  a pattern may be absolute
         if not found:
-            raise FileNotFoundError(f"no file is named {str(one)!r} or matches it.")
+            raise FileNotFoundError(f"no file matches {str(one)!r}.")
         paths += found
     folders = [path for path in paths if path.is_dir()]
     if folders:
