@@ -62,7 +62,7 @@ class Accumulator:
         counts: Counts,
         weights: Array | None,
     ) -> None:
-        """Add a batch: row i has class labels[codes[i]], class k has counts[k] rows, and all weights are positive.
+        """Add a batch: row i has class labels[codes[i]], class k has counts[k] rows; weights are positive.
 
         Values outside a family's support are refused before anything changes.
         """
