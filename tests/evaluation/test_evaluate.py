@@ -404,7 +404,7 @@ def test_predictions_may_differ_from_the_most_probable_class():
         ({}, "pass posteriors, predictions or both"),
         ({"predictions": ["a"]}, "2 labels, but predictions has shape"),
         ({"posteriors": [[0.5, 0.5]]}, r"shape \(1, 2\), but 2 rows and 2 classes need \(2, 2\)"),
-        ({"posteriors": [[1.0], [1.0]]}, "classes names the columns"),
+        ({"posteriors": [[1.0], [1.0]]}, "one column for each class"),
     ],
 )
 def test_an_evaluation_of_answers_that_do_not_fit_the_labels_is_refused(given, message):

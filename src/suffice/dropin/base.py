@@ -36,8 +36,6 @@ class DropIn(BayesClassifier):
     _closed: bool = False
     """Whether the declared classes are the only ones."""
 
-    # --- fitting ---------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y.
 
@@ -164,8 +162,6 @@ class DropIn(BayesClassifier):
         labels = super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
         return labels.astype(np.str_) if self._joins_labels and labels.dtype == object else labels
 
-    # --- files -----------------------------------------------------------------------------------
-
     def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: declared classes too."""
         declared = [] if self._declared is None else [state_of_labels(self._declared)]
@@ -180,8 +176,6 @@ class DropIn(BayesClassifier):
         for labels in fields.branches("declared"):
             self._declared = labels_from_fields(labels)
         self._learnt.solution = self._solution(self._learnt, fields.branches("found", 1)[0])
-
-    # --- solving ---------------------------------------------------------------------------------
 
     def _solution(self, learnt: FittedState, saved_search: Fields | None = None) -> SolvedModel:
         statistics = learnt.accumulator.solvable(self._declared)

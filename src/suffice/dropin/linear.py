@@ -155,8 +155,6 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
         return assembled(solved, classwise, matrix.copy())
 
-    # --- scikit-learn's attributes -----------------------------------------------------------------
-
     @property
     def means_(self) -> Array:
         """Class means, (n_classes, n_features)."""

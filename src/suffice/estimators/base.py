@@ -26,8 +26,6 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
     _learnt: Any
     """The result of fitting; absent before."""
 
-    # --- fitting ---------------------------------------------------------------------------------
-
     def fit_from(
         self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
     ) -> Self:
@@ -77,8 +75,6 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
         with _NEW_LOCK:
             return _LOCKS.setdefault(self, RLock())
 
-    # --- fitted or not ---------------------------------------------------------------------------
-
     def _is_fitted(self) -> bool:
         return hasattr(self, "_learnt")
 
@@ -88,8 +84,6 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
     def _require_fitted(self) -> None:
         if not self._is_fitted():
             raise not_fitted(self)
-
-    # --- how well it fits ------------------------------------------------------------------------
 
     def _criterion_terms(self) -> tuple[float, int, float]:
         """The maximised log likelihood, the number of free parameters and the total weight of the rows."""
@@ -106,8 +100,6 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
         """The Bayesian information criterion, p·log n − 2·log likelihood, n the total weight."""
         log_likelihood, n_parameters, weight = self._criterion_terms()
         return float(n_parameters * np.log(weight) - 2.0 * log_likelihood)
-
-    # --- names of columns ------------------------------------------------------------------------
 
     def _load_names(self, fields: Fields, names: Sequence[Hashable] | None) -> None:
         """Note the columns' names, where a file says that the model knew them."""

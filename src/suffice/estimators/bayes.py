@@ -77,8 +77,6 @@ class BayesClassifier(Generative):
         """The setting that decides the family of each column."""
         return self.families
 
-    # --- fitting: every way ends in sums ---------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
 
@@ -261,8 +259,6 @@ class BayesClassifier(Generative):
         self._learnt = FittedState(accumulator, self._learnt.container)
         return self
 
-    # --- other priors ----------------------------------------------------------------------------
-
     def with_priors(self, priors: Priors) -> Self:
         """Return a model with other class priors; nothing is refitted.
 
@@ -316,8 +312,6 @@ class BayesClassifier(Generative):
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
         return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
-
-    # --- files -----------------------------------------------------------------------------------
 
     def _to_fields(self) -> dict[str, Any]:
         """Everything the model is, as a file holds it: settings, statistics, and the results of searches."""

@@ -134,8 +134,6 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """The class covariances Σ_k; classes that share one have the same matrix."""
         return self._gaussian().covariances()
 
-    # --- the equations of the notes --------------------------------------------------------------
-
     @property
     def coef_(self) -> Array:
         """w_k = Σ⁻¹μ_k; for two classes the single row w = Σ⁻¹(μ₁ − μ₀)."""
@@ -212,8 +210,6 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             float(constant) - shift,
             tuple(schema.names) if schema.named else None,
         )
-
-    # --- Fisher's directions ---------------------------------------------------------------------
 
     def _directions(self) -> tuple[Array, Array]:
         """The directions that separate the classes best, best first, and how much each explains."""

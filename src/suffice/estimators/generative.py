@@ -71,8 +71,6 @@ class Generative(Estimator):
         schema = self._learnt.accumulator.schema
         return read_more_features(self, X, schema.names if schema.named else None)
 
-    # --- scoring ---------------------------------------------------------------------------------
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class of each row.
 
@@ -257,8 +255,6 @@ class Generative(Estimator):
 
     def _scoring(self, gaps: Gaps) -> Scoring:
         return self._solved_model().scoring(self._learnt.container, gaps)
-
-    # --- what the model reports ----------------------------------------------------------------------
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -77,7 +77,9 @@ def read_answers(
         raise ValueError("there is nothing to evaluate: pass posteriors, predictions or both.")
     predicted = None if predictions is None else np.asarray(predictions)
     if predicted is not None and predicted.shape != truth.shape:
-        raise ValueError(f"y_true has {len(truth)} labels, but predictions has shape {predicted.shape}.")
+        raise ValueError(
+            f"y_true has {len(truth)} labels, but the predicted labels have shape {predicted.shape}."
+        )
     weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
     known = _sorted_labels(truth, predicted) if classes is None else np.asarray(classes).tolist()
     probability = None if posteriors is None else _read_posteriors(posteriors, len(truth), len(known))
@@ -133,7 +135,7 @@ def _read_posteriors(posteriors: Any, n_rows: int, n_classes: int) -> NDArray[An
     if probability.shape != (n_rows, n_classes):
         raise ValueError(
             f"the posteriors have shape {probability.shape}, but {n_rows} rows and {n_classes} classes need "
-            f"({n_rows}, {n_classes}); classes names the columns."
+            f"({n_rows}, {n_classes}), one column for each class."
         )
     least, largest = probability.min(), probability.max()
     if not (least >= 0.0 and largest <= 1.0):

@@ -96,5 +96,5 @@ class Exportable:
 
 def _checked_gaps(missing: Gaps) -> Gaps:
     if missing not in get_args(Gaps):
-        raise ValueError(f"missing must be one of {', '.join(get_args(Gaps))}, got {missing!r}.")
+        raise ValueError(f"missing must be one of {', '.join(map(repr, get_args(Gaps)))}, got {missing!r}.")
     return missing

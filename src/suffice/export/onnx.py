@@ -59,7 +59,7 @@ WIDEST = 256
 def model_proto(scoring: Scoring, dtype: Precision) -> Any:
     """The ModelProto of a model."""
     if dtype not in get_args(Precision):
-        raise ValueError(f"dtype must be one of {', '.join(get_args(Precision))}, got {dtype!r}.")
+        raise ValueError(f"dtype must be one of {', '.join(map(repr, get_args(Precision)))}, got {dtype!r}.")
     try:
         import onnx  # noqa: F401
     except ImportError as error:
@@ -76,8 +76,6 @@ class _Graph(Tensors):
         super().__init__(scoring, dtype)
         self._stacks: dict[tuple[int, ...], tuple[str, list[int]]] = {}
         self._written: dict[int, str] = {}
-
-    # --- scores -----------------------------------------------------------------------------------
 
     def write(self, node: Expression) -> str:
         """Add the nodes of an expression, each once."""
@@ -257,8 +255,6 @@ class _Graph(Tensors):
         squares = self.add("Mul", mapped, mapped)
         norms = self.add("ReduceSum", squares, self.constant(np.array([2])), keepdims=0)
         return self.add("Transpose", norms, perm=[1, 0])
-
-    # --- the posterior ----------------------------------------------------------------------------
 
     def model(self) -> Any:
         """The whole graph."""

@@ -33,9 +33,9 @@ def query(
 ) -> str:
     """The SELECT that scores the rows of a table."""
     if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {', '.join(DIALECTS)}, got {dialect!r}.")
+        raise ValueError(f"dialect must be one of {', '.join(map(repr, DIALECTS))}, got {dialect!r}.")
     if output not in get_args(Output):
-        raise ValueError(f"output must be one of {', '.join(get_args(Output))}, got {output!r}.")
+        raise ValueError(f"output must be one of {', '.join(map(repr, get_args(Output)))}, got {output!r}.")
     writer = _Query(DIALECTS[dialect], _names("key", key), _names("table", table))
     return writer.write(scoring, output, columns)
 

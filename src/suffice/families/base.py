@@ -115,8 +115,6 @@ class Family:
         """Whether the support is 0 and 1, with u(x) = x."""
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
 
-    # --- the primitives of a family -------------------------------------------------------------
-
     def support(self, x: Array) -> NDArray[np.bool_]:
         """Tell which values lie in the support.
 
@@ -209,8 +207,6 @@ class Family:
         """
         raise NotImplementedError
 
-    # --- what solving from statistics needs -----------------------------------------------------
-
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
         """Tell where `mean` lies within `noise` of the boundary of the mean space, so that no λ has it.
 
@@ -276,8 +272,6 @@ class Family:
         own = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
         added = np.divide(self.alpha, total, out=np.ones_like(total), where=total > 0)
         return own * mean + added * pooled
-
-    # --- derived once ---------------------------------------------------------------------------
 
     @property
     def n_statistics(self) -> int:

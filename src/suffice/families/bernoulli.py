@@ -62,7 +62,7 @@ class Bernoulli(Family):
         return (0.0, 1.0)
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-observations of each outcome."""
+        # Add alpha pseudo-observations of each outcome.
         total = weight + 2.0 * self.alpha
         counts = weight * mean + self.alpha
         return np.divide(counts, total, out=np.full_like(counts, 0.5), where=total > 0)

@@ -58,7 +58,7 @@ class Beta(Family):
         return -np.log(x) - np.log1p(-x)
 
     def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        """Log B(a, b) − a·log c − b·log(1 − c), written so that large a and b do not cancel."""
+        # Log B(a, b) − a·log c − b·log(1 − c), written so that large a and b do not cancel.
         a, b = natural
         s, t, log_s, log_t = self._away_from_mean(natural, origin)
         near = a * x_minus_log1p(np.maximum(s, -0.5)) + b * x_minus_log1p(np.maximum(t, -0.5))
@@ -67,12 +67,12 @@ class Beta(Family):
         return np.asarray(away + remainder + HALF_LOG_TWO_PI - 0.5 * (np.log(a) + np.log(b) - np.log(a + b)))
 
     def mean_from_natural(self, natural: Array, origin: Array) -> Array:
-        """ψ(a) − ψ(a + b) − log c, and the same of b and 1 − c."""
+        # ψ(a) − ψ(a + b) − log c, and the same of b and 1 − c.
         _, _, log_s, log_t = self._away_from_mean(natural, origin)
         return log_minus_digamma(natural.sum(axis=0)) - log_minus_digamma(natural) - np.stack([log_s, log_t])
 
     def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        """Newton's method in (log a, log b), about the origin where both means are −γ."""
+        # Newton's method in (log a, log b), about the origin where both means are −γ.
         gap = self._gap(mean, origin)
         log_x, log_rest = np.log(origin) + mean[0] + gap, np.log1p(-origin) + mean[1] + gap
         centre, rest = np.exp(log_x), np.exp(log_rest)
@@ -109,7 +109,7 @@ class Beta(Family):
         return {"a": natural[0], "b": natural[1]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draw values; those that round to 0 or 1 become the nearest number between them."""
+        # Draw values; those that round to 0 or 1 become the nearest number between them.
         return np.asarray(np.clip(rng.beta(natural[0], natural[1]), _SMALLEST, _LARGEST))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
@@ -121,20 +121,20 @@ class Beta(Family):
         return np.asarray(self._gap(mean, origin) < -noise)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
-        """G₁/(G₁ + G₂) of the geometric means of x and 1 − x."""
+        # G₁/(G₁ + G₂) of the geometric means of x and 1 − x.
         x, rest = origin * np.exp(mean[0]), (1.0 - origin) * np.exp(mean[1])
         both = x + rest
         share = np.divide(x, both, out=np.full_like(both, 0.5), where=both > 0)
         return np.asarray(np.clip(share, _SMALLEST, _LARGEST))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
-        """E[−log x − log(1 − x)]."""
+        # E[−log x − log(1 − x)].
         return np.asarray(
             -np.sum(self.mean_from_natural(natural, origin), axis=0) - np.log(origin) - np.log1p(-origin)
         )
 
     def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
-        """h(x)^a = (x(1 − x))^(1−a)·h(x): a member with other shapes."""
+        # h(x)^a = (x(1 − x))^(1−a)·h(x): a member with other shapes.
         rest = 1.0 - power
         away = rest * (np.log(origin) + np.log1p(-origin))
         return np.asarray(self.log_normalizer(power * natural + rest, origin) + away)

@@ -41,19 +41,19 @@ class Categorical(Shares):
     def statistics(
         self, x: Array, origin: Array | float | None = None, exponent: NDArray[np.int32] = NO_UNIT
     ) -> Array:
-        """The indicators of the levels 0, 1, … max(x), levels on the leading axis."""
+        # The indicators of the levels 0, 1, … max(x), levels on the leading axis.
         codes = np.asarray(x)
         levels = np.arange(int(codes.max(initial=-1)) + 1).reshape((-1,) + (1,) * codes.ndim)
         return np.asarray((codes[np.newaxis] == levels).astype(np.float64))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """A level number for each entry."""
+        # A level number for each entry.
         cumulative = np.cumsum(self.mean_from_natural(natural, origin), axis=0)
         draws = rng.random(np.shape(natural)[1:]) * cumulative[-1]
         return np.asarray(np.sum(draws >= cumulative[:-1], axis=0).astype(np.float64))
 
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        """Log p of level numbers x (−inf for a number that is not a level)."""
+        # Log p of level numbers x (−inf for a number that is not a level).
         codes = np.asarray(x)
         inside = (codes >= 0) & (codes < natural.shape[0]) & (codes == np.floor(codes))
         rows = np.where(inside, codes, 0).astype(np.intp)

@@ -59,7 +59,7 @@ class Gamma(DispersedFamily):
         return -np.log(x)
 
     def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        """Log Γ(a) − a·log(βc) + βc, written so that large shapes do not cancel."""
+        # Log Γ(a) − a·log(βc) + βc, written so that large shapes do not cancel.
         negative_rate, shape = natural
         ratio = -negative_rate * origin / shape
         near = x_minus_log1p(np.maximum(ratio, 0.5) - 1.0)
@@ -73,7 +73,7 @@ class Gamma(DispersedFamily):
         return np.stack([-shape / negative_rate - origin, mean_log])
 
     def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        """Solve log a − ψ(a) = log E[x] − E[log x]; then β = a / E[x]."""
+        # Solve log a − ψ(a) = log E[x] − E[log x]; then β = a / E[x].
         gap = self.dispersion_from_mean(mean, origin)
         root = np.sqrt(np.square(gap - 3.0) + 24.0 * gap)
         start = np.where(gap < 3.0, (3.0 - gap + root) / (12.0 * gap), 2.0 / (np.abs(gap - 3.0) + root))
@@ -89,7 +89,7 @@ class Gamma(DispersedFamily):
         return {"shape": natural[1], "rate": -natural[0]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draw values; those that underflow become the smallest positive number."""
+        # Draw values; those that underflow become the smallest positive number.
         return np.asarray(np.maximum(rng.gamma(natural[1], -1.0 / natural[0]), np.finfo(np.float64).tiny))
 
     def boundary(self, mean: Array, origin: Array, noise: Array | float = 0.0) -> NDArray[np.bool_]:
@@ -103,17 +103,17 @@ class Gamma(DispersedFamily):
         return np.asarray(~inside | (gap < -(noise + _ROUNDING * np.abs(mean[1]))))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
-        """E[−log x]."""
+        # E[−log x].
         return np.asarray(-(self.mean_from_natural(natural, origin)[1] + np.log(origin)))
 
     def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
-        """x^−a = x^(1−a)·h(x): a member with another shape."""
+        # x^−a = x^(1−a)·h(x): a member with another shape.
         rest = 1.0 - power
         member = np.stack([power * natural[0], power * natural[1] + rest])
         return np.asarray(self.log_normalizer(member, origin) + rest * np.log(origin))
 
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
-        """Log E[x] − E[log x]."""
+        # Log E[x] − E[log x].
         return np.asarray(log_shift(origin, mean[0]) - mean[1])
 
     def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:

@@ -53,7 +53,7 @@ class InverseGaussian(DispersedFamily):
         return -1.5 * np.log(x)
 
     def log_normalizer(self, natural: Array, origin: Array) -> Array:
-        """½·log(2π/s) + s/2c·(c/μ − 1)², so that nothing cancels with c near μ."""
+        # ½·log(2π/s) + s/2c·(c/μ − 1)², so that nothing cancels with c near μ.
         shape = -2.0 * origin * natural[1]
         away = self._away_from_mean(natural, origin)
         return np.asarray(HALF_LOG_TWO_PI - 0.5 * np.log(shape) - natural[1] * np.square(away))
@@ -72,7 +72,7 @@ class InverseGaussian(DispersedFamily):
         return {"mean": mean, "shape": -2.0 * origin * natural[1]}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """A root of s(x − μ)²/μ²x = z², z standard normal: the smaller with probability μ/(μ + x)."""
+        # A root of s(x − μ)²/μ²x = z², z standard normal: the smaller with probability μ/(μ + x).
         mean, shape = self.conventional(natural, origin).values()
         half = 0.5 * np.square(rng.standard_normal(np.shape(mean))) * mean / shape
         ratio = 1.0 + half + np.sqrt(half * (2.0 + half))
@@ -90,12 +90,12 @@ class InverseGaussian(DispersedFamily):
         return np.asarray(~inside | (excess < -(noise + _ROUNDING * np.abs(mean[1]))))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
-        """−3/2·E[log x], with E[log x] = log μ − e^z·E₁(z) and z = 2s/μ."""
+        # −3/2·E[log x], with E[log x] = log μ − e^z·E₁(z) and z = 2s/μ.
         mean, shape = self.conventional(natural, origin).values()
         return 1.5 * (scaled_exp1(2.0 * shape / mean) - np.log(mean))
 
     def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
-        """Log(2μ^ν·e^z·K_ν(z)) − aλ₂(c/μ − 1)² with ν = 1 − 3a/2 and z = a·s/μ."""
+        # Log(2μ^ν·e^z·K_ν(z)) − aλ₂(c/μ − 1)² with ν = 1 − 3a/2 and z = a·s/μ.
         away = self._away_from_mean(natural, origin)
         order, mean = 1.0 - 1.5 * power, origin / (1.0 + away)
         z = -2.0 * power * natural[1] * (1.0 + away)
@@ -103,7 +103,7 @@ class InverseGaussian(DispersedFamily):
         return np.asarray(LOG_TWO + order * np.log(mean) + bessel - power * natural[1] * np.square(away))
 
     def dispersion_from_mean(self, mean: Array, origin: Array) -> Array:
-        """1/s = E[1/x] − 1/E[x]."""
+        # 1/s = E[1/x] − 1/E[x].
         return self._excess(mean, origin) / origin
 
     def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:

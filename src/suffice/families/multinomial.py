@@ -52,16 +52,16 @@ class Multinomial(Shares):
         return (x >= 0) & np.isfinite(x)
 
     def log_base_measure(self, x: Array) -> Array:
-        """Log n!/Πx_j!, columns on the leading axis."""
+        # Log n!/Πx_j!, columns on the leading axis.
         return np.asarray(special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """One draw: a single count of 1 on the leading axis."""
+        # One draw: a single count of 1 on the leading axis.
         probability = np.moveaxis(self.mean_from_natural(natural, origin), 0, -1)
         return np.moveaxis(rng.multinomial(1, probability), -1, 0).astype(np.float64)
 
     def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        """Log p of whole rows of counts, columns on the leading axis."""
+        # Log p of whole rows of counts, columns on the leading axis.
         x = np.asarray(x, dtype=np.float64)
         log_p = natural - self.log_normalizer(natural, np.zeros(()))
         return np.asarray(self.log_base_measure(x) + special.xlogy(x, np.exp(log_p)).sum(axis=0))

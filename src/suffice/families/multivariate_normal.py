@@ -91,7 +91,7 @@ class MultivariateNormal(Family):
     def statistics(
         self, x: Array, origin: Array | float | None = None, exponent: Exponents = NO_UNIT
     ) -> Array:
-        """(x, xxᵀ) of rows with their columns on the leading axis: d + d² numbers on the leading axis."""
+        # (x, xxᵀ) of rows with their columns on the leading axis: d + d² numbers on the leading axis.
         z = np.asarray(x, dtype=np.float64) - (0.0 if origin is None else origin)
         squares = z[:, np.newaxis] * z[np.newaxis]
         return np.concatenate([z, squares.reshape(-1, *z.shape[1:])])

@@ -72,7 +72,7 @@ class NegativeBinomial(Family):
         return {"mean": self.mean_from_natural(natural, origin)[0], "probability": -np.expm1(natural[0])}
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Poisson counts of Gamma means: also for r that is not whole."""
+        # Poisson counts of Gamma means: also for r that is not whole.
         return np.asarray(
             rng.poisson(rng.gamma(self.r, self.mean_from_natural(natural, origin)[0] / self.r)) + 0.0
         )

@@ -86,7 +86,7 @@ class Normal(DispersedFamily):
         return np.asarray(mean[1] - np.square(mean[0]) < -(noise + _ROUNDING * np.square(mean[0])))
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-observations at the column's total variance about the class mean."""
+        # Add alpha pseudo-observations at the column's total variance about the class mean.
         total_variance = np.maximum(pooled[1] - np.square(pooled[0]), 0.0)
         variance = np.maximum(mean[1] - np.square(mean[0]), 0.0)
         count = weight + self.alpha - self.ddof
@@ -152,18 +152,18 @@ class LogNormal(Normal):
         return super().conventional(natural, np.log(origin))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Draw values; those that underflow become the smallest positive number."""
+        # Draw values; those that underflow become the smallest positive number.
         return np.maximum(np.exp(super().sample(natural, origin, rng)), np.finfo(np.float64).tiny)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
         return np.asarray(origin * np.exp(mean[0]))
 
     def mean_log_base_measure(self, natural: Array, origin: Array) -> Array:
-        """E[−log x] = −μ."""
+        # E[−log x] = −μ.
         return -self.conventional(natural, origin)["mean"]
 
     def log_power_integral(self, natural: Array, origin: Array, power: float) -> Array:
-        """x^−a = x^(1−a)·h(x): a member with another mean."""
+        # x^−a = x^(1−a)·h(x): a member with another mean.
         rest = 1.0 - power
         member = np.stack([power * natural[0] + rest, power * natural[1]])
         return np.asarray(self.log_normalizer(member, origin) + rest * np.log(origin))

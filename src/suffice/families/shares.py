@@ -33,7 +33,7 @@ class Shares(Family):
         return {"probability": self.mean_from_natural(natural, origin)}
 
     def smooth(self, mean: Array, weight: Array, pooled: Array) -> Array:
-        """Add alpha pseudo-observations of each outcome."""
+        # Add alpha pseudo-observations of each outcome.
         n_outcomes = mean.shape[0]
         total = weight + self.alpha * n_outcomes
         counts = weight * mean + self.alpha

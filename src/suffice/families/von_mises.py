@@ -55,7 +55,7 @@ class VonMises(Family):
         return np.stack([-missing - per_natural * self._turned_away(natural), per_natural * natural[1]])
 
     def natural_from_mean(self, mean: Array, origin: Array) -> Array:
-        """Solve I₁(κ)/I₀(κ) = R by the odds R/(1 − R), which are nearly linear in κ."""
+        # Solve I₁(κ)/I₀(κ) = R by the odds R/(1 − R), which are nearly linear in κ.
         length = np.hypot(1.0 + mean[0], mean[1])
         some = length > 0
         target = np.where(some, length, 0.5)
@@ -79,7 +79,7 @@ class VonMises(Family):
         }
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        """Angles between −π and π."""
+        # Angles between −π and π.
         direction, concentration = self.conventional(natural, origin).values()
         return rng.vonmises(direction, concentration)
 
@@ -92,7 +92,7 @@ class VonMises(Family):
         return np.asarray(self._missing_length(mean) < -noise)
 
     def origin_from_mean(self, mean: Array, origin: Array) -> Array:
-        """The mean direction."""
+        # The mean direction.
         return np.asarray(origin + np.arctan2(mean[1], 1.0 + mean[0]))
 
     def _missing_length(self, mean: Array) -> Array:

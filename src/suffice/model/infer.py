@@ -164,7 +164,7 @@ def _position(key: Hashable, places: dict[Hashable, int]) -> int:
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"families= refers to a column {key!r}, but the columns are {list(places)[:20]}.")
+    raise ValueError(f"families= names the column {key!r}, but the columns are {list(places)[:20]}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:

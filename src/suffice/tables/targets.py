@@ -68,13 +68,14 @@ def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} must hold one number per row.") from None
+        raise ValueError(f"{what} holds values that are not numbers; give one number per row.") from None
     bad = (~np.isfinite(weights) | (weights < 0)).reshape(-1)
     if bad.any():
         row = int(np.argmax(bad))
+        value = weights.reshape(-1)[row]
+        cure = " (to remove rows again, use forget)" if what == "sample_weight" and value < 0 else ""
         raise ValueError(
-            f"{what} is {weights.reshape(-1)[row]} at row {first_row + row}; weights must be finite and not "
-            "negative (to remove rows again, use forget)."
+            f"{what} is {value} at row {first_row + row}; weights must be finite and not negative{cure}."
         )
     return weights
 

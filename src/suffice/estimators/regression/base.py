@@ -55,8 +55,6 @@ class Regression(Estimator):
         self.tol = tol
         self.standard_errors = standard_errors
 
-    # --- fitting ---------------------------------------------------------------------------------
-
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
 
@@ -130,8 +128,6 @@ class Regression(Estimator):
             raise ValueError(f"fit_intercept must be True or False, got {self.fit_intercept!r}.")
         if self.standard_errors not in (True, False, "auto"):
             raise ValueError(f"standard_errors must be True, False or 'auto', got {self.standard_errors!r}.")
-
-    # --- predicting ------------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Array:
         learnt = self._fitted()
@@ -212,8 +208,6 @@ class Regression(Estimator):
         kinds = learnt.container.kinds()
         names = tuple(range(len(kinds))) if learnt.names is None else learnt.names
         return Scoring(names, learnt.names is not None, kinds, learnt.classes, Score(self._expression()))
-
-    # --- what was learnt -------------------------------------------------------------------------
 
     def _fitted(self) -> FittedRegression:
         self._require_fitted()
@@ -368,8 +362,6 @@ class Regression(Estimator):
                 f"more than the fit; fit with {type(self).__name__}(standard_errors=True)."
             )
         return errors
-
-    # --- files -----------------------------------------------------------------------------------
 
     def _to_fields(self) -> dict[str, Any]:
         """Everything the model is, as a file holds it."""

@@ -144,8 +144,6 @@ class Objective:
 
         return self.design.total(of_block, max)
 
-    # --- one block -------------------------------------------------------------------------------
-
     def _scores(self, parameters: Array, block: Block) -> Array:
         coefficients = self.basis @ parameters
         d = self.design.n_columns
@@ -216,8 +214,6 @@ class Objective:
         sums = self._compiled_sums(kernel, parameters, block, half)
         sums.hessian = half.T @ half
         return sums
-
-    # --- all blocks ------------------------------------------------------------------------------
 
     def _finished(self, sums: Sums, parameters: Array) -> Sums:
         """Sums over rows in the coordinates of the parameters, with the penalty."""
