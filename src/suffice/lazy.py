@@ -9,7 +9,10 @@ from typing import Any
 
 
 def names_of(module: str, homes: dict[str, str]) -> Callable[[str], Any]:
-    """Return a module's `__getattr__`, which imports each name from the module it lives in, or is."""
+    """Return a module's `__getattr__`, which imports each name from the module it lives in, or is.
+
+    The module lists these names in `dir`.
+    """
 
     def get(name: str) -> Any:
         if name not in homes:
@@ -20,4 +23,5 @@ def names_of(module: str, homes: dict[str, str]) -> Callable[[str], Any]:
         setattr(sys.modules[module], name, value)
         return value
 
+    vars(sys.modules[module])["__dir__"] = lambda: [*homes]
     return get

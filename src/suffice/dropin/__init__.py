@@ -39,7 +39,3 @@ _HOMES = {
     "QuadraticDiscriminantAnalysis": "suffice.dropin.quadratic",
 }
 __getattr__ = names_of(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)

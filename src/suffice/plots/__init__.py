@@ -8,18 +8,6 @@ from __future__ import annotations
 
 from suffice.lazy import names_of
 
-__all__ = [
-    "ConfusionDisplay",
-    "DensityDisplay",
-    "EvaluationDisplay",
-    "EvidenceDisplay",
-    "ExplanationDisplay",
-    "LearningCurveDisplay",
-    "LinkDisplay",
-    "PosteriorDisplay",
-    "ReliabilityDisplay",
-]
-
 _HOMES = {
     "ConfusionDisplay": "suffice.plots.confusion",
     "DensityDisplay": "suffice.plots.density",
@@ -32,8 +20,5 @@ _HOMES = {
     "ReliabilityDisplay": "suffice.plots.reliability",
 }
 """Displays that live elsewhere are named, not imported, so that this package depends on nothing above it."""
+__all__ = list(_HOMES)
 __getattr__ = names_of(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
