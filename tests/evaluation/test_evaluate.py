@@ -402,7 +402,7 @@ def test_predictions_may_differ_from_the_most_probable_class():
     "given, message",
     [
         ({}, "pass posteriors, predictions or both"),
-        ({"predictions": ["a"]}, "2 labels, but predictions has shape"),
+        ({"predictions": ["a"]}, "2 labels, but the predicted labels have shape"),
         ({"posteriors": [[0.5, 0.5]]}, r"shape \(1, 2\), but 2 rows and 2 classes need \(2, 2\)"),
         ({"posteriors": [[1.0], [1.0]]}, "one column for each class"),
     ],

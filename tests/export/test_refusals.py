@@ -67,8 +67,8 @@ def test_dates_are_refused_where_a_database_keeps_them_in_many_ways(moments):
 @pytest.mark.parametrize(
     "settings, error, words",
     [
-        ({"dialect": "mysql"}, ValueError, "dialect must be one of duckdb, postgres"),
-        ({"output": "probability"}, ValueError, "output must be one of proba, label, scores"),
+        ({"dialect": "mysql"}, ValueError, "dialect must be one of 'duckdb', 'postgres'"),
+        ({"output": "probability"}, ValueError, "output must be one of 'proba', 'label', 'scores'"),
         ({"missing": "ignore"}, ValueError, "missing must be one of"),
         ({"key": 3}, TypeError, "key must be a string"),
         ({"key": [3]}, TypeError, "key must be a string"),
@@ -90,7 +90,7 @@ def test_a_table_must_be_named(table):
 
 
 def test_a_mistyped_precision_is_named():
-    with pytest.raises(ValueError, match="dtype must be one of float64, float32"):
+    with pytest.raises(ValueError, match="dtype must be one of 'float64', 'float32'"):
         simple().to_onnx(dtype="float16")
 
 
