@@ -181,6 +181,16 @@ def sum_dense_counts(
     sums[2] += members @ (gammaln(lengths + 1.0) - gammaln(x + 1.0).sum(axis=1))
 
 
+def sum_entries(
+    starts: NDArray[Any], columns: NDArray[Any], x: Cells, classes: Codes, weights: Array, out: Array
+) -> None:
+    """Add Σw·x over the stored entries of sparse rows to out[class, column]. No `weights` are weights of 1."""
+    rows = np.repeat(np.arange(len(classes)), np.diff(starts))
+    weighted = x * weights[rows] if len(weights) else x
+    cells = classes[rows] * out.shape[1] + columns
+    out += np.bincount(cells, weighted, out.size).reshape(out.shape)
+
+
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
     """Add Σ x·table[column] over the entries of each row of sparse counts."""
     out += csr_array((x, columns, starts), shape=(len(out), len(table))) @ table

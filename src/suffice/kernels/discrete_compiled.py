@@ -256,6 +256,17 @@ def sum_dense_counts(
         sums[2, k] += w * (_log_factorial(length) - parts)
 
 
+@kernel
+def sum_entries(
+    starts: NDArray[Any], columns: NDArray[Any], x: Cells, classes: Codes, weights: Array, out: Array
+) -> None:
+    """Add Σw·x over the stored entries of sparse rows to out[class, column]. No `weights` are weights of 1."""
+    for i in range(len(classes)):
+        sums, w = out[classes[i]], weights[i] if len(weights) else 1.0
+        for e in range(starts[i], starts[i + 1]):
+            sums[columns[e]] += w * x[e]
+
+
 @contracting
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
     """Add Σ x·table[column] over the entries of each row of sparse counts."""
