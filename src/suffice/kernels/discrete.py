@@ -13,6 +13,8 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.cells import level_counts
 
 Cells = NDArray[Any]
+FEW_CLASSES = 16
+"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
 CELLS_PER_ENTRY = 8
 """All columns are summed up to this many cells per entry; beyond, only those that are held."""
 
@@ -185,6 +187,11 @@ def sum_entries(
     starts: NDArray[Any], columns: NDArray[Any], x: Cells, classes: Codes, weights: Array, out: Array
 ) -> None:
     """Add Σw·x over the stored entries of sparse rows to out[class, column]. No `weights` are weights of 1."""
+    if len(out) <= FEW_CLASSES:
+        members = np.zeros((len(classes), len(out)))
+        members[np.arange(len(classes)), classes] = weights if len(weights) else 1.0
+        out += (csr_array((x, columns, starts), shape=(len(classes), out.shape[1])).T @ members).T
+        return
     rows = np.repeat(np.arange(len(classes)), np.diff(starts))
     weighted = x * weights[rows] if len(weights) else x
     cells = classes[rows] * out.shape[1] + columns
