@@ -20,6 +20,7 @@ from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.table import Table
 
 
@@ -88,6 +89,7 @@ class DropIn(BayesClassifier):
 
         def learn() -> None:
             self._validate_params()
+            self._require_sums("add rows")
             if classes is not None:
                 self._declare(unique_labels(classes))
             afresh = not self._is_fitted()
@@ -102,7 +104,9 @@ class DropIn(BayesClassifier):
     def _declare(self, classes: NDArray[Any]) -> None:
         if self._is_fitted() and not (self._closed and np.array_equal(self._declared, classes)):
             known = self._declared if self._closed else self.classes_
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call: {known!r}.")
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}."
+            )
         self._declared, self._closed = classes, True
 
     def _check_declared(self, labels: NDArray[Any]) -> None:
@@ -114,6 +118,17 @@ class DropIn(BayesClassifier):
                     f"The target label(s) {unknown} in y do not exist in the initial classes "
                     f"{self._declared}."
                 )
+
+    def _require_sums(self, deed: str) -> None:
+        """Refuse what sums alone allow, if a setting needs the rows as well."""
+
+    def _learn_files(self, files: LabelledFiles) -> None:
+        self._require_sums("fit from files")
+        super()._learn_files(files)
+
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+        self._require_sums(deed)
+        return super()._replace(mine, theirs, sign, deed)
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
         """All labels, if some rows have weight zero: their labels count as classes too."""
@@ -181,7 +196,7 @@ class DropIn(BayesClassifier):
         statistics = learnt.accumulator.solvable(self._declared)
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
         factor = self._solved(totals, labels, statistics, saved_search)
-        priors = self._class_priors(statistics)
+        priors = np.array(self._class_priors(statistics))  # a copy: the user may change theirs
         estimated = getattr(self, self._prior_setting) is None
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
@@ -205,6 +220,11 @@ class DropIn(BayesClassifier):
 
     def _factor(self) -> Any:
         return self._solved_model().factors[0]
+
+    def _rounded(self, values: Array) -> Array:
+        """Parameters as float32 if the first rows were float32, where scikit-learn's are."""
+        container = self._learnt.container
+        return values if container is None else container.rounded(values)
 
     @property
     def class_count_(self) -> Array:
