@@ -169,6 +169,18 @@ class Covariances:
         weight = classwise.tying.pooled(self.weight)
         return np.asarray(classwise.moments.scatter / weight[:, np.newaxis, np.newaxis])
 
+    def refuse_overflow(self, labels: list[str]) -> None:
+        """Refuse columns whose variances, which scikit-learn's attributes hold, are not floats."""
+        with np.errstate(over="ignore"):
+            variances = np.einsum("gii->gi", self.standard) * np.square(self.classwise.data.scale)
+        beyond = ~np.isfinite(variances).all(axis=0)
+        if beyond.any():
+            label = labels[int(self.classwise.active[np.argmax(beyond)])]
+            raise ValueError(
+                f"{label} has a variance of more than 1.8e308; divide it by a constant, such as 1e200, or "
+                "use GaussianDiscriminant, which takes numbers of any size."
+            )
+
     def in_units(self, standard: Array) -> Array:
         """Matrices of the columns that vary, in the units of the data and with all columns."""
         d = len(self.classwise.scale)

@@ -143,6 +143,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             saved_search=saved_search,
             estimated=self._estimated,
         )
+        moments.refuse_overflow(labels)
         classwise = moments.classwise
         tying = Tying("shared", statistics.classes, 0.0)
         scatter_parts = classwise.moments.scatter_parts

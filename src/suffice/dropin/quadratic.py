@@ -111,6 +111,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             saved_search=saved_search,
             estimated=self._estimated,
         )
+        moments.refuse_overflow(labels)
         classwise = moments.classwise
         solved = RotatedGaussian(joint_gaussian(None), labels, np.arange(d), d)
         solved.group = classwise.tying.group
