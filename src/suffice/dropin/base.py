@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +16,18 @@ from sklearn.utils.multiclass import unique_labels
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.generative import FittedState
+from suffice.export.expressions import (
+    Cell,
+    Expression,
+    Gaps,
+    Score,
+    Where,
+    all_of,
+    as_expression,
+    total,
+    with_cells,
+)
+from suffice.export.scoring import Scoring
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
@@ -217,6 +231,31 @@ class DropIn(BayesClassifier):
             f"{type(self).__name__} has no decision_function, as in scikit-learn; "
             "use predict_joint_log_proba."
         )
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        # A query cannot raise an error for one row: a row that would raise one has no result instead.
+        solution = copy(self._solved_model())
+        factor = copy(self._factor())
+        factor.family = replace(factor.family, unseen="ignore")
+        solution.factors = [factor]
+        scoring = solution.scoring(self._learnt.container, gaps)
+        finite, order = scoring.score.finite, scoring.score.order
+        finite = with_cells(finite, self._read_cell)
+        order = None if order is None else with_cells(order, self._read_cell)
+        accepted = self._accepted()
+        if accepted:
+            whole, nothing = all_of(accepted), as_expression(0.0)
+            finite = total([finite, Where(whole, nothing, as_expression(np.nan))])
+            order = None if order is None else Where(whole, order, nothing)
+        return replace(scoring, score=Score(finite, order))
+
+    def _read_cell(self, cell: Cell) -> Expression:
+        """A cell as the model reads it."""
+        return cell
+
+    def _accepted(self) -> list[Expression]:
+        """The conditions, on the columns, for rows that do not raise an error."""
+        return []
 
     def _factor(self) -> Any:
         return self._solved_model().factors[0]

@@ -14,6 +14,7 @@ from sklearn import discriminant_analysis
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, inflation, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
+from suffice.export.expressions import Cell, Gaps, Linear, Missing, Score, Where, all_of, as_expression
 from suffice.factors.base import Block, Totals
 from suffice.factors.checks import refuse_infinities
 from suffice.factors.gaussian.scores import SolvedGaussian
@@ -342,6 +343,18 @@ class LinearGaussian(SolvedGaussian):
         self.middle = priors @ mean
         quadratic = np.sum(mean * self.coefficients, axis=1)
         self.constants = self.coefficients @ self.middle - 0.5 * quadratic
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        """Linear scores of rows without gaps; with gaps the marginals of the Gaussians."""
+        used = np.flatnonzero(self.coefficients.any(axis=0))
+        terms = tuple(Cell(columns[j]) - float(self.middle[j]) for j in used)
+        constants = as_expression(self.constants)
+        linear = Linear(terms, self.coefficients[:, used].T) + constants if terms else constants
+        if gaps == "null":
+            return Score(linear)
+        by_pattern = super().expression(columns, labels, gaps)
+        whole = all_of([~Missing(column) for column in columns])
+        return Score(Where(whole, linear, by_pattern.finite))
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Linear scores of rows without gaps; log densities where those are wanted."""
