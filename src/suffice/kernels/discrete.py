@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,14 @@ def add_level_scores(
     """
     known = True
     table = np.vstack([table, np.zeros(table.shape[1])])  # row −1
+    reads = [np.append(rows[i:k], [j, -1]) for (i, k), j in zip(pairwise(starts), unseen, strict=True)]
+    tables = [table[read] for read in reads]
+    are_unseen = [np.append(read[:-1] == read[-2], values=False) for read in reads]
     for run in row_runs(len(cells), max(table.shape[1], cells.shape[1])):
         for j in range(cells.shape[1]):
-            places = _places(cells[run, j], low[j], starts[j + 1] - starts[j])
-            read = np.concatenate([rows[starts[j] : starts[j + 1]], [unseen[j], -1]])[places]
-            known &= not ((read == unseen[j]) & (places != MISSING)).any()
-            out[run] += table[read]
+            places = _places(cells[run, j], low[j], len(reads[j]) - 2)
+            known &= not are_unseen[j][places].any()
+            out[run] += tables[j][places]
     return known
 
 
@@ -60,8 +63,10 @@ def _places(column: Cells, low: int, n_levels: int) -> Counts:
     """How far each cell lies above `low`; `n_levels` where it is not one of so many whole numbers."""
     with np.errstate(invalid="ignore"):
         whole = column.astype(np.int64)
-    above = whole - low
-    places = np.where((whole == column) & (above >= 0) & (above < n_levels), above, n_levels)
+    # A negative distance is a large one without its sign.
+    places = np.minimum((whole - low).view(np.uint64), np.uint64(n_levels)).view(np.int64)
+    if column.dtype.kind in "fu":
+        places[whole != column] = n_levels
     if column.dtype.kind == "f":
         places[np.isnan(column)] = MISSING
     return places
@@ -104,7 +109,7 @@ def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array
     for run in row_runs(*cells.shape):
         x = cells[run].astype(np.float64)
         if not _are_outcomes(cells[run]):
-            return run.start
+            return int(run.start)
         gaps = np.isnan(x)
         if gaps.any():
             x[gaps] = 0.0

@@ -26,7 +26,7 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
     for run in row_runs(*values.shape):
         if not wanted.any():
             return
-        candidates = run.start + np.flatnonzero(wanted.any(axis=1)[classes[run]])
+        candidates = run.start + np.flatnonzero(np.any(wanted, axis=1)[classes[run]])
         for k, rows in class_blocks(classes[candidates], len(wanted)):
             own = values[candidates[rows]]
             first = own[0]
@@ -134,7 +134,7 @@ def linear_scores(
     """
     for run in row_runs(*values.shape):
         if not (np.abs(values[run]) <= limit).all():
-            return run.start
+            return int(run.start)
         out[run] += (values[run] - base) @ slopes.T + constant
     return len(values)
 
@@ -156,7 +156,7 @@ def whitened_scores(
     """
     for run in row_runs(*values.shape):
         if not (np.abs(values[run]) <= limit).all():
-            return run.start
+            return int(run.start)
         for k in range(len(centre)):
             whitened = ((values[run] - centre[k]) * scale - shift[k]) @ inverse[k].T
             out[run, k] += constant[k] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
