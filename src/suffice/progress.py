@@ -18,17 +18,19 @@ class Progress:
     ----------
     work : str
         What is going on, in a word or two.
+    patience : float, default=2.0
+        Seconds before anything is shown.
     """
 
-    def __init__(self, work: str) -> None:
-        self.work = work
+    def __init__(self, work: str, patience: float = PATIENCE) -> None:
+        self.work, self.patience = work, patience
         self._started = time.monotonic()
         self._shown: Any = None
 
     def say(self, state: str) -> None:
         """Show how far the work has come."""
         if self._shown is None:
-            if time.monotonic() - self._started < PATIENCE or not sys.stderr.isatty():
+            if time.monotonic() - self._started < self.patience or not sys.stderr.isatty():
                 return
             from rich.console import Console
 
@@ -36,11 +38,15 @@ class Progress:
             self._shown.start()
         self._shown.update(f"{self.work}: {state}")
 
+    def stop(self) -> None:
+        """Show it no more."""
+        if self._shown is not None:
+            self._shown.stop()
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._shown is not None:
-            self._shown.stop()
+        self.stop()

@@ -17,6 +17,10 @@ THEIRS = {
 SETS = {"iris": datasets.load_iris, "wine": datasets.load_wine, "breast_cancer": datasets.load_breast_cancer}
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "thread_unsafe: a mark in scikit-learn's tests, of no effect here")
+
+
 def close(ours, theirs, what, tolerance=1e-8):
     """Arrays, or lists of them, agree relative to their entries and to a thousandth of the largest."""
     if isinstance(theirs, list):

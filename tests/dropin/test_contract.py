@@ -294,3 +294,22 @@ def test_longer_names_of_classes_may_come_later():
     model = dropin.GaussianNB().partial_fit([[0.0], [1.0]], pd.Series(["a", "b"], dtype=object))
     model.partial_fit([[9.0], [9.5]], pd.Series(["others", "others"], dtype=object))
     assert model.predict([[9.2]]).tolist() == ["others"]
+
+
+@pytest.mark.parametrize(
+    "name, solver",
+    [
+        ("LinearDiscriminantAnalysis", "svd"),
+        ("LinearDiscriminantAnalysis", "lsqr"),
+        ("LinearDiscriminantAnalysis", "eigen"),
+        ("QuadraticDiscriminantAnalysis", "svd"),
+        ("QuadraticDiscriminantAnalysis", "eigen"),
+    ],
+)
+def test_a_variance_that_overflows_is_refused_by_the_name_of_the_column(iris, name, solver):
+    X = pd.DataFrame(iris[0], columns=list("abcd"))
+    model = getattr(dropin, name)(solver=solver)
+    with pytest.raises(ValueError, match=r"column 'c' has a variance of more than 1.8e308"):
+        model.fit(X.assign(c=X["c"] * 1e200), iris[1])
+    large = model.fit(X * 1e150, iris[1]).predict_proba(X * 1e150)
+    np.testing.assert_allclose(large, model.fit(X * 1e3, iris[1]).predict_proba(X * 1e3), atol=1e-8)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from suffice import families
+from suffice import dropin, families
 from suffice.estimators.regression import LogisticRegression, ProbitRegression
 
 N = 240
@@ -262,3 +262,114 @@ def duckdb_rows():
         return np.array(sorted(found), dtype=np.float64)[:, 1:]
 
     return posteriors
+
+
+def dropin_case(name, *, gaps=True, d=4, **settings):
+    """A drop-in for scikit-learn, fitted on an array or (for counts) on a table."""
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 3, N)
+    if name in ("MultinomialNB", "ComplementNB", "CategoricalNB"):
+        X = rng.poisson(1.0 + (y[:, np.newaxis] + np.arange(d)) % 3).astype(float)
+        X[y == 1, 2] = 0.0
+        model = getattr(dropin, name)(**settings)
+        frame = pd.DataFrame(X, columns=[f"w{j}" for j in range(d)])
+        model.fit(frame, np.array(["u", "v", "w"])[y])
+        return Case(model, with_gaps(frame, rng, 0.05))
+    X = rng.normal(y[:, np.newaxis], 1.0, (N, d)) @ rng.normal(size=(d, d))
+    X = (X > 0).astype(float) if settings.get("binarize", 0.0) is None else X
+    if settings.pop("singular", False):
+        X = np.column_stack([X[:, :2], X[:, 0] + X[:, 1], np.full(N, 3.0)])
+    if name == "BernoulliNB":
+        X[y == 2, 1] = 0.0
+    rows = pd.DataFrame(X, columns=[f"x{j}" for j in range(d)])
+    model = getattr(dropin, name)(**settings).fit(X, 10 * y)
+    return Case(model, with_gaps(rows, rng) if gaps else rows, as_array=True)
+
+
+DROPINS = {
+    "GaussianNB": lambda: dropin_case("GaussianNB"),
+    "GaussianNB smooth": lambda: dropin_case("GaussianNB", var_smoothing=0.1, priors=[0.2, 0.3, 0.5]),
+    "MultinomialNB": lambda: dropin_case("MultinomialNB", alpha=0.5),
+    "MultinomialNB certain": lambda: dropin_case("MultinomialNB", alpha=0.0),
+    "MultinomialNB by column": lambda: dropin_case("MultinomialNB", alpha=[0.1, 1.0, 2.0, 3.0]),
+    "ComplementNB": lambda: dropin_case("ComplementNB"),
+    "ComplementNB norm": lambda: dropin_case("ComplementNB", norm=True),
+    "ComplementNB certain": lambda: dropin_case("ComplementNB", alpha=0.0),
+    "BernoulliNB": lambda: dropin_case("BernoulliNB"),
+    "BernoulliNB above": lambda: dropin_case("BernoulliNB", binarize=0.7, class_prior=[0.2, 0.3, 0.5]),
+    "BernoulliNB binary": lambda: dropin_case("BernoulliNB", binarize=None),
+    "BernoulliNB certain": lambda: dropin_case("BernoulliNB", alpha=0.0),
+    "CategoricalNB": lambda: dropin_case("CategoricalNB", min_categories=12),
+    "CategoricalNB certain": lambda: dropin_case("CategoricalNB", alpha=0.0),
+    "LDA svd": lambda: dropin_case("LinearDiscriminantAnalysis"),
+    "LDA singular": lambda: dropin_case("LinearDiscriminantAnalysis", singular=True, gaps=False),
+    "LDA lsqr": lambda: dropin_case("LinearDiscriminantAnalysis", solver="lsqr", shrinkage="auto"),
+    "LDA eigen": lambda: dropin_case("LinearDiscriminantAnalysis", solver="eigen", shrinkage=0.2),
+    "QDA svd": lambda: dropin_case("QuadraticDiscriminantAnalysis", reg_param=0.1),
+    "QDA eigen": lambda: dropin_case("QuadraticDiscriminantAnalysis", solver="eigen", shrinkage=0.1),
+    "LogisticRegression": lambda: dropin_case("LogisticRegression", gaps=False),
+}
+CASES |= DROPINS
+
+
+COSTS = np.array([[0.0, 1.0, 4.0], [7.0, 0.5, 1.0], [2.0, 3.0, 0.0]])
+
+
+def decision_case(model_case, **settings):
+    case = model_case()
+    return Case(suffice.CostSensitive(case.model, **settings), case.rows, case.as_array)
+
+
+DECISIONS = {
+    "any error costs 1": lambda: decision_case(DROPINS["LDA svd"]),
+    "costs": lambda: decision_case(DROPINS["LDA svd"], costs=COSTS),
+    "costs far from 1": lambda: decision_case(CASES["QDA"], costs=1e-200 * COSTS, reject_cost=2e-201),
+    "reject": lambda: decision_case(CASES["QDA"], costs=COSTS, reject_cost=0.6),
+    "reject or gain": lambda: decision_case(
+        DROPINS["GaussianNB"], costs=COSTS - 3.0, reject_cost=-2.5, reject_label=-1
+    ),
+    "reject without costs": lambda: decision_case(
+        DROPINS["MultinomialNB"], reject_cost=0.2, reject_label="it's unclear"
+    ),
+    "certain": lambda: decision_case(DROPINS["CategoricalNB certain"], costs=COSTS, reject_cost=0.5),
+    "two classes": lambda: decision_case(
+        CASES["logistic"], costs=[[0, 1], [5, 0]], reject_cost=0.7, reject_label=2
+    ),
+}
+
+
+@pytest.fixture(scope="session", params=list(DECISIONS))
+def decision(request):
+    """Every kind of decision by cost in turn."""
+    return DECISIONS[request.param]()
+
+
+@pytest.fixture(scope="session")
+def decided():
+    """Which rows are decided by more than rounding: the next best answer costs more, by a margin."""
+
+    def clear(model, table):
+        expected = model.predict_proba(table) @ model.costs_
+        if model.reject_cost is not None:
+            expected = np.column_stack([expected, np.full(len(expected), model.reject_cost)])
+        ordered = np.sort(expected, axis=1)
+        return ordered[:, 1] - ordered[:, 0] > 1e-12 * np.abs(model.costs_).max()
+
+    return clear
+
+
+@pytest.fixture
+def refusing():
+    """Drop-ins with the columns x0 and x1, and rows of which only the first and last can be scored."""
+    X, y = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0, 0, 1, 1])
+    rows = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, -0.5], [0.0, 1.0]])
+    beyond = np.array([[1.0, 0.0], [2.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
+    named = [
+        (dropin.MultinomialNB(), rows),
+        (dropin.ComplementNB(), rows),
+        (dropin.MultinomialNB(alpha=0.0), rows),
+        (dropin.BernoulliNB(binarize=None), rows),
+        (dropin.CategoricalNB(), beyond),
+        (dropin.CategoricalNB(alpha=0.0), beyond),
+    ]
+    return [(model.fit(X, y), pd.DataFrame(cells, columns=["x0", "x1"])) for model, cells in named]

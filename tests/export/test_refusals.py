@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import naive_bayes
 from sklearn.exceptions import NotFittedError
 
 import suffice
@@ -139,3 +140,20 @@ def test_a_support_that_cannot_be_written_out_is_refused():
     model = suffice.BayesClassifier(families=Sorted()).fit([[0.5], [1.0], [0.0], [1.0]], [0, 0, 1, 1])
     with pytest.raises(TypeError, match=r"column 0: the support of Sorted cannot be exported"):
         model.to_sql("rows")
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_decision_is_exported_only_if_its_model_is(way):
+    model = naive_bayes.GaussianNB().fit([[1.0], [1.5], [3.0], [3.5]], ["a", "a", "b", "b"])
+    with pytest.raises(TypeError, match="can be exported if its model can, but GaussianNB has no to_sql"):
+        exports(suffice.CostSensitive(model))[way]("rows")
+    with pytest.raises(NotFittedError, match="nor is its model"):
+        exports(suffice.CostSensitive(suffice.BayesClassifier()))[way]("rows")
+
+
+def test_a_decision_checks_what_is_asked_of_it():
+    model = suffice.CostSensitive(simple(), reject_cost=0.2)
+    with pytest.raises(TypeError, match="key must be a string or a sequence of strings"):
+        model.to_sql("rows", output="label", key=5)
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        model.to_sql("rows", output="label", dialect="oracle")

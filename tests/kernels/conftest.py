@@ -11,7 +11,7 @@ def engines(monkeypatch):
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
         plain = work()
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
-        for name, value in (("WORTH_AN_IMPORT", 0), ("WORTH_A_CALL", 0), ("CELLS_AT_ONCE", 16)):
+        for name, value in (("WORTH_COMPILING", 0), ("CELLS_AT_ONCE", 16)):
             monkeypatch.setattr(choice, name, value)
         monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
         assert choice.gaussian_for(1).__name__.endswith("gaussian_compiled")

@@ -161,6 +161,6 @@ def test_short_texts_are_counted_without_numba():
 
 def test_numba_can_be_switched_off(monkeypatch):
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
-    assert counting.is_compiled(1 << 30)
+    assert counting.is_compiled(1 << 30, Vocabulary())
     monkeypatch.setenv("SUFFICE_DISABLE_JIT", "1")
-    assert not counting.is_compiled(1 << 30)
+    assert not counting.is_compiled(1 << 30, Vocabulary())

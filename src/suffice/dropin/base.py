@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import suppress
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,12 +16,25 @@ from sklearn.utils.multiclass import unique_labels
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.generative import FittedState
+from suffice.export.expressions import (
+    Cell,
+    Expression,
+    Gaps,
+    Score,
+    Where,
+    all_of,
+    as_expression,
+    total,
+    with_cells,
+)
+from suffice.export.scoring import Scoring
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.table import Table
 
 
@@ -88,6 +103,7 @@ class DropIn(BayesClassifier):
 
         def learn() -> None:
             self._validate_params()
+            self._require_sums("add rows")
             if classes is not None:
                 self._declare(unique_labels(classes))
             afresh = not self._is_fitted()
@@ -102,7 +118,9 @@ class DropIn(BayesClassifier):
     def _declare(self, classes: NDArray[Any]) -> None:
         if self._is_fitted() and not (self._closed and np.array_equal(self._declared, classes)):
             known = self._declared if self._closed else self.classes_
-            raise ValueError(f"`classes={classes!r}` is not the same as on last call: {known!r}.")
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}."
+            )
         self._declared, self._closed = classes, True
 
     def _check_declared(self, labels: NDArray[Any]) -> None:
@@ -114,6 +132,17 @@ class DropIn(BayesClassifier):
                     f"The target label(s) {unknown} in y do not exist in the initial classes "
                     f"{self._declared}."
                 )
+
+    def _require_sums(self, deed: str) -> None:
+        """Refuse what sums alone allow, if a setting needs the rows as well."""
+
+    def _learn_files(self, files: LabelledFiles) -> None:
+        self._require_sums("fit from files")
+        super()._learn_files(files)
+
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+        self._require_sums(deed)
+        return super()._replace(mine, theirs, sign, deed)
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
         """All labels, if some rows have weight zero: their labels count as classes too."""
@@ -181,7 +210,7 @@ class DropIn(BayesClassifier):
         statistics = learnt.accumulator.solvable(self._declared)
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]
         factor = self._solved(totals, labels, statistics, saved_search)
-        priors = self._class_priors(statistics)
+        priors = np.array(self._class_priors(statistics))  # a copy: the user may change theirs
         estimated = getattr(self, self._prior_setting) is None
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
@@ -203,8 +232,38 @@ class DropIn(BayesClassifier):
             "use predict_joint_log_proba."
         )
 
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        # A query cannot raise an error for one row: a row that would raise one has no result instead.
+        solution = copy(self._solved_model())
+        factor = copy(self._factor())
+        factor.family = replace(factor.family, unseen="ignore")
+        solution.factors = [factor]
+        scoring = solution.scoring(self._learnt.container, gaps)
+        finite, order = scoring.score.finite, scoring.score.order
+        finite = with_cells(finite, self._read_cell)
+        order = None if order is None else with_cells(order, self._read_cell)
+        accepted = self._accepted()
+        if accepted:
+            whole, nothing = all_of(accepted), as_expression(0.0)
+            finite = total([finite, Where(whole, nothing, as_expression(np.nan))])
+            order = None if order is None else Where(whole, order, nothing)
+        return replace(scoring, score=Score(finite, order))
+
+    def _read_cell(self, cell: Cell) -> Expression:
+        """A cell as the model reads it."""
+        return cell
+
+    def _accepted(self) -> list[Expression]:
+        """The conditions, on the columns, for rows that do not raise an error."""
+        return []
+
     def _factor(self) -> Any:
         return self._solved_model().factors[0]
+
+    def _rounded(self, values: Array) -> Array:
+        """Parameters as float32 if the first rows were float32, where scikit-learn's are."""
+        container = self._learnt.container
+        return values if container is None else container.rounded(values)
 
     @property
     def class_count_(self) -> Array:

@@ -11,6 +11,7 @@ from sklearn import naive_bayes
 from suffice.arrays import Array, Codes
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
+from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor
 from suffice.factors.base import Totals
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
@@ -104,7 +105,7 @@ class CategoricalNB(DiscreteNB):
         pairs = list(zip(totals.columns, self._fewest_categories().tolist(), strict=True))
         if saved_search is not None:
             _refuse_many_unseen(pairs)
-        return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
+        return SolvedCategories(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
     def _to_fields(self) -> dict[str, Any]:
         """The whole state of the model, as it is saved."""
@@ -112,6 +113,12 @@ class CategoricalNB(DiscreteNB):
         totals: Any = self._learnt.accumulator.solvable(self._declared).totals[0]
         _refuse_many_unseen(list(zip(totals.columns, self._fewest_categories().tolist(), strict=True)))
         return state
+
+    def _accepted(self) -> list[Expression]:
+        return [
+            Missing(j) | ((Cell(j) >= 0.0) & (Cell(j) < float(n)))
+            for j, n in enumerate(self.n_categories_.tolist())
+        ]
 
     @property
     def category_count_(self) -> list[Array]:
@@ -161,6 +168,16 @@ def _numbers(counts: LevelCounts) -> tuple[Codes, Codes]:
 def _n_categories(number: Codes, fewest: int) -> int:
     """How many categories there are, if these are seen."""
     return max(int(number.max(initial=-1)) + 1, fewest)
+
+
+class SolvedCategories(SolvedLevels):
+    """Tables of categories that are numbered from 0."""
+
+    def row_expression(self, j: int, column: int, label: str) -> Expression:
+        """The row of the j-th table that a cell reads: its category, cut off to a whole number."""
+        cell, n = Cell(column), float(len(self.tables[j].levels))
+        known = Where((cell >= 0.0) & (cell < n), floor(cell), as_expression(n))
+        return Where(Missing(column), as_expression(n + 1.0), known)
 
 
 class CategoryCounts(LevelTable):

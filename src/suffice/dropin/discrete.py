@@ -12,6 +12,7 @@ from sklearn import naive_bayes
 from suffice.arrays import Array
 from suffice.dropin.base import DropIn
 from suffice.dropin.tables import ThresholdedTable
+from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression
 from suffice.factors.base import Totals
 from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.scores import SolvedColumns
@@ -152,6 +153,9 @@ class CountedNB(DiscreteNB):
             raise ValueError(
                 f"Negative values in data passed to {type(self).__name__} (input X): {error}"
             ) from error
+
+    def _accepted(self) -> list[Expression]:
+        return [Missing(j) | (Cell(j) >= 0.0) for j in range(self.n_features_in_)]
 
     @property
     def feature_count_(self) -> Array:
@@ -362,6 +366,18 @@ class BernoulliNB(DiscreteNB):
     def _read(self, X: Any, *, reset: bool) -> Table:
         table = super()._read(X, reset=reset)
         return table if self.binarize is None else ThresholdedTable(table, self.binarize)
+
+    def _read_cell(self, cell: Cell) -> Expression:
+        if self.binarize is None:
+            return cell
+        above = Where(cell > self.binarize, as_expression(1.0), as_expression(0.0))
+        return Where(Missing(cell.column), as_expression(np.nan), above)
+
+    def _accepted(self) -> list[Expression]:
+        if self.binarize is not None:
+            return []
+        cells = map(Cell, range(self.n_features_in_))
+        return [Missing(cell.column) | (cell == 0.0) | (cell == 1.0) for cell in cells]
 
     def _solved(
         self, totals: Totals, labels: list[str], statistics: Statistics, saved_search: Fields | None = None

@@ -84,22 +84,28 @@ class GaussianNB(DropIn):
     @property
     def class_prior_(self) -> Array:
         """The prior probability of each class."""
-        return self.priors_
+        return self._rounded(self.priors_)
+
+    @property
+    def class_count_(self) -> Array:
+        """The total sample weight of each class."""
+        return self._rounded(super().class_count_)
 
     @property
     def theta_(self) -> Array:
         """The mean of each class and column."""
-        return np.asarray(self._factor().location)
+        return self._rounded(self._factor().location)
 
     @property
     def var_(self) -> Array:
         """The variance of each class and column, including `epsilon_`."""
-        return np.asarray(self._factor().variance)
+        return self._rounded(self._factor().variance)
 
     @property
-    def epsilon_(self) -> np.float64:
+    def epsilon_(self) -> np.floating[Any]:
         """The value added to all variances."""
-        return np.float64(self._factor().floor)
+        floor: np.floating[Any] = self._rounded(np.array([self._factor().floor]))[0]
+        return floor
 
 
 class FlooredColumns(SolvedColumns):

@@ -12,8 +12,9 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
-from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
+from suffice.dropin.covariances import Covariances, Discriminant, inflation, joint_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
+from suffice.export.expressions import Cell, Gaps, Linear, Missing, Score, Where, all_of, as_expression
 from suffice.factors.base import Block, Totals
 from suffice.factors.checks import refuse_infinities
 from suffice.factors.gaussian.scores import SolvedGaussian
@@ -46,8 +47,9 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         Whether `covariance_` is available with solver="svd".
     tol : float, default=1e-4
         Standard deviations up to `tol`, in standardised columns, count as zero (solver="svd").
-    covariance_estimator : None
-        Not supported: it needs the rows, and the model keeps only their sums.
+    covariance_estimator : estimator, default=None
+        Estimates the covariances instead, from the rows passed to `fit`: an object with `fit` and
+        `covariance_`. Rows can then be neither added nor removed, nor have weights.
 
     Attributes
     ----------
@@ -78,6 +80,10 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     array([1])
     """
 
+    _finds_directions: ClassVar[bool] = True
+    _no_estimator_with_svd: ClassVar[str] = (
+        "covariance estimator is not supported with svd solver. Try another solver."
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.LinearDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -131,8 +137,14 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
         moments = Covariances.of(
-            totals, statistics.classes, self.shrinkage, shared=svd, saved_search=saved_search
+            totals,
+            statistics.classes,
+            self.shrinkage,
+            shared=svd,
+            saved_search=saved_search,
+            estimated=self._estimated,
         )
+        moments.refuse_overflow(labels)
         classwise = moments.classwise
         tying = Tying("shared", statistics.classes, 0.0)
         scatter_parts = classwise.moments.scatter_parts
@@ -147,7 +159,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         solved = LinearGaussian(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
             solved.within = moments.in_units(moments.standard)[0]
-            matrix = moments.standard
+            matrix = moments.standard * inflation(moments.weight.sum(), len(priors))
             solved.solve_svd(moments, priors, self.tol)
         else:
             solved.within = np.einsum("k,kij->ij", priors, moments.each)
@@ -158,20 +170,34 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     @property
     def means_(self) -> Array:
         """Class means, (n_classes, n_features)."""
-        return self._gaussian().mean
+        return self._rounded(self._gaussian().mean)
+
+    @property
+    def priors_(self) -> Array:
+        """The class priors."""
+        return self._rounded(self._solved_model().priors)
 
     @property
     def coef_(self) -> Array:
         """Weights of the linear scores, one row per class; for two classes, their difference."""
-        rows = self._factor().coefficients
-        return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
+        return self._as_scores_are(self._factor().coefficients)
 
     @property
     def intercept_(self) -> Array:
         """Constants of the linear scores; for two classes, their difference."""
         factor = self._factor()
         constant = factor.constants - factor.coefficients @ factor.middle + self._solved_model().log_priors
-        return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
+        return self._as_scores_are(constant)
+
+    def _as_scores_are(self, values: Array) -> Array:
+        """Values by class; for two classes, their difference."""
+        if len(values) == 2:
+            return self._rounded(values[[1]] - values[[0]])
+        return self._rounded_by_svd(values)
+
+    def _rounded_by_svd(self, values: Array) -> Array:
+        """As `_rounded`, if solver="svd": scikit-learn's other solvers have covariances in float64."""
+        return self._rounded(values) if self.solver == "svd" else values
 
     @property
     def covariance_(self) -> Array:
@@ -182,7 +208,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             if self.priors is not None:
                 statistics = self._learnt.accumulator.solvable(self._declared)
                 each = Covariances.of(statistics.totals[0], statistics.classes, None).each
-                return np.asarray(np.einsum("k,kij->ij", self.priors_, each))
+                return np.asarray(np.einsum("k,kij->ij", self._solved_model().priors, each))
         return np.asarray(self._factor().within)
 
     @property
@@ -190,19 +216,19 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         """The mean of the class means, weighted by the priors (solver="svd")."""
         if self.solver != "svd":
             raise AttributeError(f"xbar_ requires solver='svd', not {self.solver!r}.")
-        return np.asarray(self._factor().middle)
+        return self._rounded(self._factor().middle)
 
     @property
     def scalings_(self) -> Array:
         """Discriminant directions in columns, best first; their signs are arbitrary."""
         self._require_directions("scalings_", AttributeError)
-        return np.asarray(self._factor().scalings)
+        return self._rounded_by_svd(self._factor().scalings)
 
     @property
     def explained_variance_ratio_(self) -> Array:
         """The share of the variance between classes along each direction."""
         self._require_directions("explained_variance_ratio_", AttributeError)
-        return np.asarray(self._factor().explained[: self._n_features_out])
+        return self._rounded_by_svd(self._factor().explained[: self._n_features_out])
 
     def _require_directions(self, name: str, error: type[Exception]) -> None:
         self._solved_model()
@@ -231,7 +257,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         """
         if self.solver == "lsqr":
             raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
-        scalings = self.scalings_[:, : self._n_features_out]
+        scalings = self._factor().scalings[:, : self._n_features_out]
         middle = self._factor().middle if self.solver == "svd" else np.zeros(len(scalings))
         table = self._read(X, reset=False)
         projected = np.empty((table.n_rows, scalings.shape[1]))
@@ -287,6 +313,7 @@ class LinearGaussian(SolvedGaussian):
         deviation = np.sqrt(np.diag(self.within))
         deviation[deviation == 0] = 1.0
         strength, axes_within = _principal_axes(self.within / np.outer(deviation, deviation))
+        strength *= np.sqrt(inflation(moments.weight.sum(), len(priors)))
         rank = int(np.sum(strength > tol))
         whitening = (axes_within / deviation[:, np.newaxis])[:, :rank] / strength[:rank]
         self.middle = priors @ moments.mean
@@ -316,6 +343,18 @@ class LinearGaussian(SolvedGaussian):
         self.middle = priors @ mean
         quadratic = np.sum(mean * self.coefficients, axis=1)
         self.constants = self.coefficients @ self.middle - 0.5 * quadratic
+
+    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
+        """Linear scores of rows without gaps; with gaps the marginals of the Gaussians."""
+        used = np.flatnonzero(self.coefficients.any(axis=0))
+        terms = tuple(Cell(columns[j]) - float(self.middle[j]) for j in used)
+        constants = as_expression(self.constants)
+        linear = Linear(terms, self.coefficients[:, used].T) + constants if terms else constants
+        if gaps == "null":
+            return Score(linear)
+        by_pattern = super().expression(columns, labels, gaps)
+        whole = all_of([~Missing(column) for column in columns])
+        return Score(Where(whole, linear, by_pattern.finite))
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         """Linear scores of rows without gaps; log densities where those are wanted."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import linear_model
 
+from suffice.arrays import Array
 from suffice.estimators.regression import LogisticRegression as CoreLogisticRegression
 
 TIGHTEST, LOOSEST = 1e-10, 1e-5
@@ -114,15 +115,16 @@ class LogisticRegression(CoreLogisticRegression):
         """
         self._validate_params()
         self._warn_of_deprecations()
+        penalty = self._checked_penalty()
         y = np.asarray(y) if isinstance(y, (list, tuple)) else y
         if self.solver == "liblinear" and len(np.unique(np.asarray(y))) > 2:
             raise ValueError(
                 "The 'liblinear' solver does not support multiclass classification (n_classes >= 3); use "
                 "another solver, or a OneVsRestClassifier."
             )
-        penalised = self._has_penalty()
+        self._refuse_unsupported(penalty)
         core = CoreLogisticRegression(
-            C=self.C if penalised else np.inf,
+            C=np.inf if penalty is None else self.C,
             fit_intercept=self.fit_intercept,
             class_weight=self.class_weight,
             max_iter=max(int(self.max_iter), 1),
@@ -135,6 +137,16 @@ class LogisticRegression(CoreLogisticRegression):
             elif hasattr(self, name):
                 delattr(self, name)
         return self
+
+    @property
+    def coef_(self) -> Array:
+        """The coefficients; one row for two classes. They are float32 if the rows were."""
+        return self._fitted().container.rounded(super().coef_)
+
+    @property
+    def intercept_(self) -> Array:
+        """The intercepts; one for two classes. They are float32 if the rows were."""
+        return self._fitted().container.rounded(super().intercept_)
 
     @property
     def n_iter_(self) -> NDArray[Any]:
@@ -176,8 +188,8 @@ class LogisticRegression(CoreLogisticRegression):
                 stacklevel=3,
             )
 
-    def _has_penalty(self) -> bool:
-        """Whether there is an l2 penalty; refuse what scikit-learn refuses, and penalties of other kinds."""
+    def _checked_penalty(self) -> str | None:
+        """The kind of penalty, after refusing what scikit-learn refuses."""
         penalty = self.penalty
         if penalty == "deprecated":
             penalty = "l2" if not self.l1_ratio else "l1" if self.l1_ratio == 1 else "elasticnet"
@@ -192,6 +204,10 @@ class LogisticRegression(CoreLogisticRegression):
             raise ValueError(f"Only 'saga' solver supports elasticnet penalty, got solver={self.solver}.")
         if self.solver == "liblinear" and penalty is None:
             raise ValueError("C=np.inf as well as penalty=None is not supported for the liblinear solver")
+        return penalty
+
+    def _refuse_unsupported(self, penalty: str | None) -> None:
+        """Refuse penalties that scikit-learn has and this class does not."""
         if penalty in ("l1", "elasticnet"):
             raise NotImplementedError(
                 f"the {penalty} penalty is not supported, since its objective is not smooth; use "
@@ -202,4 +218,3 @@ class LogisticRegression(CoreLogisticRegression):
                 "solver='liblinear' penalises the intercept too, which is not supported; use solver='lbfgs', "
                 "which does not, or sklearn.linear_model.LogisticRegression."
             )
-        return penalty is not None

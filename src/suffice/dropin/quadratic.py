@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array, Codes
-from suffice.dropin.covariances import Covariances, Discriminant, joint_gaussian
+from suffice.dropin.covariances import Covariances, Discriminant, inflation, joint_gaussian
 from suffice.factors.base import Totals
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.families import MultivariateNormal
@@ -38,8 +38,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         Whether `covariance_` is available.
     tol : float, default=1e-4
         Variances up to `tol` count as zero.
-    covariance_estimator : None
-        Not supported: it needs the rows, and the model keeps only their sums.
+    covariance_estimator : estimator, default=None
+        Estimates the covariances instead, from the rows passed to `fit`: an object with `fit` and
+        `covariance_`. Rows can then be neither added nor removed, nor have weights.
 
     Attributes
     ----------
@@ -65,6 +66,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     """
 
     _joins_labels: ClassVar[bool] = False
+    _no_estimator_with_svd: ClassVar[str] = (
+        "covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead."
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         discriminant_analysis.QuadraticDiscriminantAnalysis._parameter_constraints  # noqa: SLF001
     )
@@ -100,7 +104,14 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         if (n_rows < 2).any():
             label = classes[int(np.argmax(n_rows < 2))]
             raise ValueError(f"y has only 1 sample in class {label}, covariance is ill defined.")
-        moments = Covariances.of(totals, statistics.classes, self.shrinkage, saved_search=saved_search)
+        moments = Covariances.of(
+            totals,
+            statistics.classes,
+            self.shrinkage,
+            saved_search=saved_search,
+            estimated=self._estimated,
+        )
+        moments.refuse_overflow(labels)
         classwise = moments.classwise
         solved = RotatedGaussian(joint_gaussian(None), labels, np.arange(d), d)
         solved.group = classwise.tying.group
@@ -108,6 +119,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         solved.scale[classwise.active] = classwise.data.scale
         matrices = moments.each
         if self.solver == "svd":
+            matrices = matrices * inflation(moments.weight, 1)[:, np.newaxis, np.newaxis]
             matrices = (1.0 - self.reg_param) * matrices + self.reg_param * np.eye(d)
         for k, label in enumerate(classes):
             scaling, rotation = linalg.eigh(matrices[k], check_finite=False)
@@ -162,24 +174,30 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     @property
     def means_(self) -> Array:
         """Class means, (n_classes, n_features)."""
-        return np.asarray(self._factor().centre)
+        return self._rounded(self._factor().centre)
 
     @property
     def rotations_(self) -> list[Array]:
         """The principal axes of each class, in columns; their signs are arbitrary."""
-        return list(self._factor().rotations)
+        return self._rounded_by_svd(self._factor().rotations)
 
     @property
     def scalings_(self) -> list[Array]:
         """The variances along the principal axes of each class."""
-        return list(self._factor().scalings)
+        return self._rounded_by_svd(self._factor().scalings)
 
     @property
     def covariance_(self) -> list[Array]:
         """The covariance of each class, with `store_covariance=True`."""
         if not self.store_covariance:
             raise AttributeError("covariance_ requires store_covariance=True.")
-        return [(r * s) @ r.T for r, s in zip(self.rotations_, self.scalings_, strict=True)]
+        factor = self._factor()
+        axes = zip(factor.rotations, factor.scalings, strict=True)
+        return self._rounded_by_svd([(r * s) @ r.T for r, s in axes])
+
+    def _rounded_by_svd(self, each: list[Array]) -> list[Array]:
+        """As `_rounded`, if solver="svd": scikit-learn's other solver has covariances in float64."""
+        return [self._rounded(values) for values in each] if self.solver == "svd" else list(each)
 
 
 class RotatedGaussian(SolvedGaussian):

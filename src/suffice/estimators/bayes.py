@@ -292,7 +292,7 @@ class BayesClassifier(Generative):
         """
         self._solved_model().require_density("adapt_priors")
         with self._lock():
-            shift = estimate_shift(self.predict_log_proba(X), self.priors_, self.classes_)
+            shift = estimate_shift(self.predict_log_proba(X), self._solved_model().priors, self.classes_)
             return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:

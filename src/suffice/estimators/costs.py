@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -13,6 +14,9 @@ from sklearn.base import ClassifierMixin
 
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
+from suffice.export.exportable import Exportable
+from suffice.export.expressions import Gaps
+from suffice.export.scoring import Decision, Scoring
 from suffice.model.priors import as_reals
 from suffice.tables.table import is_frame
 from suffice.tables.targets import checked_weights, class_index, read_labels
@@ -22,7 +26,7 @@ ROUNDING = 1e-12
 """By how much rounding may move a threshold."""
 
 
-class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
+class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
     """Decide for the class with the lowest expected cost, or refuse to decide.
 
     Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. The model can be any classifier with
@@ -184,13 +188,23 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         """
         return self._posteriors(X)
 
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        model, decision = self._fitted_model(), self._decision()
+        if not isinstance(model, Exportable):
+            raise TypeError(
+                f"{type(self).__name__} can be exported if its model can, but {type(model).__name__} has no "
+                "to_sql and to_onnx; wrap a model of this library."
+            )
+        return replace(model._scoring(gaps), decision=decision)  # noqa: SLF001  also of this library
+
     def _decisions(self, X: Any) -> tuple[NDArray[np.intp], Array]:
         """The cheapest class of each row, and its expected cost."""
-        posterior, costs = self._posteriors(X), self.costs_
-        # A constant added to a row of the costs changes no decision. Without it, equal costs of all errors
-        # leave −p, so that ties and rounding fall as they do in the model's own predict.
-        codes = np.argmin(posterior @ (costs - costs.max(axis=1, keepdims=True)), axis=1)
-        return codes, np.einsum("ij,ji->i", posterior, costs[:, codes])
+        posterior, decision = self._posteriors(X), self._decision()
+        codes = np.argmin(posterior @ decision.compared, axis=1)
+        return codes, np.einsum("ij,ji->i", posterior, decision.costs[:, codes])
+
+    def _decision(self) -> Decision:
+        return Decision(self._answers(), self.costs_, self.reject_cost)
 
     def _answers(self) -> NDArray[Any]:
         """The classes, followed by the label for refusing if there is one."""

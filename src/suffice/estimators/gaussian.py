@@ -137,13 +137,13 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     @property
     def coef_(self) -> Array:
         """w_k = Σ⁻¹μ_k; for two classes the single row w = Σ⁻¹(μ₁ − μ₀)."""
-        rows = self._scaled_directions(self.means_) / self._gaussian().scale
+        rows = self._scaled_directions(self._gaussian().mean) / self._gaussian().scale
         return np.asarray(rows[[1]] - rows[[0]] if len(rows) == 2 else rows)
 
     @property
     def intercept_(self) -> Array:
         """w_k0 = −½μ_kᵀΣ⁻¹μ_k + log π_k; for two classes the single number w₀."""
-        mean = self.means_
+        mean = self._gaussian().mean
         rows = self._scaled_directions(mean) / self._gaussian().scale
         constant = -0.5 * np.sum(rows * mean, axis=1) + self._solved_model().log_priors
         return np.asarray(constant[[1]] - constant[[0]] if len(constant) == 2 else constant)
@@ -218,8 +218,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         weight = self._solved_model().weight
         pooled = np.einsum("k,kij->ij", weight / weight.sum(), gaussian.standard[gaussian.group])
         root = np.linalg.cholesky(pooled)
-        grand = (weight / weight.sum()) @ self.means_
-        away = (self.means_ - grand)[:, on] / gaussian.scale[on]
+        grand = (weight / weight.sum()) @ self._gaussian().mean
+        away = (self._gaussian().mean - grand)[:, on] / gaussian.scale[on]
         whitened = (
             linalg.solve_triangular(root, away.T, lower=True).T
             * np.sqrt(weight / weight.sum())[:, np.newaxis]
@@ -259,7 +259,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """
         directions = self._directions()[0]
         weight = self._solved_model().weight
-        grand = (weight / weight.sum()) @ self.means_
+        grand = (weight / weight.sum()) @ self._gaussian().mean
         values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
         gaps = np.isnan(values)
         if gaps.any():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args
+
+import numpy as np
 
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Output, Precision, Scoring
@@ -34,8 +37,8 @@ class Exportable:
         dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default="duckdb"
             The database to write for.
         output : {"proba", "label", "scores"}, default="proba"
-            The columns of the result: posteriors (`proba_<class>`), the most probable class (`label`), or log
-            posteriors (`score_<class>`).
+            The columns of the result: posteriors (`proba_<class>`), the class that `predict` returns
+            (`label`), or log posteriors (`score_<class>`).
         key : str or sequence of str, optional
             Columns of the table to pass through, to identify the rows.
         columns : sequence of str, optional
@@ -59,10 +62,18 @@ class Exportable:
         >>> 'FROM "measured"' in query
         True
         """
+        from suffice.export.decisions import decided, names_of_posteriors
         from suffice.export.sql import query
 
         scoring = self._scoring(_checked_gaps(missing))
-        return query(scoring, table, dialect=dialect, output=output, key=key, columns=columns)
+        decision = scoring.decision
+        if output != "label" or decision is None:
+            return query(scoring, table, dialect=dialect, output=output, key=key, columns=columns)
+        keys: Any = key if isinstance(key, (list, tuple)) else [key]
+        names = names_of_posteriors(keys, len(scoring.classes))
+        scoring = replace(scoring, classes=np.array(names))
+        inner = query(scoring, table, dialect=dialect, output="proba", key=key, columns=columns)
+        return decided(inner, decision, names, keys, dialect)
 
     def to_onnx(self, *, dtype: Precision = "float64", missing: Gaps = "marginal") -> Any:
         """Return the model as an ONNX graph with the outputs `label` and `probabilities`.

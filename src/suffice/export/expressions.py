@@ -10,7 +10,7 @@ A cell may be missing. Arithmetic with a missing cell is missing, a comparison w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, reduce
 from typing import Any, Literal, TypeVar, get_args
 
@@ -340,6 +340,25 @@ def nodes(expression: Expression) -> Iterator[Expression]:
             seen.add(id(node))
             waiting.append((node, True))
             waiting.extend((part, False) for part in reversed(node.parts))
+
+
+def with_cells(expression: Expression, read: Callable[[Cell], Expression]) -> Expression:
+    """The expression with another one in place of each cell."""
+    made: dict[int, Expression] = {}
+
+    def swapped(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(swapped, value))
+        return made[id(value)] if isinstance(value, Expression) else value
+
+    for node in nodes(expression):
+        if isinstance(node, Cell):
+            made[id(node)] = read(node)
+        else:
+            made[id(node)] = replace(
+                node, **{one.name: swapped(getattr(node, one.name)) for one in fields(node)}
+            )
+    return made[id(expression)]
 
 
 def balanced(items: list[T], join: Callable[[T, T], T]) -> T:

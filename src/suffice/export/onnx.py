@@ -27,7 +27,7 @@ from suffice.export.expressions import (
     balanced,
     nodes,
 )
-from suffice.export.scoring import Precision, Scoring
+from suffice.export.scoring import Decision, Precision, Scoring
 from suffice.export.tensors import Tensors, alike
 
 OPSET = 18
@@ -272,10 +272,25 @@ class _Graph(Tensors):
         parts = self.add("Exp", shifted)
         posterior = self.add("Div", parts, self.add("ReduceSum", parts, axis, keepdims=1))
         self.add("Cast", posterior, output=self.probabilities, to=self.type_of(self.dtype))
-        best = self.add("ArgMax", shifted, axis=1, keepdims=0)
-        labels = _label_array(self.scoring.classes)
+        decision = self.scoring.decision
+        if decision is None:
+            best, answers = self.add("ArgMax", shifted, axis=1, keepdims=0), self.scoring.classes
+        else:
+            best, answers = self._decided(posterior, decision), decision.answers
+        labels = _label_array(answers)
         self.add("Gather", self.constant(labels), best, output=self.label, axis=0)
         return self._proto(labels.dtype)
+
+    def _decided(self, posterior: str, decision: Decision) -> str:
+        """The place of the answer with the lowest expected cost."""
+        compared = self.add("MatMul", posterior, self.constant(decision.compared))
+        best = self.add("ArgMin", compared, axis=1, keepdims=1)
+        if decision.reject_cost is not None:
+            expected = self.add("MatMul", posterior, self.constant(decision.costs))
+            cost = self.add("GatherElements", expected, best, axis=1)
+            refused = self.add("Greater", cost, self.constant(np.float64(decision.reject_cost)))
+            best = self.add("Where", refused, self.constant(np.int64(self.n_classes)), best)
+        return self.add("Squeeze", best, self.constant(np.array([1])))
 
     def _repeated(self, scores: str) -> str:
         """The same scores for every row of the first column, for scores that read no column."""

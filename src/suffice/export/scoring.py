@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.export.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
 from suffice.tables.columns import Kind
 
@@ -33,6 +35,32 @@ class InputColumn:
 
 
 @dataclass(frozen=True)
+class Decision:
+    """The class with the lowest expected cost, or the last answer where that cost exceeds `reject_cost`."""
+
+    answers: NDArray[Any]
+    """The classes, followed by the answer for refused rows if there is one."""
+    costs: Array
+    """`costs[true, predicted]`."""
+    reject_cost: float | None = None
+
+    @property
+    def compared(self) -> Array:
+        """Costs less the highest of their row: a constant added to a row changes no decision.
+
+        Equal costs of all errors then leave −p, so that ties and rounding fall as they do for the largest p.
+        """
+        return np.asarray(self.costs - self.costs.max(axis=1, keepdims=True))
+
+    def scaled(self) -> Decision:
+        """The same decision with costs of at most 1: some databases raise where a product underflows."""
+        sizes = [np.abs(self.costs).max(), abs(self.reject_cost or 0.0)]
+        exponent = -int(np.frexp(max(sizes))[1])
+        limit = None if self.reject_cost is None else float(np.ldexp(self.reject_cost, exponent))
+        return Decision(self.answers, np.ldexp(self.costs, exponent), limit)
+
+
+@dataclass(frozen=True)
 class Scoring:
     """A solved model, ready to be written in another language."""
 
@@ -42,6 +70,8 @@ class Scoring:
     """The kind of the cells of each column, if known."""
     classes: NDArray[Any]
     score: Score
+    decision: Decision | None = None
+    """How the label follows from the posteriors; None for the most probable class."""
 
     @cached_property
     def nodes(self) -> list[Expression]:

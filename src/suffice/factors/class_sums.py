@@ -19,8 +19,8 @@ ENTRIES_PER_RUN = 1 << 12
 """Fewer entries are not worth a thread."""
 COLUMNS_AT_ONCE = 1 << 22
 """Each run has arrays of all columns, so wide rows are summed in few runs: memory stays bounded."""
-SOONER = 64
-"""Compiled sums of words pay off at this many times fewer entries, as counting them has imported numba."""
+SOONER = 1 << 10
+"""Compiled sums of words pay off at this many times fewer entries: counting so many has imported numba."""
 
 
 class SparseRows(NamedTuple):

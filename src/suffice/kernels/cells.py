@@ -7,8 +7,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from suffice.arrays import Array, Codes
+
+CELLS_IN_CACHE = 1 << 16
+"""Cells of a run of rows whose temporaries stay close to the processor."""
+
+
+def row_runs(n_rows: int, n_columns: int, n_cells: int = CELLS_IN_CACHE, fewest: int = 1) -> list[slice]:
+    """The rows in runs of about `n_cells`, of at least `fewest` rows."""
+    step = max(fewest, n_cells // max(n_columns, 1))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def by_class(classes: Codes, n_classes: int) -> Codes:
+    """The rows class by class, in their order; short integers are sorted without comparisons."""
+    return np.argsort(classes.astype(np.uint16) if n_classes <= 1 << 16 else classes, kind="stable")
+
+
+def class_members(classes: Codes, n_classes: int, weights: Array | None = None) -> csc_array:
+    """The weight of each row in its class, (classes, rows): times some cells, it sums them by class."""
+    n_rows = len(classes)
+    w = np.ones(n_rows) if weights is None else weights
+    return csc_array((w, classes, np.arange(n_rows + 1)), shape=(n_classes, n_rows))
 
 
 def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | slice]]:
@@ -18,7 +40,7 @@ def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | 
     if n_classes == 1:
         yield 0, slice(None)
         return
-    order = np.argsort(classes, kind="stable")
+    order = by_class(classes, n_classes)
     present, starts = np.unique(classes[order], return_index=True)
     yield from zip(present.tolist(), np.split(order, starts[1:]), strict=True)
 

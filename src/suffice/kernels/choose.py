@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
-from functools import cache
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -14,57 +15,68 @@ from numpy.typing import NDArray
 
 from suffice.kernels import discrete as discrete_reference
 from suffice.kernels import gaussian as gaussian_reference
-from suffice.kernels.threads import run
+from suffice.kernels.cells import row_runs
+from suffice.kernels.threads import run, uninterrupted
 
-WORTH_AN_IMPORT = 1 << 21
-"""Cells from which importing numba takes less time than it saves."""
-WORTH_A_CALL = 1 << 14
-"""The same, once it has been imported."""
+WORTH_COMPILING = 1 << 24
+"""Cells, times classes where they are scored, from which compiled kernels do the work.
+
+Importing numba takes longer than it saves in one call, but is done once in a process. At this size the most
+that either can lose is about the same: docs/decisions/0027-kernels-chosen-by-the-data.md.
+"""
 CELLS_AT_ONCE = 1 << 20
 """Cells in a part: many parts for the threads, but few enough to add up their results."""
+
+_here = threading.local()
+_imported: dict[str, ModuleType | None] = {}
 
 
 def gaussian_for(n_cells: int) -> ModuleType:
     """The kernels of Gaussian columns and blocks, for this many cells."""
-    return _kernels_for("suffice.kernels.gaussian_compiled", n_cells) or gaussian_reference
+    return chosen("suffice.kernels.gaussian_compiled", n_cells, WORTH_COMPILING) or gaussian_reference
 
 
 def discrete_for(n_cells: int) -> ModuleType:
     """The kernels of levels, outcomes and counts, for this many cells."""
-    return _kernels_for("suffice.kernels.discrete_compiled", n_cells) or discrete_reference
+    return chosen("suffice.kernels.discrete_compiled", n_cells, WORTH_COMPILING) or discrete_reference
 
 
-def import_kernels_for(n_cells: int) -> None:
-    """Import the kernels that this many cells are worth, before they are read in smaller parts."""
-    gaussian_for(n_cells)
-    discrete_for(n_cells)
+def chosen(module: str, size: int, worth_compiling: int) -> ModuleType | None:
+    """A module of compiled kernels, where work of this size is worth it and numba may be used.
 
-
-def _kernels_for(module: str, n_cells: int) -> ModuleType | None:
-    return chosen(module, n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
-
-
-def chosen(module: str, size: int, worth_an_import: int, worth_a_call: int) -> ModuleType | None:
-    """A module of compiled kernels, where work of this size is worth it and numba may be used."""
-    if size < worth_a_call or os.environ.get("SUFFICE_DISABLE_JIT", "0") not in {"", "0"}:
+    The choice depends on the data alone, never on what the process has done before: the same call gives
+    the same bits everywhere.
+    """
+    if size < worth_compiling and not getattr(_here, "is_large", False):
         return None
-    if size < worth_an_import and module not in sys.modules:
+    if os.environ.get("SUFFICE_DISABLE_JIT", "0") not in {"", "0"}:
         return None
-    return _imported(module)
+    if module not in _imported:
+        _imported[module] = uninterrupted(lambda: _import(module))
+    return _imported[module]
 
 
-@cache
-def _imported(module: str) -> ModuleType | None:
+def _import(module: str) -> ModuleType | None:
     try:
         return import_module(module)
     except ImportError:  # numba publishes nothing for this machine, or not yet for this NumPy
         return None
 
 
+@contextmanager
+def one_choice(n_cells: int) -> Iterator[None]:
+    """Choose kernels for all this work at once, in this thread, where it is done in smaller steps."""
+    before = getattr(_here, "is_large", False)
+    _here.is_large = before or n_cells >= WORTH_COMPILING
+    try:
+        yield
+    finally:
+        _here.is_large = before
+
+
 def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
-    step = max(fewest, CELLS_AT_ONCE // max(n_columns, 1))
-    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.kernels.cells import level_counts
+from suffice.kernels.cells import class_members, level_counts, row_runs
 
 Cells = NDArray[Any]
 FEW_CLASSES = 16
 """Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
+MISSING = -1
+"""The place of a missing cell."""
 CELLS_PER_ENTRY = 8
 """All columns are summed up to this many cells per entry; beyond, only those that are held."""
 
@@ -27,13 +30,13 @@ def count_levels(
     A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
     for j in range(cells.shape[1]):
-        seen, places = _places(cells[:, j], low[j])
-        if ((places < 0) | (places >= starts[j + 1] - starts[j])).any():
-            return False
+        places = _places(cells[:, j], low[j], starts[j + 1] - starts[j])
         column = slice(starts[j], starts[j + 1])
-        level_counts(places, classes[seen], None, support[:, column])
+        if (places == starts[j + 1] - starts[j]).any():
+            return False
+        level_counts(places, classes, None, support[:, column])
         if len(weights):
-            level_counts(places, classes[seen], weights[seen], weight[:, column])
+            level_counts(places, classes, weights, weight[:, column])
     return True
 
 
@@ -46,24 +49,29 @@ def add_level_scores(
     some cell read `unseen`.
     """
     known = True
-    for j in range(cells.shape[1]):
-        seen, places = _places(cells[:, j], low[j])
-        outside = (places < 0) | (places >= starts[j + 1] - starts[j])
-        read = np.full(len(cells), -1, dtype=np.intp)
-        read[seen] = np.where(outside, unseen[j], rows[starts[j] + np.where(outside, 0, places)])
-        known &= not (read[seen] == unseen[j]).any()
-        some = read >= 0
-        out[some] += table[read[some]]
+    table = np.vstack([table, np.zeros(table.shape[1])])  # row −1
+    reads = [np.append(rows[i:k], [j, -1]) for (i, k), j in zip(pairwise(starts), unseen, strict=True)]
+    tables = [table[read] for read in reads]
+    are_unseen = [np.append(read[:-1] == read[-2], values=False) for read in reads]
+    for run in row_runs(len(cells), max(table.shape[1], cells.shape[1])):
+        for j in range(cells.shape[1]):
+            places = _places(cells[run, j], low[j], len(reads[j]) - 2)
+            known &= not are_unseen[j][places].any()
+            out[run] += tables[j][places]
     return known
 
 
-def _places(column: Cells, low: int) -> tuple[NDArray[np.bool_], Counts]:
-    """Which cells are not missing, and how far these lie above `low`; −1 for a number that is not whole."""
-    seen = ~np.isnan(column)
-    column = column[seen]
+def _places(column: Cells, low: int, n_levels: int) -> Counts:
+    """How far each cell lies above `low`; `n_levels` where it is not one of so many whole numbers."""
     with np.errstate(invalid="ignore"):
         whole = column.astype(np.int64)
-    return seen, np.where(whole == column, whole - low, -1)
+    # A negative distance is a large one without its sign.
+    places = np.minimum((whole - low).view(np.uint64), np.uint64(n_levels)).view(np.int64)
+    if column.dtype.kind in "fu":
+        places[whole != column] = n_levels
+    if column.dtype.kind == "f":
+        places[np.isnan(column)] = MISSING
+    return places
 
 
 def add_outcomes(
@@ -73,20 +81,25 @@ def add_outcomes(
 
     False where a cell is not 0, 1 or missing. No `weights` are weights of 1.
     """
-    if not _are_outcomes(cells):
-        return False
-    by_row = (weights if len(weights) else np.ones(len(cells)))[:, np.newaxis]
-    np.add.at(total, classes, by_row * (np.nan_to_num(cells) if len(weight) else cells))
-    if len(weight):
-        seen = ~np.isnan(cells)
-        np.add.at(weight, classes, by_row * seen)
-        np.add.at(support, classes, seen)
+    for run in row_runs(*cells.shape):
+        own, x = classes[run], cells[run]
+        if not _are_outcomes(x):
+            return False
+        members = class_members(own, len(total), weights[run] if len(weights) else None)
+        total += members @ (np.nan_to_num(x) if len(weight) else x)
+        if len(weight):
+            seen = ~np.isnan(x)
+            weight += members @ seen
+            support += (class_members(own, len(total)) @ seen).astype(np.int64)
     return True
 
 
 def _are_outcomes(cells: Cells) -> bool:
     """Whether every cell is 0, 1 or missing."""
-    return bool(((cells == 0) | (cells == 1) | np.isnan(cells)).all())
+    if cells.dtype.kind == "b":
+        return True
+    outcomes = (cells == 0) | (cells == 1)
+    return bool(outcomes.all()) or bool((outcomes | np.isnan(cells)).all())
 
 
 def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array) -> int:
@@ -94,10 +107,17 @@ def add_outcome_scores(cells: Cells, natural: Array, constant: Array, out: Array
 
     Returns the number of rows scored: all, or some of those before the first cell that is not an outcome.
     """
-    if not _are_outcomes(cells):
-        return 0
-    seen = ~np.isnan(cells)
-    out += np.where(seen, cells, 0) @ natural.T + seen @ constant.T
+    everything = constant.sum(axis=1)
+    for run in row_runs(*cells.shape):
+        x = cells[run].astype(np.float64)
+        if not _are_outcomes(cells[run]):
+            return int(run.start)
+        gaps = np.isnan(x)
+        if gaps.any():
+            x[gaps] = 0.0
+            out[run] += x @ natural.T + ~gaps @ constant.T
+        else:
+            out[run] += x @ natural.T + everything
     return len(cells)
 
 

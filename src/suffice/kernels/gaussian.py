@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.kernels.cells import class_blocks
+from suffice.kernels.cells import by_class, class_blocks, class_members, row_runs
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -23,14 +23,18 @@ def sum_of_squares(values: Matrix) -> float:
 
 def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], found: Array) -> None:
     """Write the first value observed in each class and column that is `wanted`, and want it no more."""
-    for k, rows in class_blocks(classes, len(wanted)):
-        own = values[rows]
-        first = own[0]
-        if np.isnan(first).any():
-            first = own[np.argmax(~np.isnan(own), axis=0), np.arange(own.shape[1])]
-        fresh = wanted[k] & ~np.isnan(first)
-        found[k, fresh] = first[fresh]
-        wanted[k, fresh] = False
+    for run in row_runs(*values.shape):
+        if not wanted.any():
+            return
+        candidates = run.start + np.flatnonzero(np.any(wanted, axis=1)[classes[run]])
+        for k, rows in class_blocks(classes[candidates], len(wanted)):
+            own = values[candidates[rows]]
+            first = own[0]
+            if np.isnan(first).any():
+                first = own[np.argmax(~np.isnan(own), axis=0), np.arange(own.shape[1])]
+            fresh = wanted[k] & ~np.isnan(first)
+            found[k, fresh] = first[fresh]
+            wanted[k, fresh] = False
 
 
 def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:
@@ -38,12 +42,13 @@ def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, co
 
     Returns False if a cell is missing or infinite, or if squares vanish: the sums are then worthless.
     """
+    counts += np.bincount(classes, minlength=len(origin))
     with np.errstate(over="ignore", invalid="ignore"):
-        for k, rows in class_blocks(classes, len(origin)):
-            away = values[rows] - origin[k]
-            counts[k] += len(away)
-            sums[0, k] += away.sum(axis=0)
-            sums[1, k] += np.square(away).sum(axis=0)
+        for run in row_runs(*values.shape):
+            members = class_members(classes[run], len(origin))
+            away = values[run] - origin[classes[run]]
+            sums[0] += members @ away
+            sums[1] += members @ np.square(away, out=away)
     first, second = sums[0], sums[1]
     return bool(np.isfinite(second).all() and not ((second == 0.0) & (first != 0.0)).any())
 
@@ -57,23 +62,25 @@ def power_sums(
     cell, to whole[0] and whole[1]; the number of rows goes to whole[2]: (3, classes). No `weights` are
     weights of 1, which are not added up.
     """
-    for k, rows in class_blocks(classes, len(origin)):
-        own = values[rows]
-        w = weights[rows] if len(weights) else np.ones(len(own))
-        whole[2, k] += len(own)
+    n_classes = len(origin)
+    for run in row_runs(*values.shape):
+        own, w = classes[run], weights[run] if len(weights) else np.ones(len(classes[run]))
         with np.errstate(over="ignore", invalid="ignore"):  # the sums tell
-            away = own - origin[k]
+            away = values[run] - origin[own]
             seen = ~np.isnan(away)
-            if seen.all():
-                whole[0, k] += len(own)
-                whole[1, k] += w.sum()
-            else:
-                away = np.where(seen, away, 0.0)
-                sums[2, k] += seen.sum(axis=0)
+            every = seen.all(axis=1)
+            whole[0] += np.bincount(own[every], minlength=n_classes)
+            whole[1] += np.bincount(own[every], w[every], n_classes)
+            whole[2] += np.bincount(own, minlength=n_classes)
+            if not every.all():
+                some = ~every
+                away[~seen] = 0.0
+                sums[2] += class_members(own[some], n_classes) @ seen[some]
                 if len(weights):
-                    sums[3, k] += w @ seen
-            sums[0, k] += w @ away
-            sums[1, k] += w @ np.square(away)
+                    sums[3] += class_members(own[some], n_classes, w[some]) @ seen[some]
+            members = class_members(own, n_classes, w)
+            sums[0] += members @ away
+            sums[1] += members @ np.square(away, out=away)
 
 
 def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: Array, order: Codes) -> None:
@@ -81,10 +88,10 @@ def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: 
 
     `order` tells which row of `values` each of `rows` is.
     """
-    order[:] = np.argsort(classes, kind="stable")
+    order[:] = by_class(classes, len(origin))
     starts[:] = np.searchsorted(classes[order], np.arange(len(starts)))
     with np.errstate(over="ignore", invalid="ignore"):  # the products tell
-        rows[:, : values.shape[1]] = values[order] - origin[classes[order]]
+        np.subtract(values[order], origin[classes[order]], out=rows[:, : values.shape[1]])
 
 
 def quadratic_scores(
@@ -97,17 +104,23 @@ def quadratic_scores(
     """
     if np.isinf(values).any():
         return False
-    values = np.clip(values, -limit, limit)
-    gaps = np.isnan(values).any()
-    for k in range(len(centre)):
-        cells = values - centre[k]
-        cells *= scale[k]
-        cells -= shift[k]
-        np.square(cells, out=cells)
-        np.subtract(constant[k], cells, out=cells)
-        if gaps:
-            cells[np.isnan(cells)] = 0.0
-        out[:, k] += cells.sum(axis=1)
+    everything = constant.sum(axis=1)
+    # Column by column in memory, so that loops run over rows, which are many.
+    limit, centre, scale, shift = (array[..., np.newaxis] for array in (limit, centre, scale, shift))
+    for run in row_runs(*values.shape):
+        tile = np.array(values[run].T, dtype=np.float64, order="C")
+        np.clip(tile, -limit, limit, out=tile)
+        gaps = np.isnan(tile)
+        observed = ~gaps.T @ constant.T if gaps.any() else None
+        cells = np.empty_like(tile)
+        for k in range(len(centre)):
+            np.subtract(tile, centre[k], out=cells)
+            cells *= scale[k]
+            cells -= shift[k]
+            np.square(cells, out=cells)
+            if observed is not None:
+                cells[gaps] = 0.0
+            out[run, k] += (everything[k] if observed is None else observed[:, k]) - cells.sum(axis=0)
     return True
 
 
@@ -119,9 +132,10 @@ def linear_scores(
     Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column.
     """
-    if not (np.abs(values) <= limit).all():
-        return 0
-    out += (values - base) @ slopes.T + constant
+    for run in row_runs(*values.shape):
+        if not (np.abs(values[run]) <= limit).all():
+            return int(run.start)
+        out[run] += (values[run] - base) @ slopes.T + constant
     return len(values)
 
 
@@ -140,16 +154,20 @@ def whitened_scores(
     Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
-    if not (np.abs(values) <= limit).all():
-        return 0
-    for k in range(len(centre)):
-        whitened = ((values - centre[k]) * scale - shift[k]) @ inverse[k].T
-        out[:, k] += constant[k] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
+    for run in row_runs(*values.shape):
+        if not (np.abs(values[run]) <= limit).all():
+            return int(run.start)
+        for k in range(len(centre)):
+            whitened = ((values[run] - centre[k]) * scale - shift[k]) @ inverse[k].T
+            out[run, k] += constant[k] - 0.5 * np.einsum("ij,ij->i", whitened, whitened)
     return len(values)
 
 
 def softmax(scores: Array) -> None:
     """Posteriors in place of joint scores."""
-    scores -= scores.max(axis=1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=1, keepdims=True)
+    for run in row_runs(*scores.shape):
+        tile = scores[run].T.copy()  # class by class in memory, so that loops run over rows
+        tile -= tile.max(axis=0)
+        np.exp(tile, out=tile)
+        tile /= tile.sum(axis=0)
+        scores[run] = tile.T

@@ -186,6 +186,24 @@ def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resul
     return [job.results[i] for i in range(len(parts))]
 
 
+def uninterrupted(work: Callable[[], Result]) -> Result:
+    """`work()`, finished even if the caller is interrupted, which is then raised.
+
+    Signals reach only the main thread, so the work is done in another.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    job = _Job(lambda _: work(), [None])
+    threading.Thread(target=job.work, name="suffice", daemon=True).start()
+    try:
+        job.wait()
+    finally:
+        job.wait()
+    if job.failures:
+        raise job.failures[0]
+    return job.results[0]
+
+
 @contextmanager
 def one_thread_per_product() -> Iterator[None]:
     """Run matrix products in one thread each, for parts that run side by side and would wait for each other.

@@ -23,7 +23,6 @@ from suffice.factors.base import Block
 from suffice.factors.scores import Scores
 from suffice.factors.words.totals import TextBlock
 from suffice.kernels.cells import row_patterns
-from suffice.kernels.choose import import_kernels_for
 from suffice.links import log_sum
 from suffice.model.solution import SolvedModel
 from suffice.tables.columns import LevelCells
@@ -53,10 +52,9 @@ def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int]
     result = np.ones(table.n_rows)
     drawn_blocks = cache(lambda: solution.schema.blocks(draw(DRAWN_ROWS)))
     observed, ignored = solution.observed(table)
-    patterns = [(seen, rows) for seen, rows in row_patterns(observed) if seen.any()]
-    import_kernels_for(len(patterns) * DRAWN_ROWS * observed.shape[1])
-    for seen, rows in patterns:
-        result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
+    for seen, rows in row_patterns(observed):
+        if seen.any():
+            result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
     return np.where(ignored.any(axis=1), 0.0, result)
 
 

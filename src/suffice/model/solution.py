@@ -16,7 +16,7 @@ from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
-from suffice.kernels.choose import import_kernels_for, row_parts
+from suffice.kernels.choose import one_choice, row_parts
 from suffice.links import softmax
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
@@ -141,16 +141,18 @@ class SolvedModel:
         The function returns a result for every row, and may overwrite the scores.
         """
         per_row = len(self.classes) + table.cells_per_row
+        n_cells = table.n_rows * table.cells_per_row * len(self.classes)
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
         if len(parts) <= 1:
-            return function(self.scores(table, base=base))
-        import_kernels_for(table.n_rows * per_row)
+            with one_choice(n_cells):
+                return function(self.scores(table, base=base))
         nothing = function(Scores(np.empty((0, len(self.classes)))))
         result = np.empty((table.n_rows, *nothing.shape[1:]), nothing.dtype)
 
         def write(rows: slice) -> None:
             into = result[rows] if nothing.ndim == 2 else None
-            found = function(self.scores(table.part(rows), base=base, into=into))
+            with one_choice(n_cells):
+                found = function(self.scores(table.part(rows), base=base, into=into))
             if found is not into:
                 result[rows] = found
 

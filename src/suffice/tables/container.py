@@ -107,6 +107,12 @@ class Container:
         pairs = zip(series, self.cell_types, strict=True)
         return tuple((cls and kind_of_type(cls)) or self._kind(one) for one, cls in pairs)
 
+    def rounded(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Numbers as float32 if the rows are float32."""
+        dtype = (self.template if self.library == "sparse" else np.asarray(self.template)).dtype
+        with np.errstate(over="ignore", under="ignore"):
+            return values.astype(np.float32) if dtype == np.float32 else values
+
     def frame(self, fields: dict[str, Any]) -> Any:
         """Make a frame of named fields with this container's library, or with pyarrow if it has no frames."""
         if self.library == "pandas":

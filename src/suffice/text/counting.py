@@ -14,7 +14,7 @@ from suffice.kernels import threads
 from suffice.text import hash_table, reference
 from suffice.text.analysis import Analysis
 from suffice.text.documents import Documents, TermCounts
-from suffice.text.vocabulary import Vocabulary, table_kernels
+from suffice.text.vocabulary import Vocabulary
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -36,7 +36,7 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
     whatever the number of threads; without, they are counted as unknown.
     """
     n_bytes = documents.n_bytes + BYTES_PER_DOCUMENT * len(documents)
-    if analysis.tokenizer is None and is_compiled(n_bytes):
+    if analysis.tokenizer is None and is_compiled(n_bytes, vocabulary):
         from suffice.text.compiled.driver import count_documents
 
         each = threads.run
@@ -56,9 +56,9 @@ def count(documents: Documents, analysis: Analysis, vocabulary: Vocabulary, *, g
     return _joined(counted)
 
 
-def is_compiled(n_bytes: int) -> bool:
-    """Whether so much text is read by compiled kernels."""
-    return table_kernels(n_bytes) is not hash_table
+def is_compiled(n_bytes: int, vocabulary: Vocabulary) -> bool:
+    """Whether so much text is counted by compiled kernels."""
+    return vocabulary.kernels_for(n_bytes) is not hash_table
 
 
 def _one_by_one(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:

@@ -18,15 +18,8 @@ BYTES_PER_TERM = 8
 """A first guess; more room is made where it is wrong."""
 ROOM = 16
 """The terms for which an empty vocabulary has room."""
-WORTH_AN_IMPORT = 1 << 18
-"""Bytes of text from which importing numba takes less time than it saves."""
-WORTH_A_CALL = 1 << 10
-"""The same, once it has been imported."""
-
-
-def table_kernels(n_bytes: int) -> ModuleType:
-    """The functions of a `Table`, compiled where text of this size is worth it."""
-    return chosen("suffice.text.compiled.table", n_bytes, WORTH_AN_IMPORT, WORTH_A_CALL) or hash_table
+WORTH_COMPILING = 1 << 17
+"""Bytes of text, with those of the vocabulary, from which compiled kernels do the work."""
 
 
 class Vocabulary:
@@ -82,11 +75,20 @@ class Vocabulary:
         """Where each term begins in `arena`, and where the last ends."""
         return self.table.offsets[: self._size + 1]
 
+    def kernels_for(self, n_bytes: int) -> ModuleType:
+        """The functions of the table, compiled where text of this size or the vocabulary is worth it.
+
+        Counting text into a large vocabulary is compiled whatever the size of the text: making or loading
+        such a vocabulary has imported numba.
+        """
+        n_bytes += int(self.table.offsets[self._size]) + self._size
+        return chosen("suffice.text.compiled.table", n_bytes, WORTH_COMPILING) or hash_table
+
     def add(self, arena: Bytes, offsets: Offsets) -> Ids:
         """The id of each term `arena[offsets[i]:offsets[i + 1]]`; those not known yet are added."""
         ids = np.empty(len(offsets) - 1, np.int32)
         arena, offsets = read_only(arena), read_only(offsets)
-        kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
+        kernels = self.kernels_for(int(offsets[-1] - offsets[0]) + len(ids))
         done = 0
         while done < len(ids):
             done, self._size = kernels.add_terms(arena, offsets, self.table, self._size, ids, done)
@@ -106,7 +108,7 @@ class Vocabulary:
     def find(self, arena: Bytes, offsets: Offsets) -> Ids:
         """The id of each term `arena[offsets[i]:offsets[i + 1]]`, or −1."""
         ids = np.empty(len(offsets) - 1, np.int32)
-        kernels = table_kernels(int(offsets[-1] - offsets[0]) + len(ids))
+        kernels = self.kernels_for(int(offsets[-1] - offsets[0]) + len(ids))
         kernels.find_terms(read_only(arena), read_only(offsets), self.table, ids)
         ids[ids >= self._size] = FREE  # added to the original after this snapshot was taken
         return ids
@@ -121,7 +123,7 @@ class Vocabulary:
             offsets, hashes = _lengthened(offsets, room + 1), _lengthened(hashes, room)
             if 2 * room > len(slots):
                 slots = empty_table(room, 0).slots
-                table_kernels(BYTES_PER_TERM * self._size).fill_slots(hashes[: self._size], slots)
+                self.kernels_for(0).fill_slots(hashes[: self._size], slots)
         self.table = Table(arena, offsets, hashes, slots)
 
     def extend_to(self, size: int) -> None:
@@ -177,7 +179,7 @@ class Vocabulary:
         twin = Vocabulary(0)
         arena, offsets, hashes, slots = self.table
         own = np.full_like(slots, FREE)
-        table_kernels(BYTES_PER_TERM * self._size).fill_slots(hashes[: self._size], own)
+        self.kernels_for(0).fill_slots(hashes[: self._size], own)
         twin.table = Table(arena.copy(), offsets.copy(), hashes.copy(), own)
         twin._size = self._size
         return twin

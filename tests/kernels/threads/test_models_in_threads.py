@@ -17,7 +17,16 @@ from suffice.kernels import choose as choice
 from suffice.kernels.threads import one_thread_per_product, run
 
 ROWS = 60_000
-"""Enough for compiled kernels and several parts."""
+"""Enough for several parts."""
+WORTH_COMPILING = 1 << 21
+"""Rows that are worth it here, in every process, so that compiled kernels are tested too."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "WORTH_COMPILING", WORTH_COMPILING)
+        yield
 
 
 def data():
@@ -27,6 +36,7 @@ def data():
 
 
 def posteriors(number):
+    choice.WORTH_COMPILING = WORTH_COMPILING  # a fresh process does not know it yet
     X, y = data()
     model = BayesClassifier(Normal()) if number % 2 else GaussianDiscriminant("full")
     return model.fit(X, y).predict_proba(X[:1000])

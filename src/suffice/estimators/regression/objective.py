@@ -19,12 +19,14 @@ from scipy import sparse
 from suffice.arrays import Array
 from suffice.estimators.regression.design import Block, Design
 from suffice.estimators.regression.likelihoods import Likelihood, Local, LogisticLikelihood
-from suffice.kernels.choose import WORTH_A_CALL, WORTH_AN_IMPORT, chosen, read_only
+from suffice.kernels.choose import WORTH_COMPILING, chosen, read_only
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""
 HEAVIEST = 1e308
 """The penalty of a column in tiny units, kept finite."""
+PASSES = 8
+"""How often a fit reads its rows, about."""
 NO_WEIGHTS = read_only(np.zeros(0))
 NO_HALF = np.zeros((0, 0))
 
@@ -191,8 +193,8 @@ class Objective:
         """The compiled pass, for logistic regression on rows that are dense and many."""
         if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
             return None
-        n_cells = self.design.n_rows * self.design.n_columns
-        module = chosen("suffice.estimators.regression.compiled", n_cells, WORTH_AN_IMPORT, WORTH_A_CALL)
+        n_cells = self.design.n_rows * self.design.n_columns * PASSES
+        module = chosen("suffice.estimators.regression.compiled", n_cells, WORTH_COMPILING)
         return None if module is None else module.logistic_sums
 
     def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block, half: Array) -> Sums:
