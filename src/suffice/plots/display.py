@@ -89,6 +89,12 @@ def background(ax: Axes) -> Array:
     return np.array(to_rgb(ax.get_facecolor()))
 
 
+def check_most(most: int) -> None:
+    """Refuse to draw fewer than one."""
+    if most < 1:
+        raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+
+
 def make_taller(figure: Any, inches: float) -> None:
     """Make a figure of our own taller, so that a legend below the axes takes no room from them."""
     if inches > 0.0:

@@ -12,6 +12,7 @@ from suffice.arrays import Array
 from suffice.plots.display import (
     Display,
     bounded,
+    check_most,
     default_width,
     draw_far_nearer,
     foreground,
@@ -148,8 +149,7 @@ class EvidenceDisplay(Display):
         EvidenceDisplay
             The display itself.
         """
-        if most < 1:
-            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+        check_most(most)
         measure = self.measures[0] if measure is None else measure
         columns, groups, heights = self.bars(measure, most)
         many = len(groups) > DISTINCT

@@ -13,6 +13,7 @@ from suffice.links import difference
 from suffice.plots.display import (
     Display,
     bounded,
+    check_most,
     default_width,
     draw_far_nearer,
     foreground,
@@ -137,8 +138,7 @@ class ExplanationDisplay(Display):
         ExplanationDisplay
             The display itself.
         """
-        if most < 1:
-            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+        check_most(most)
         if len(self.explanation.total) == 0:
             raise ValueError("there is nothing to draw, since no rows were explained.")
         if row is not None or len(self.explanation.total) == 1:
