@@ -7,8 +7,14 @@ import pytest
 
 import suffice
 from suffice.families import Multinomial
-from suffice.plots import DensityDisplay, PosteriorDisplay
-from suffice.tables.container import Container
+from suffice.plots import (
+    ConfusionDisplay,
+    DensityDisplay,
+    EvidenceDisplay,
+    ExplanationDisplay,
+    PosteriorDisplay,
+)
+from suffice.tables.container import PLAIN, Container
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 3
@@ -89,6 +95,68 @@ def test_a_multinomial_counts_as_one_panel_and_all_its_columns():
     display = DensityDisplay.from_estimator(model, X, most=2)
     assert [panel.n_columns for panel in display.panels] == [20, 1]
     assert display.figure_.get_suptitle() == "21 of 24 columns: those of highest evidence"
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_matrix_of_few_classes_is_drawn_in_a_readable_size(k):
+    size = ConfusionDisplay(np.eye(k), list("abc")[:k]).plot(normalize="pred").figure_.get_size_inches()
+    assert size.min() >= 3.6
+    with plt.rc_context({"figure.figsize": (3.0, 3.0)}):
+        assert ConfusionDisplay(np.eye(k), list("abc")[:k]).plot().figure_.get_figwidth() == 3.0
+
+
+SIZES = {
+    (60, 100, 600): ["100", "200", "500"],
+    (600, 1000, 3000): ["1,000", "2,000", "3,000"],
+    (10, 100_000): ["10", "100", "1,000", "10,000", "100,000"],
+    (110, 130, 150): ["110", "120", "130", "140", "150"],
+}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_learning_curves_have_plain_numbers_along_the_rows(sizes):
+    values = np.full((1, len(sizes), 2), 0.2)
+    ax = suffice.LearningCurves(("a",), np.array(sizes), values, values, PLAIN).plot().ax_
+    ax.figure.draw_without_rendering()
+    written = [label.get_text() for label in ax.get_xticklabels()]
+    assert set(SIZES[sizes]) <= set(written), written
+    assert all(float(text.replace(",", "")) == at for text, at in zip(written, ax.get_xticks(), strict=True))
+    assert not [label for label in ax.get_xticklabels(minor=True) if label.get_text()]
+
+
+def test_losses_far_apart_have_plain_numbers_too():
+    values = np.array([[[90.0], [0.3]]])
+    ax = (
+        suffice.LearningCurves(("a",), np.array([10, 20]), values, values, PLAIN).plot(measure="log_loss").ax_
+    )
+    ax.figure.draw_without_rendering()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "10", "100"]
+
+
+@pytest.fixture
+def partly():
+    """A model that leaves out two columns: one as told, and one whose values are all equal."""
+    X = pd.DataFrame(WIDE[:, :5]).rename(columns=str).assign(left=np.arange(120.0), same=1.0)
+    return suffice.BayesClassifier({"left": None, "same": "normal"}).fit(X, Y), X
+
+
+def test_columns_left_out_of_the_model_are_not_drawn(partly):
+    model, X = partly
+    used = {*map(str, range(5))}
+    assert set(EvidenceDisplay.from_estimator(model).bars("weight_of_evidence", 15)[0]) == used
+    assert set(EvidenceDisplay.from_estimator(model, pairs=True).bars("kl", 15)[0]) == used
+    display = ExplanationDisplay.from_estimator(model, X)
+    assert set(display.strongest()[0]) == used
+    names = [entry.name.partition(" = ")[0] for entry in display.entries(3)]
+    assert set(names) == {*used, "(prior)"}
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == display.strongest()[0]
+
+
+def test_a_model_in_which_no_column_speaks_is_still_drawn():
+    X = pd.DataFrame({"a": [1.0, 1.0, 1.0, 1.0], "b": [2.0, 2.0, 2.0, 2.0]})
+    model = suffice.BayesClassifier().fit(X, [0, 1, 0, 1])
+    assert ExplanationDisplay.from_estimator(model, X).strongest()[0] == ["a", "b"]
+    assert EvidenceDisplay.from_estimator(model).bars("weight_of_evidence", 5)[0] == ["a", "b"]
 
 
 def test_a_title_and_a_legend_leave_the_panels_their_room(wide):

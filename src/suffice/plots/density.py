@@ -186,15 +186,15 @@ class DensityDisplay(Display):
             The display itself.
         """
         axes = self._panels(ax)
+        handles: list[Any] = []
         for panel, one in zip(self.panels, axes, strict=True):
-            self._draw(panel, one)
+            handles = self._draw(panel, one)
             keep_within(one)
         if ax is None:
             if self.left_out:
                 self.figure_.suptitle(self._caption(), fontsize="medium")
             make_taller(self.figure_, _taller(axes))
         if legend:
-            handles = axes[-1].get_legend_handles_labels()[0]
             if ax is None:
                 legend_under_all(self.figure_, handles)
             else:
@@ -243,7 +243,9 @@ class DensityDisplay(Display):
         self.ax_, self.figure_ = np.array(axes, dtype=object), figure
         return axes
 
-    def _draw(self, panel: Panel, ax: Axes) -> None:
+    def _draw(self, panel: Panel, ax: Axes) -> list[Any]:
+        """Draw the density of each class, and return what stands for it in a legend."""
+        handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
         bars = not grid.is_smooth and len(at) <= MOST_BARS
@@ -253,7 +255,7 @@ class DensityDisplay(Display):
             p = panel.density[:, k]
             if bars:
                 shift = (k - (len(looks) - 1) / 2.0) * width
-                ax.bar(
+                drawn_bars = ax.bar(
                     at + shift,
                     np.nan_to_num(p),
                     width,
@@ -263,12 +265,16 @@ class DensityDisplay(Display):
                     linewidth=0.5,
                     label=str(label),
                 )
+                handles.append(drawn_bars)
             else:
                 drawn = "default" if grid.is_smooth else "steps-mid"
-                ax.plot(at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label))
+                handles += ax.plot(
+                    at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label)
+                )
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel("density" if grid.is_smooth else "probability")
         grid.dress(ax.xaxis)
+        return handles
 
 
 def _taller(axes: list[Axes]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.plots.layout import LABELS, fitted, name_ticks, room_in_inches, width_in_inches
+from suffice.plots.layout import LABELS, fitted, literal, name_ticks, room_in_inches, width_in_inches
 from suffice.tables.columns import array_column
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import read_more_features
@@ -83,14 +83,14 @@ class Grid:
         many = self.n_levels > len(self.values)
         levels = f" (top {len(self.values)} of {self.n_levels})" if many else ""
         long = (0.9 * width if across else 0.6 * height) - width_in_inches(levels)
-        name = fitted(self.name, long) + levels
+        name = literal(fitted(self.name, long) + levels)
         if across:  # a name wider than the axes extends to the left, below the tick labels
             wide = width_in_inches(name) > (1.0 - LABELS) * width
             axis.axes.set_xlabel(name, loc="right" if wide else "center")
         else:
             axis.axes.set_ylabel(name)
         if self.kind == "levels":
-            name_ticks(axis, self.positions.tolist(), [str(value) for value in self.values.tolist()])
+            name_ticks(axis, self.positions.tolist(), self.values.tolist())
         elif self.kind == "moments":
             import matplotlib.dates
 
