@@ -97,6 +97,13 @@ def test_a_multinomial_counts_as_one_panel_and_all_its_columns():
     assert display.figure_.get_suptitle() == "21 of 24 columns: those of highest evidence"
 
 
+def test_levels_of_many_classes_are_steps_rather_than_thousands_of_bars():
+    X = np.array([f"level {i % 20}" for i in range(1540)], dtype=object)[:, np.newaxis]
+    ax = DensityDisplay.from_estimator(suffice.BayesClassifier().fit(X, np.arange(1540) % 77), X).ax_
+    assert len(ax.get_lines()) == 77
+    assert not ax.patches
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_a_matrix_of_few_classes_is_drawn_in_a_readable_size(k):
     size = ConfusionDisplay(np.eye(k), list("abc")[:k]).plot(normalize="pred").figure_.get_size_inches()
@@ -106,8 +113,8 @@ def test_a_matrix_of_few_classes_is_drawn_in_a_readable_size(k):
 
 
 SIZES = {
-    (60, 100, 600): ["100", "200", "500"],
-    (600, 1000, 3000): ["1,000", "2,000", "3,000"],
+    (60, 100, 600): ["60", "100", "300", "600"],
+    (600, 1000, 3000): ["600", "1,000", "3,000"],
     (10, 100_000): ["10", "100", "1,000", "10,000", "100,000"],
     (110, 130, 150): ["110", "120", "130", "140", "150"],
 }
@@ -119,7 +126,7 @@ def test_learning_curves_have_plain_numbers_along_the_rows(sizes):
     ax = suffice.LearningCurves(("a",), np.array(sizes), values, values, PLAIN).plot().ax_
     ax.figure.draw_without_rendering()
     written = [label.get_text() for label in ax.get_xticklabels()]
-    assert set(SIZES[sizes]) <= set(written), written
+    assert written == SIZES[sizes]
     assert all(float(text.replace(",", "")) == at for text, at in zip(written, ax.get_xticks(), strict=True))
     assert not [label for label in ax.get_xticklabels(minor=True) if label.get_text()]
 

@@ -47,6 +47,8 @@ AT_ONCE = 64
 """Columns whose evidence is computed together: that of a joint block takes the cube of their number."""
 MOST_BARS = 40
 """More values than this are drawn as steps."""
+MOST_BARS_IN_ALL = 240
+"""The same for values times classes."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,8 @@ class DensityDisplay(Display):
         handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
-        bars = not grid.is_smooth and len(at) <= MOST_BARS
+        few = len(at) <= MOST_BARS and len(at) * len(looks) <= MOST_BARS_IN_ALL
+        bars = few and not grid.is_smooth
         step = float(np.diff(at).min()) if len(at) > 1 else 1.0
         width = 0.8 * step / len(looks)
         for k, (look, label) in enumerate(zip(looks, self.classes.tolist(), strict=True)):

@@ -144,7 +144,7 @@ def number_ticks(axis: XAxis | YAxis) -> None:
 
     low, high = sorted(map(float, axis.get_view_interval()))
     powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
-    wanted = ([1.0], [1.0, 3.0], [1.0, 2.0, 5.0], np.arange(1.0, 10.0))
+    wanted = ([1], [1, 3], [1, 3, 6], [1, 2, 3, 4, 6, 8])
     series = [np.outer(powers, steps).ravel() for steps in wanted]
     series.append(np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)))
     seen = [ticks[(low <= ticks) & (ticks <= high)] for ticks in series]
