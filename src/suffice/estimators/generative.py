@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
-from suffice.links import log_odds_of_two, log_softmax_in_place, log_sum, softmax_in_place
+from suffice.links import log_odds_of_two, log_sum
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.novelty import tail_probabilities
 from suffice.model.priors import PriorShift
@@ -99,7 +99,7 @@ class Generative(Estimator):
         posteriors : ndarray of shape (n_samples, n_classes)
             In the order of `classes_`.
         """
-        return self._read_off(X, lambda scores: softmax_in_place(scores.comparable()), base=False)
+        return self._solved_model().posteriors(self._read(X, reset=False))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors log p(C_k | x).
@@ -113,7 +113,7 @@ class Generative(Estimator):
         -------
         log_posteriors : ndarray of shape (n_samples, n_classes)
         """
-        return self._read_off(X, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
+        return self._solved_model().log_posteriors(self._read(X, reset=False))
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), with all constants.
@@ -248,6 +248,10 @@ class Generative(Estimator):
             return read_table(self._contained(draw_rows(solution, n_rows, random_state)[1]))
 
         return tail_probabilities(solution, self._read(X, reset=False), draw)
+
+    def _marginal(self, columns: Sequence[int]) -> SolvedModel:
+        """The model of some columns, by position, for pictures of them."""
+        return self._solved_model().marginal(columns)
 
     def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
         """Apply a function to the scores of each row."""

@@ -348,7 +348,8 @@ class EvaluationDisplay(Display):
             )
         self.confusion.plot(axes[0] if axes else None)
         if len(axes) == 2 and self.reliability is not None:
-            legend_below(self.reliability.plot(axes[1], legend=False).ax_, own=own)
+            self.reliability.plot(axes[1], legend=False)
+            legend_below(axes[1], self.reliability.handles(), own=own)
         self.ax_ = self.confusion.ax_ if ax is None else ax
         self.figure_ = self.confusion.figure_
         return self

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.evaluation.growing_samples import measure_split, named_models, training_sizes
 from suffice.plots.display import Display, legend_below
+from suffice.plots.layout import number_ticks
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
@@ -340,16 +341,21 @@ class LearningCurveDisplay(Display):
         """
         mean, spread = self.curves.mean_and_standard_error(measure)
         own, ax = ax is None, self._start(ax)
+        entries = []
         for i, (name, look) in enumerate(zip(self.curves.models, styles(len(mean)), strict=True)):
             sizes = self.curves.sizes
-            ax.plot(sizes, mean[i], color=look.colour, linestyle=look.line, marker=look.marker, label=name)
+            entries += ax.plot(
+                sizes, mean[i], color=look.colour, linestyle=look.line, marker=look.marker, label=name
+            )
             ax.fill_between(
                 sizes, mean[i] - spread[i], mean[i] + spread[i], alpha=0.2, color=look.colour, linewidth=0
             )
         ax.set(xscale="log", xlabel="training rows", ylabel=f"{measure.replace('_', '-')} on unseen rows")
         if 0.0 < mean.min() < mean.max() / MOST_APART:
             ax.set_yscale("log")
-        legend_below(ax, own=own)
+            number_ticks(ax.yaxis)
+        number_ticks(ax.xaxis)
+        legend_below(ax, entries, own=own)
         return self
 
     def to_frame(self) -> Any:

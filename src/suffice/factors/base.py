@@ -214,6 +214,10 @@ class SolvedFactor(ABC):
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which cells count in the scores, and which are ignored as outside the support, both (n, d)."""
 
+    @abstractmethod
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        """The same on some columns, in order, the others marginalised out. It scores rows, no more."""
+
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         """If the columns are Gaussian: how many vary, and the log density of each class at its mean."""
         return None

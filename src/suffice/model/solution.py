@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from suffice.factors import Regularized, SolvedFactor
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
-from suffice.links import softmax
+from suffice.links import log_softmax_in_place, softmax, softmax_in_place
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.statistics import Accumulator, Statistics
@@ -80,6 +80,25 @@ class SolvedModel:
         other.estimated_priors = are_estimated(priors)
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' ignores priors, as published; pass priors=None.")
+        return other
+
+    def marginal(self, columns: Sequence[int]) -> Self:
+        """The model of some columns, in ascending order, with all others marginalised out: it scores rows.
+
+        A Multinomial is observed or missing as a whole, and so are its columns.
+        """
+        taken = np.asarray(columns, dtype=np.intp)
+        other = copy(self)
+        other.schema = self.schema.take(columns)
+        other.factors, other.factor_labels, other.presence = [], [], []
+        for at in other.schema.factors:
+            wanted = taken[at.columns]
+            f = next(f for f, whole in enumerate(self.schema.factors) if wanted[0] in whole.columns)
+            whole, factor = self.schema.factors[f], self.factors[f]
+            index = np.searchsorted(whole.columns, wanted)
+            other.factors.append(factor if len(index) == len(whole.columns) else factor.take_columns(index))
+            other.factor_labels.append([self.factor_labels[f][i] for i in index.tolist()])
+            other.presence.append(self.presence[f][:, index])
         return other
 
     @property
@@ -162,6 +181,19 @@ class SolvedModel:
         except ValueError:  # raised again over the whole table, so that it names the right row
             return function(self.scores(table, base=base))
         return result
+
+    def posteriors(self, table: Table) -> Array:
+        """p(C_k | x) of every row."""
+        return self.read_off(table, lambda scores: softmax_in_place(scores.comparable()), base=False)
+
+    def log_posteriors(self, table: Table) -> Array:
+        """Log p(C_k | x) of every row."""
+        return self.read_off(table, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
+
+    def log_densities(self, table: Table) -> Array:
+        """Log p(x | C_k) of the observed cells of every row."""
+        even = self.with_priors("uniform")
+        return np.asarray(even.read_off(table, Scores.joint, base=True) + np.log(len(self.classes)))
 
     def expression(self, gaps: Gaps) -> Score:
         """The scores as an expression over the cells of a row."""

@@ -13,6 +13,7 @@ from suffice.plots.display import Display, background, default_width, make_frame
 from suffice.plots.layout import (
     LABELS,
     LINE_HEIGHT,
+    LONGEST,
     SMALLEST_LETTERS,
     lay_out,
     name_ticks,
@@ -21,6 +22,7 @@ from suffice.plots.layout import (
     width_in_inches,
 )
 from suffice.plots.palette import COLOURS, rgb
+from suffice.tables.wording import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,6 +35,8 @@ MOST_ZEROS = 10
 """Up to this many classes, zeros are written too."""
 SMALLEST_NUMBERS, LARGEST_NUMBERS = 4.5, 10.0
 """In points; cells too small for the smallest numbers have colours only."""
+NARROWEST = 4.0
+"""The width of a new figure in inches, at the least, unless figures are to be smaller."""
 BESIDE = 0.5
 """Inches beside the matrix that names do not take: the label of the axis and the edge of the page."""
 
@@ -172,9 +176,9 @@ class ConfusionDisplay(Display):
         counts = np.asarray(self.confusion)
         shown = self.shares(normalize) if normalize is not None else counts
         k = len(self.labels)
-        names = [str(label) for label in self.labels]
+        names = [one_line(label, LONGEST) for label in self.labels]
         label_width = min(max(map(width_in_inches, names), default=0.0), LABELS * default_width())
-        width = min(default_width(), 1.0 + label_width + 0.6 * k)
+        width = min(default_width(), max(NARROWEST, 1.0 + label_width + 0.6 * k))
         ax = self._start(ax, (width, 0.9 * width))
         paper, ink = background(ax), rgb(COLOURS[0])
         shade = np.nan_to_num(self.shares("true"))[:, :, np.newaxis]

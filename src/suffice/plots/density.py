@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.plots.display import (
     Display,
+    check_most,
     default_width,
     foreground,
     legend_below,
@@ -25,15 +26,15 @@ from suffice.plots.grid import (
     SECONDS_PER_DAY,
     Grid,
     Surroundings,
-    log_densities,
+    block_of,
     marginalises,
     position,
-    said_something,
+    read_rows,
 )
 from suffice.plots.layout import keep_within
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
-from suffice.tables.table import read_table
+from suffice.tables.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +43,12 @@ PANEL = (3.0, 2.2)
 """The width and height of a panel, in inches."""
 NAMES = 0.5
 """The part of a panel's height for the labels of its axis, in inches."""
+AT_ONCE = 64
+"""Columns whose evidence is computed together: that of a joint block takes the cube of their number."""
 MOST_BARS = 40
 """More values than this are drawn as steps."""
+MOST_BARS_IN_ALL = 240
+"""The same for values times classes."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +61,13 @@ class Panel:
         The values of the column, as `grid.values`.
     density : ndarray of shape (n_values, n_classes)
         p(x | C_k) at each value.
+    n_columns : int
+        The number of columns: 1, or all of a Multinomial.
     """
 
     grid: Grid
     density: Array
+    n_columns: int = 1
 
 
 @dataclass
@@ -77,6 +85,8 @@ class DensityDisplay(Display):
         The classes.
     container : Container
         The kind of frame that `to_frame` returns.
+    left_out : int, default=0
+        How many columns of lower evidence have no panel.
 
     Attributes
     ----------
@@ -101,6 +111,7 @@ class DensityDisplay(Display):
     panels: list[Panel]
     classes: NDArray[Any]
     container: Container
+    left_out: int = 0
 
     @classmethod
     def from_estimator(
@@ -109,6 +120,7 @@ class DensityDisplay(Display):
         X: Any,
         *,
         columns: Sequence[Hashable] | None = None,
+        most: int = 12,
         resolution: int = 300,
         legend: bool = True,
         ax: Any = None,
@@ -122,7 +134,10 @@ class DensityDisplay(Display):
         X : array-like or frame of shape (n_samples, n_features)
             Rows, which set the range of each axis.
         columns : sequence of names or positions, optional
-            The columns to draw; by default all that the model uses, except text.
+            The columns to draw; by default those that the model uses, except text.
+        most : int, default=12
+            If `columns` names none, the largest number of panels: the columns of highest evidence are drawn,
+            and the title says how many there are.
         resolution : int, default=300
             The number of points of a curve.
         legend : bool, default=True
@@ -140,19 +155,21 @@ class DensityDisplay(Display):
                 f"{type(estimator).__name__} has no class-conditional densities; use a BayesClassifier or a "
                 "GaussianDiscriminant."
             )
-        table = read_table(X)
+        check_most(most)
+        table = read_rows(estimator, X)
         chosen = _used(estimator) if columns is None else [position(table, column) for column in columns]
-        around = Surroundings(table, {})
-        panels: dict[int, Panel] = {}
-        for column in chosen:
-            block = _block(estimator, column)
-            if block is not None:
-                panels.setdefault(block[0], _shares(estimator, block))
-            else:
-                panels[column] = _panel(estimator, around, column, resolution)
-        if not panels:
+        groups = list(dict.fromkeys(tuple(block_of(estimator, column) or [column]) for column in chosen))
+        if not groups:
             raise ValueError("this model uses no column that can be drawn.")
-        display = cls(list(panels.values()), np.asarray(estimator.classes_), table.container)
+        drawn = groups if columns is not None else _most_informative(estimator, table, groups, most)
+        panels = [
+            _shares(estimator, group)
+            if block_of(estimator, group[0])
+            else _panel(estimator, table, group[0], resolution)
+            for group in drawn
+        ]
+        left_out = sum(map(len, groups)) - sum(map(len, drawn))
+        display = cls(panels, np.asarray(estimator.classes_), table.container, left_out)
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
@@ -171,13 +188,15 @@ class DensityDisplay(Display):
             The display itself.
         """
         axes = self._panels(ax)
+        handles: list[Any] = []
         for panel, one in zip(self.panels, axes, strict=True):
-            self._draw(panel, one)
+            handles = self._draw(panel, one)
             keep_within(one)
         if ax is None:
+            if self.left_out:
+                self.figure_.suptitle(self._caption(), fontsize="medium")
             make_taller(self.figure_, _taller(axes))
         if legend:
-            handles = axes[-1].get_legend_handles_labels()[0]
             if ax is None:
                 legend_under_all(self.figure_, handles)
             else:
@@ -201,6 +220,11 @@ class DensityDisplay(Display):
             fields[f"p(x | {label})"] = stacked[:, k]
         return make_frame(fields, self.container)
 
+    def _caption(self) -> str:
+        """How many columns are drawn, and which."""
+        drawn = sum(panel.n_columns for panel in self.panels)
+        return f"{drawn:,} of {drawn + self.left_out:,} columns: those of highest evidence"
+
     def _panels(self, ax: Any) -> list[Axes]:
         """One axes for each column."""
         n = len(self.panels)
@@ -221,17 +245,20 @@ class DensityDisplay(Display):
         self.ax_, self.figure_ = np.array(axes, dtype=object), figure
         return axes
 
-    def _draw(self, panel: Panel, ax: Axes) -> None:
+    def _draw(self, panel: Panel, ax: Axes) -> list[Any]:
+        """Draw the density of each class, and return what stands for it in a legend."""
+        handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
-        bars = not grid.is_smooth and len(at) <= MOST_BARS
+        few = len(at) <= MOST_BARS and len(at) * len(looks) <= MOST_BARS_IN_ALL
+        bars = few and not grid.is_smooth
         step = float(np.diff(at).min()) if len(at) > 1 else 1.0
         width = 0.8 * step / len(looks)
         for k, (look, label) in enumerate(zip(looks, self.classes.tolist(), strict=True)):
             p = panel.density[:, k]
             if bars:
                 shift = (k - (len(looks) - 1) / 2.0) * width
-                ax.bar(
+                drawn_bars = ax.bar(
                     at + shift,
                     np.nan_to_num(p),
                     width,
@@ -241,12 +268,16 @@ class DensityDisplay(Display):
                     linewidth=0.5,
                     label=str(label),
                 )
+                handles.append(drawn_bars)
             else:
                 drawn = "default" if grid.is_smooth else "steps-mid"
-                ax.plot(at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label))
+                handles += ax.plot(
+                    at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label)
+                )
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel("density" if grid.is_smooth else "probability")
         grid.dress(ax.xaxis)
+        return handles
 
 
 def _taller(axes: list[Axes]) -> float:
@@ -260,12 +291,12 @@ def _taller(axes: list[Axes]) -> float:
     return sum(below.values()) - NAMES * len(below)
 
 
-def _panel(estimator: Any, around: Surroundings, column: int, resolution: int) -> Panel:
-    """The density of one column, all others missing."""
-    grid = around.grid(estimator, column, resolution, 0.1)
-    rows = around.rows({column: grid.values})
-    log_p = log_densities(estimator, rows)
-    known = said_something(estimator, rows, column)[:, np.newaxis]
+def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
+    """The density of one column, all others marginalised out."""
+    around = Surroundings.of(estimator, table, (column,))
+    grid = around.grid(column, resolution, 0.1)
+    log_p = around.log_densities({column: grid.values})
+    known = around.counts(grid)[:, np.newaxis]
     # Ignored values lie outside the support, and a point mass has no finite height.
     density = np.where(known & ~np.isposinf(log_p), np.exp(np.minimum(log_p, 700.0)), np.nan)
     if grid.kind == "moments":  # the axis is in days
@@ -273,21 +304,29 @@ def _panel(estimator: Any, around: Surroundings, column: int, resolution: int) -
     return Panel(grid, density)
 
 
-def _shares(estimator: Any, block: list[int]) -> Panel:
+def _most_informative(
+    estimator: Any, table: Table, groups: list[tuple[int, ...]], most: int
+) -> list[tuple[int, ...]]:
+    """The groups of columns with the highest evidence, in their own order."""
+    if len(groups) <= most:
+        return groups
+    evidence: dict[int, float] = {}
+    for start in range(0, len(groups), AT_ONCE):
+        columns = sorted(column for group in groups[start : start + AT_ONCE] for column in group)
+        weight = estimator._marginal(columns).separation(table.container).weight
+        evidence |= zip(columns, weight.tolist(), strict=True)
+    ranked = sorted(groups, key=lambda group: -sum(evidence[column] for column in group))
+    kept = set(ranked[:most])
+    return [group for group in groups if group in kept]
+
+
+def _shares(estimator: Any, block: Sequence[int]) -> Panel:
     """The columns of a Multinomial and their shares in each class; of many, those that differ most."""
     names = estimator.schema_.names
     shares = np.array([estimator.parameters_[names[column]]["probability"] for column in block])
     kept = np.sort(np.argsort(shares.min(axis=1) - shares.max(axis=1), kind="stable")[:MOST_LEVELS])
     values = np.array([str(names[block[i]]) for i in kept], dtype=object)
-    return Panel(Grid(block[0], "share of each count", "levels", values), shares[kept])
-
-
-def _block(estimator: Any, column: int) -> list[int] | None:
-    """All columns of the Multinomial that a column belongs to."""
-    for factor in estimator.schema_.factors:
-        if factor.family.factor == "counts" and column in factor.columns:
-            return [int(j) for j in factor.columns]
-    return None
+    return Panel(Grid(block[0], "share of each count", "levels", values), shares[kept], len(block))
 
 
 def _used(estimator: Any) -> list[int]:

@@ -11,6 +11,7 @@ from suffice.plots.layout import (
     EDGE,
     fitted_all,
     keep_within,
+    literal,
     points,
     room_in_inches,
     room_of,
@@ -18,10 +19,11 @@ from suffice.plots.layout import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
     from suffice.tables.container import Container
 
@@ -89,6 +91,12 @@ def background(ax: Axes) -> Array:
     return np.array(to_rgb(ax.get_facecolor()))
 
 
+def check_most(most: int) -> None:
+    """Refuse to draw fewer than one."""
+    if most < 1:
+        raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+
+
 def make_taller(figure: Any, inches: float) -> None:
     """Make a figure of our own taller, so that a legend below the axes takes no room from them."""
     if inches > 0.0:
@@ -105,7 +113,7 @@ def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool
     from matplotlib.transforms import ScaledTranslation
 
     entries = list(ax.get_legend_handles_labels()[0] if handles is None else handles)
-    names = fitted_all([str(entry.get_label()) for entry in entries], legend_room(ax), _legend_size())
+    names = fitted_all([entry.get_label() for entry in entries], legend_room(ax), _legend_size())
     columns = _columns(names, LEGEND_SHARE * room_in_inches(ax)[0])
     if not own:
         most = max(1, int(LEGEND_HEIGHT * room_in_inches(ax)[1] / _legend_line())) * columns
@@ -114,9 +122,10 @@ def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool
     labels = ax.xaxis.get_tightbbox()
     drop = 0.0 if labels is None else max(0.0, ax.bbox.y0 - labels.y0)
     down = ScaledTranslation(0.0, -drop / ax.figure.dpi - BELOW / 72.0, ax.figure.dpi_scale_trans)
-    legend = ax.legend(
-        handles=entries,
-        labels=names,
+    legend = _write_names(
+        ax.legend,
+        entries,
+        names,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         bbox_transform=ax.transAxes + down,
@@ -139,10 +148,20 @@ def legend_below(ax: Axes, handles: Sequence[Artist] | None = None, *, own: bool
 def legend_under_all(figure: Any, handles: Sequence[Artist]) -> None:
     """Put a legend under all panels of a figure with a layout engine, made taller for many names."""
     width = LEGEND_SHARE * figure.bbox.width / figure.dpi
-    names = fitted_all([str(one.get_label()) for one in handles], width - _beside_names(), _legend_size())
+    names = fitted_all([one.get_label() for one in handles], width - _beside_names(), _legend_size())
     columns = _columns(names, width)
-    figure.legend(handles=handles, labels=names, loc="outside lower center", ncols=columns, frameon=False)
+    _write_names(figure.legend, handles, names, loc="outside lower center", ncols=columns, frameon=False)
     make_taller(figure, (-(-len(handles) // columns) - 1) * _legend_line())
+
+
+def _write_names(
+    make: Callable[..., Legend], entries: Sequence[Artist], names: Sequence[str], **options: Any
+) -> Legend:
+    """Make a legend with these names, although matplotlib hides those that begin with an underscore."""
+    legend = make(handles=list(entries), labels=["name"] * len(names), **options)
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_text(literal(name))
+    return legend
 
 
 def legend_room(ax: Axes) -> float:
@@ -203,9 +222,9 @@ def bounded(lengths: Array) -> Array:
     return np.nan_to_num(lengths, nan=0.0, posinf=longest, neginf=-longest)
 
 
-def mark_means(ax: Axes, means: Array) -> None:
+def mark_means(ax: Axes, means: Array) -> Artist:
     """Draw a short vertical line at the mean of each row of points."""
-    ax.scatter(
+    return ax.scatter(
         means,
         range(len(means)),
         s=140,

@@ -12,6 +12,7 @@ from suffice.arrays import Array
 from suffice.plots.display import (
     Display,
     bounded,
+    check_most,
     default_width,
     draw_far_nearer,
     foreground,
@@ -19,7 +20,15 @@ from suffice.plots.display import (
     legend_room,
     mark_means,
 )
-from suffice.plots.layout import beyond, fitted_pair, keep_within, name_ticks
+from suffice.plots.layout import (
+    beyond,
+    fitted,
+    fitted_pair,
+    keep_within,
+    literal,
+    name_ticks,
+    room_in_inches,
+)
 from suffice.plots.palette import COLOURS, DISTINCT, styles
 
 if TYPE_CHECKING:
@@ -148,36 +157,35 @@ class EvidenceDisplay(Display):
         EvidenceDisplay
             The display itself.
         """
-        if most < 1:
-            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+        check_most(most)
         measure = self.measures[0] if measure is None else measure
         columns, groups, heights = self.bars(measure, most)
         many = len(groups) > DISTINCT
         own, rows = ax is None, len(columns) * (1.0 if many else max(1.0, 0.5 * len(groups)))
         ax = self._start(ax, (default_width(), 1.2 + ROW_HEIGHT * rows))
-        if many:
-            self._draw_points(ax, groups, heights)
-        else:
-            self._draw_bars(ax, groups, heights)
+        draw = self._draw_points if many else self._draw_bars
+        entries = draw(ax, groups, heights)
         name_ticks(ax.yaxis, range(len(columns)), columns)
         ax.set_ylim(len(columns) - 0.5, -0.5)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
-        ax.set_xlabel(WORDS.get(measure, measure.replace("_", " ")), loc="right")
+        unit = WORDS.get(measure, measure.replace("_", " "))
+        ax.set_xlabel(literal(fitted(unit, 0.9 * room_in_inches(ax)[0])), loc="right")
         if many:
             draw_far_nearer(ax, bounded(heights))
         if groups != [ALL]:
-            legend_below(ax, own=own)
+            legend_below(ax, entries, own=own)
         else:
             keep_within(ax)
         return self
 
-    def _draw_bars(self, ax: Axes, groups: list[str], heights: Array) -> None:
+    def _draw_bars(self, ax: Axes, groups: list[str], heights: Array) -> list[Any]:
         """Draw a bar for each group, and write its length if there is one group or the bar is infinite."""
+        entries = []
         thick, drawn = 0.8 / len(groups), bounded(heights)
         at = np.arange(len(heights))
         for g, (group, look) in enumerate(zip(groups, styles(len(groups)), strict=True)):
             places = at + (g - (len(groups) - 1) / 2.0) * thick
-            ax.barh(
+            bars = ax.barh(
                 places,
                 drawn[:, g],
                 thick,
@@ -187,6 +195,7 @@ class EvidenceDisplay(Display):
                 linewidth=0.5,
                 label=self._name(group, ax),
             )
+            entries.append(bars)
         written = {
             (i, g): f"{heights[i, g]:.3g}".replace("inf", "∞")
             for i, g in np.ndindex(*heights.shape)
@@ -198,17 +207,18 @@ class EvidenceDisplay(Display):
         if written:
             low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
             ax.set_xlim(1.05 * low, high + beyond(ax, written.values()) * ((high - low) or 1.0))
+        return entries
 
-    def _draw_points(self, ax: Axes, groups: list[str], heights: Array) -> None:
+    def _draw_points(self, ax: Axes, groups: list[str], heights: Array) -> list[Any]:
         """Draw a point for each class or pair of classes, and their mean."""
         drawn = bounded(heights)
         i, g = np.nonzero(np.isfinite(heights) | np.isposinf(heights))
         aside = np.random.default_rng(0).uniform(-0.25, 0.25, len(i))
         one = "a pair of classes" if len(self._classes[groups[0]]) == 2 else "a class"
-        ax.scatter(
+        points = ax.scatter(
             drawn[i, g], i + aside, s=10, c=COLOURS[0], alpha=0.8, linewidths=0, label=one, rasterized=True
         )
-        mark_means(ax, drawn.mean(axis=1))
+        return [points, mark_means(ax, drawn.mean(axis=1))]
 
     def _name(self, group: str, ax: Axes) -> str:
         """The name of a group in the legend."""
@@ -228,7 +238,7 @@ class EvidenceDisplay(Display):
         Returns
         -------
         columns : list of str
-            The columns, the most informative ones first.
+            The columns, the most informative ones first, without those that tell nothing.
         groups : list of str
             The classes or pairs of classes.
         heights : ndarray of shape (n_columns, n_groups)
@@ -242,9 +252,9 @@ class EvidenceDisplay(Display):
         place = {name: g for g, name in enumerate(groups)}
         for name, group, value in zip(self._names, self._groups, self._values[measure], strict=True):
             heights[row[name], place[group]] = value
-        order: NDArray[np.intp] = np.argsort(-np.nan_to_num(np.abs(heights)).max(axis=1), kind="stable")[
-            :most
-        ]
+        strength = np.nan_to_num(np.abs(heights)).max(axis=1)
+        order: NDArray[np.intp] = np.argsort(-strength, kind="stable")[:most]
+        order = order[strength[order] > 0.0] if strength.any() else order
         return [columns[i] for i in order], groups, heights[order]
 
     def to_frame(self) -> Any:

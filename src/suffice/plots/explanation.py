@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.links import difference
 from suffice.plots.display import (
     Display,
     bounded,
+    check_most,
     default_width,
     draw_far_nearer,
     foreground,
     legend_below,
     mark_means,
 )
-from suffice.plots.layout import beyond, fitted_pair, keep_within, name_ticks, room_in_inches
+from suffice.plots.layout import beyond, fitted_pair, keep_within, literal, name_ticks, room_in_inches
 from suffice.plots.palette import AGAINST, FOR
 from suffice.tables.targets import class_index
+from suffice.tables.wording import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,8 +140,7 @@ class ExplanationDisplay(Display):
         ExplanationDisplay
             The display itself.
         """
-        if most < 1:
-            raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
+        check_most(most)
         if len(self.explanation.total) == 0:
             raise ValueError("there is nothing to draw, since no rows were explained.")
         if row is not None or len(self.explanation.total) == 1:
@@ -234,9 +236,9 @@ class ExplanationDisplay(Display):
             return words + told
         gains = explanation.evidence(label, against)[row].tolist()
         cells = (values[row] for values in explanation.values)
+        found = zip(explanation.columns, cells, gains, _speaking(explanation), strict=True)
         return [
-            Entry(f"{name} = {_shown(cell)}", gain)
-            for name, cell, gain in zip(explanation.columns, cells, gains, strict=True)
+            Entry(f"{one_line(name)} = {_shown(cell)}", gain) for name, cell, gain, speaks in found if speaks
         ]
 
     def _waterfall(self, ax: Axes | None, row: int, label: Any, against: Any, most: int) -> Self:
@@ -280,15 +282,15 @@ class ExplanationDisplay(Display):
         ax.set_xlim(lowest - 0.05 * span, highest + beyond(ax, map(_written, written)) * span)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.invert_yaxis()
-        self._name(ax, names, str(chosen), str(other))
+        self._name(ax, names, chosen, other)
         keep_within(ax)
         return self
 
-    def _name(self, ax: Axes, names: list[str], chosen: str, other: str) -> None:
+    def _name(self, ax: Axes, names: list[str], chosen: object, other: object) -> None:
         """Name the bars, and write below which classes are compared."""
         name_ticks(ax.yaxis, range(len(names)), names)
         phrase = fitted_pair(f"{self.unit} for ", chosen, other, 0.9 * room_in_inches(ax)[0])
-        ax.set_xlabel(phrase, loc="right")
+        ax.set_xlabel(literal(phrase), loc="right")
 
     def _summary(self, ax: Axes | None, label: Any, against: Any, most: int) -> Self:
         names, gains = self.strongest(label, against, most)
@@ -312,8 +314,8 @@ class ExplanationDisplay(Display):
         mark_means(ax, shown.mean(axis=0))
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        one = "the best class" if label is None else str(label)
-        two = "the next" if against is None else str(against)
+        one = "the best class" if label is None else label
+        two = "the next" if against is None else against
         self._name(ax, names, one, two)
         draw_far_nearer(ax, shown)
         legend_below(ax, own=own)
@@ -341,6 +343,8 @@ class ExplanationDisplay(Display):
             known = {pair: self.explanation.evidence(*pair) for pair in set(pairs)}
             gains = np.array([known[pair][row] for row, pair in enumerate(pairs)])
             names = [str(name) for name in self.explanation.columns]
+            speaking = np.flatnonzero(_speaking(self.explanation))
+            names, gains = [names[j] for j in speaking], gains[:, speaking]
         else:
             said = [dict(self.explanation.evidence(row, *pair)) for row, pair in enumerate(pairs)]
             strongest: Counter[str] = Counter()
@@ -351,6 +355,13 @@ class ExplanationDisplay(Display):
         strength = np.abs(bounded(gains)).mean(axis=0)
         order = np.argsort(-strength, kind="stable")[:most]
         return [names[j] for j in order], gains[:, order]
+
+
+def _speaking(explanation: Any) -> NDArray[np.bool_]:
+    """The columns that tell classes apart in some row; all if none does."""
+    said = explanation.contributions
+    speaks = np.any(said != said[:, :, :1], axis=(0, 2))
+    return np.asarray(speaks if speaks.any() else np.ones_like(speaks))
 
 
 def _sum(nats: list[float]) -> float:
@@ -366,4 +377,4 @@ def _written(nats: float) -> str:
 def _shown(value: Any) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else one_line(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.plots.layout import LABELS, fitted, name_ticks, room_in_inches, width_in_inches
+from suffice.plots.layout import LABELS, fitted, literal, name_ticks, room_in_inches, width_in_inches
 from suffice.tables.columns import array_column
+from suffice.tables.container import Container
+from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -81,14 +83,14 @@ class Grid:
         many = self.n_levels > len(self.values)
         levels = f" (top {len(self.values)} of {self.n_levels})" if many else ""
         long = (0.9 * width if across else 0.6 * height) - width_in_inches(levels)
-        name = fitted(self.name, long) + levels
+        name = literal(fitted(self.name, long) + levels)
         if across:  # a name wider than the axes extends to the left, below the tick labels
             wide = width_in_inches(name) > (1.0 - LABELS) * width
             axis.axes.set_xlabel(name, loc="right" if wide else "center")
         else:
             axis.axes.set_ylabel(name)
         if self.kind == "levels":
-            name_ticks(axis, self.positions.tolist(), [str(value) for value in self.values.tolist()])
+            name_ticks(axis, self.positions.tolist(), self.values.tolist())
         elif self.kind == "moments":
             import matplotlib.dates
 
@@ -104,16 +106,21 @@ class Grid:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The columns that are not drawn: missing, so that they are marginalised out, or held at a value."""
+    """A model over the columns drawn, and the others: marginalised out, or held at a value."""
 
+    estimator: Any
     table: Table
+    columns: tuple[int, ...]
+    """The columns of the rows that are scored, ascending: drawn and held ones, or all."""
     held: dict[int, Any]
+    marginal: Any
+    """The model of these columns only; None for an estimator that cannot leave columns out."""
 
     @classmethod
     def of(
-        cls, estimator: Any, table: Table, drawn: tuple[int, ...], held: Mapping[Hashable, Any] | None
+        cls, estimator: Any, table: Table, drawn: tuple[int, ...], held: Mapping[Hashable, Any] | None = None
     ) -> Surroundings:
-        """Hold some columns at values; the rest are missing if the model marginalises, else at the middle."""
+        """Hold some columns at values; others are left out if the model marginalises, else at the middle."""
         asked = {position(table, name): value for name, value in (held or {}).items()}
         fixed = {j: _cell(value, table.label(j)) for j, value in asked.items()}
         both = [table.names[j] for j in drawn if j in fixed]
@@ -123,29 +130,59 @@ class Surroundings:
             # At the middle of the data, since other models cannot leave a column out.
             others = (j for j in range(table.n_columns) if j not in fixed and j not in drawn)
             fixed |= {j: _middle(table, j) for j in others}
-        return cls(table, fixed)
+            return cls(estimator, table, tuple(range(table.n_columns)), fixed, None)
+        columns = _with_their_blocks(estimator, {*drawn, *fixed})
+        return cls(estimator, table, columns, fixed, estimator._marginal(columns))
 
     def rows(self, cells: Mapping[int, NDArray[Any]]) -> Any:
         """Rows with these cells in the drawn columns, in the container of the table."""
         n = len(next(iter(cells.values())))
         columns = []
-        for j in range(self.table.n_columns):
+        for j in self.columns:
             if j in cells:
                 columns.append(cells[j])
             elif j in self.held:
                 columns.append(_repeated(self.held[j], n))
             else:
                 columns.append(np.full(n, np.nan))
-        return self.table.container.build(columns)
+        return self._container(self.columns).build(columns)
+
+    def _container(self, columns: Sequence[int]) -> Container:
+        """The container of some columns of the rows, if the model leaves out others or not."""
+        if len(columns) == self.table.n_columns:
+            return self.table.container
+        return self.table.container.take_columns(columns, gaps=len(self.columns) < self.table.n_columns)
+
+    def posteriors(self, cells: Mapping[int, NDArray[Any]]) -> tuple[Array, Array]:
+        """p(C_k | x) of rows with these cells, and its logarithm."""
+        rows = self.rows(cells)
+        if self.marginal is not None:
+            table = read_table(rows)
+            return self.marginal.posteriors(table), self.marginal.log_posteriors(table)
+        p = np.asarray(self.estimator.predict_proba(rows))
+        if hasattr(self.estimator, "predict_log_proba"):
+            return p, np.asarray(self.estimator.predict_log_proba(rows))
+        with np.errstate(divide="ignore"):
+            return p, np.log(p)
+
+    def log_densities(self, cells: Mapping[int, NDArray[Any]]) -> Array:
+        """Log p(x | C_k) of these cells and those held."""
+        return np.asarray(self.marginal.log_densities(read_table(self.rows(cells))))
+
+    def counts(self, grid: Grid) -> NDArray[np.bool_]:
+        """The values of a column that the model does not ignore: an ignored cell adds 0 to every class."""
+        rows = read_table(self.rows({grid.column: grid.values}))
+        said = self.marginal.contributions(rows, base=True)[:, self.columns.index(grid.column)]
+        return np.asarray(np.any(said != 0.0, axis=1))
 
     def named(self) -> dict[Any, Any]:
         """The values held, by name."""
         return {self.table.names[j]: value for j, value in self.held.items()}
 
-    def grid(self, estimator: Any, column: int, resolution: int, margin: float) -> Grid:
+    def grid(self, column: int, resolution: int, margin: float) -> Grid:
         """Values of a column over its range in the table."""
         table, name = self.table, str(self.table.names[column])
-        kind = _kind(estimator, table, column)
+        kind = _kind(self.estimator, table, column)
         if kind == "levels":
             levels = table.levels(column)
             counts = np.bincount(levels.codes[levels.codes >= 0], minlength=len(levels.values))
@@ -168,7 +205,7 @@ class Surroundings:
         room = margin * (high - low) if high > low else max(abs(low), 1.0)
         wanted = np.linspace(low - room, high + room, resolution)
         # A container of integers rounds: draw where the model is evaluated.
-        asked = read_table(self.rows({column: wanted})).numbers([column])[:, 0]
+        asked = read_table(self._container([column]).build([wanted])).numbers([0])[:, 0]
         return Grid(column, name, kind, np.unique(asked.astype(np.float64)))
 
 
@@ -188,16 +225,26 @@ def position(table: Table, column: Hashable) -> int:
     raise ValueError(f"there is no column {column!r}; the columns are {list(table.names)[:20]}.")
 
 
-def log_densities(estimator: Any, rows: Any) -> Array:
-    """Log p(x | C_k) of the observed cells of each row, (n, k)."""
-    even = estimator.with_priors("uniform")
-    joint = np.asarray(even.predict_joint_log_proba(rows))
-    return np.asarray(joint + np.log(joint.shape[1]))
+def read_rows(estimator: Any, X: Any) -> Table:
+    """X as a table, with the columns that a generative model was fitted to."""
+    if not marginalises(estimator):
+        return read_table(X)
+    schema = estimator.schema_
+    return read_more_features(estimator, X, schema.names if schema.named else None)
 
 
-def said_something(estimator: Any, rows: Any, column: int) -> NDArray[np.bool_]:
-    """The rows in which a column is not ignored: an ignored cell adds exactly 0 to every class."""
-    return np.asarray(np.any(estimator.explain(rows).contributions[:, column] != 0.0, axis=1))
+def block_of(estimator: Any, column: int) -> list[int] | None:
+    """All columns of the Multinomial that a column belongs to."""
+    for factor in estimator.schema_.factors:
+        if factor.family.factor == "counts" and column in factor.columns:
+            return [int(j) for j in factor.columns]
+    return None
+
+
+def _with_their_blocks(estimator: Any, columns: set[int]) -> tuple[int, ...]:
+    """Columns and those they cannot be separated from, ascending."""
+    together = {j for column in columns for j in block_of(estimator, column) or ()}
+    return tuple(sorted(columns | together))
 
 
 def _kind(estimator: Any, table: Table, column: int) -> Kind:

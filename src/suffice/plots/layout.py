@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.tables.wording import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -30,6 +32,10 @@ SMALLEST_LETTERS = 6.0
 """Letters are not made smaller than this, in points."""
 SHORTEST = 4
 """The fewest letters that remain of a shortened name."""
+LONGEST = 200
+"""The most letters of a name before it is fitted to its room."""
+FEWEST_TICKS = 3
+"""The fewest numbers along a logarithmic axis."""
 SMALLEST = 0.1
 """An axes is not made smaller than this share of its room."""
 
@@ -100,7 +106,7 @@ def lay_out(ax: Axes) -> None:
 
 
 def name_ticks(
-    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[str], length: float | None = None
+    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[object], length: float | None = None
 ) -> None:
     """Label ticks with names that fit.
 
@@ -116,19 +122,35 @@ def name_ticks(
     slot = length / max(len(names), 1)
     if upright:
         longest = LABELS * width
-    elif any(width_in_inches(name) > 0.9 * slot for name in names):
+    elif any(width_in_inches(one_line(name, LONGEST)) > 0.9 * slot for name in names):
         turned = SLANT if slot * np.sin(np.radians(SLANT)) > LINE_HEIGHT * size / 72.0 else 90.0
         longest = LABELS * height / np.sin(np.radians(turned))
     every = 1
     if upright or turned > SLANT:
         size = min(size, max(SMALLEST_LETTERS, 72.0 * slot / LINE_HEIGHT))
         every = int(np.ceil(LINE_HEIGHT * size / 72.0 / slot - 1e-9))
-    shown = fitted_all(names, longest, size)
-    axis.set_ticks(places, labels=[name if i % every == 0 else "" for i, name in enumerate(shown)], size=size)
+    short = fitted_all(names, longest, size)
+    labels = [literal(name) if i % every == 0 else "" for i, name in enumerate(short)]
+    axis.set_ticks(places, labels=labels, size=size)
     if turned:
         place = "center" if turned > SLANT else "top"
         for label in axis.get_ticklabels():
             label.set(rotation=turned, ha="right", va=place, rotation_mode="anchor")
+
+
+def number_ticks(axis: XAxis | YAxis) -> None:
+    """Write plain numbers such as 600 or 3,000 along a logarithmic axis, rather than powers of ten."""
+    from matplotlib.ticker import MaxNLocator, NullFormatter
+
+    low, high = sorted(map(float, axis.get_view_interval()))
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
+    wanted = ([1], [1, 3], [1, 3, 6], [1, 2, 3, 4, 6, 8])
+    series = [np.outer(powers, steps).ravel() for steps in wanted]
+    series.append(np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)))
+    seen = [ticks[(low <= ticks) & (ticks <= high)] for ticks in series]
+    ticks = next((ticks for ticks in seen if len(ticks) >= FEWEST_TICKS), seen[-1])
+    name_ticks(axis, ticks.tolist(), [f"{tick:,.10g}" for tick in ticks.tolist()])
+    axis.set_minor_formatter(NullFormatter())
 
 
 def points(size: Any) -> float:
@@ -165,8 +187,14 @@ def beyond(ax: Axes, texts: Iterable[str]) -> float:
     return min(wide / max(across - wide, 1e-9), 1.0)
 
 
-def fitted(text: str, inches: float, size: Any = "medium", ahead: float = 0.5) -> str:
-    """A name, without its middle if it is too wide; the share `ahead` of the rest comes before the gap."""
+def literal(text: str) -> str:
+    """A text as matplotlib must be given it, to show each "$" instead of reading mathematics between two."""
+    return text.replace("$", r"\$")
+
+
+def fitted(name: object, inches: float, size: Any = "medium", ahead: float = 0.5) -> str:
+    """A name in one line, without its middle if too wide; the share `ahead` of the rest precedes the gap."""
+    text = one_line(name, LONGEST)
     kept = len(text)
     short = text
     while kept > SHORTEST and width_in_inches(short, size) > inches:
@@ -176,22 +204,22 @@ def fitted(text: str, inches: float, size: Any = "medium", ahead: float = 0.5) -
     return short
 
 
-def fitted_all(names: Sequence[str], inches: float, size: Any = "medium") -> list[str]:
+def fitted_all(names: Sequence[object], inches: float, size: Any = "medium") -> list[str]:
     """Names shortened in the middle or, if that makes different ones equal, at one end."""
     short = [fitted(name, inches, size) for name in names]
-    often = Counter(dict(zip(names, short, strict=True)).values())
+    often = Counter(dict(zip(map(str, names), short, strict=True)).values())
     for ahead in (1.0, 0.0):
         other = [
             fitted(name, inches, size, ahead) if often[cut] > 1 else cut
             for name, cut in zip(names, short, strict=True)
         ]
-        if len(set(other)) == len(set(names)):
+        if len(set(other)) == len(set(map(str, names))):
             return other
     return short
 
 
-def fitted_pair(before: str, first: str, second: str, inches: float) -> str:
+def fitted_pair(before: str, one: object, other: object, inches: float) -> str:
     """The phrase "one against another", with both names shortened so that it fits."""
     left = inches - width_in_inches(f"{before}. against .")
-    first = fitted(first, max(0.5 * left, left - width_in_inches(second)))
-    return f"{before}{first} against {fitted(second, left - width_in_inches(first))}"
+    first = fitted(one, max(0.5 * left, left - width_in_inches(one_line(other, LONGEST))))
+    return f"{before}{first} against {fitted(other, left - width_in_inches(first))}"

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.plots.display import Display, background, foreground, legend_below, make_frame
-from suffice.plots.grid import Grid, Surroundings, log_densities, marginalises, position, said_something
+from suffice.plots.grid import Grid, Surroundings, position, read_rows
 from suffice.plots.layout import keep_within
 from suffice.plots.palette import DISTINCT, mixed, rgb, styles
 from suffice.tables.container import Container
-from suffice.tables.table import Table, read_table
+from suffice.tables.table import Table
 from suffice.tables.targets import read_labels
 
 if TYPE_CHECKING:
@@ -124,26 +124,22 @@ class PosteriorDisplay(Display):
         PosteriorDisplay
             The display, already drawn.
         """
-        table = read_table(X)
+        table = read_rows(estimator, X)
         across, up = _two_columns(table, columns)
         around = Surroundings.of(estimator, table, (across, up), held)
-        grids = [around.grid(estimator, j, resolution, 0.05) for j in (across, up)]
+        grids = [around.grid(j, resolution, 0.05) for j in (across, up)]
         at_x, at_y = (cells.ravel() for cells in np.meshgrid(grids[0].values, grids[1].values, indexing="xy"))
-        rows = around.rows({across: at_x, up: at_y})
-        p = np.asarray(estimator.predict_proba(rows))
+        cells = {across: at_x, up: at_y}
+        p, log_p = around.posteriors(cells)
         shape = (len(grids[1].values), len(grids[0].values), p.shape[1])
-        with np.errstate(divide="ignore"):
-            log_posterior = (
-                estimator.predict_log_proba(rows) if hasattr(estimator, "predict_log_proba") else np.log(p)
-            )
         classes = np.asarray(estimator.classes_)
         display = cls(
             x=grids[0],
             y=grids[1],
             classes=classes,
             posterior=p.reshape(shape),
-            log_posterior=np.asarray(log_posterior).reshape(shape),
-            log_density=_densities(estimator, around, grids, rows, shape),
+            log_posterior=log_p.reshape(shape),
+            log_density=_densities(around, grids, cells, shape),
             points=None if y is None else _points(table, y, grids, classes),
             held=around.named(),
             container=table.container,
@@ -350,15 +346,13 @@ def _two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int,
 
 
 def _densities(
-    estimator: Any, around: Surroundings, grids: Sequence[Grid], rows: Any, shape: tuple[int, int, int]
+    around: Surroundings, grids: Sequence[Grid], cells: dict[int, NDArray[Any]], shape: tuple[int, int, int]
 ) -> Array | None:
     """Log p(x | C_k); −inf where the model ignores a value because it lies outside the family's support."""
-    if not marginalises(estimator):
+    if around.marginal is None:
         return None
-    log_p = log_densities(estimator, rows).reshape(shape)
-    inside = [
-        said_something(estimator, around.rows({grid.column: grid.values}), grid.column) for grid in grids
-    ]
+    log_p = around.log_densities(cells).reshape(shape)
+    inside = [around.counts(grid) for grid in grids]
     return np.where(np.outer(inside[1], inside[0])[:, :, np.newaxis], log_p, -np.inf)
 
 

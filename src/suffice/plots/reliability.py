@@ -212,8 +212,32 @@ class ReliabilityDisplay(Display):
             )
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xlabel="probability given", ylabel="share observed")
         if legend:
-            legend_below(ax, own=own)
+            legend_below(ax, self.handles(), own=own)
         return self
+
+    def handles(self) -> list[Any]:
+        """Return the entries of the legend, for a legend of your own.
+
+        Returns
+        -------
+        list of matplotlib Line2D
+            One for each curve.
+        """
+        from matplotlib.lines import Line2D
+
+        looks = zip(styles(len(self.curves)), self.curves, strict=True)
+        return [
+            Line2D(
+                [],
+                [],
+                color=look.colour,
+                linestyle=look.line,
+                marker=look.marker,
+                markersize=5,
+                label=str(curve.label),
+            )
+            for look, curve in looks
+        ]
 
     def to_frame(self) -> Any:
         """Return the data of the picture.

@@ -91,6 +91,17 @@ class Container:
         }
         return builders[self.library](columns)
 
+    def take_columns(self, columns: Sequence[int], *, gaps: bool = False) -> Container:
+        """Keep some columns; with `gaps`, an array can mark a missing cell, as it holds no whole numbers."""
+        at = list(columns)
+        if self.library == "pandas":
+            template = self.template.iloc[:, at]
+        else:
+            template = self.template.select(at) if self.library == "pyarrow" else self.template[:, at]
+        if gaps and self.library == "numpy" and template.dtype.kind in "iub":
+            template = template.astype(np.float64)
+        return Container(self.library, partial(itself, template), tuple(self.cell_types[j] for j in at))
+
     def kinds(self) -> tuple[Kind, ...]:
         """The kind of the cells of each column."""
         if self.library in ("numpy", "sparse"):

@@ -13,6 +13,19 @@ from suffice.factors.scores import CERTAIN, IMPOSSIBLE
 from suffice.families import Family
 from suffice.families.elementary import rebase
 
+PER_COLUMN = (
+    "natural",
+    "constant",
+    "origin",
+    "exponent",
+    "weight",
+    "point",
+    "location",
+    "vanishing",
+    "active",
+)
+"""The arrays of `ColumnParameters`; the columns are on their last axis."""
+
 
 class ColumnParameters:
     """λ of every class and column about `origin`, with the constants that complete the log density.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.export.expressions import Gaps, Score
 from suffice.factors.base import Block, SolvedFactor
 from suffice.factors.blocks import active_columns
@@ -25,7 +25,7 @@ from suffice.factors.checks import (
 from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
 from suffice.factors.columns.export import column_scores
-from suffice.factors.columns.parameters import ColumnParameters
+from suffice.factors.columns.parameters import PER_COLUMN, ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
@@ -144,6 +144,13 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         if outside is None:
             ignored[:, self.active] = missing & ~np.isnan(dense[:, self.active])
         return seen, ignored
+
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        part = SolvedColumns(self.family, len(self.constant), len(index))
+        for name in PER_COLUMN:
+            setattr(part, name, getattr(self, name)[..., index])
+        part.log_p_of_rows = np.nan
+        return part
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         if self.quadratic is None:

@@ -173,6 +173,10 @@ class SolvedCounts(SolvedFactor):
         complete = np.repeat(~_rows_with_gaps(block)[:, np.newaxis], block.shape[1], axis=1)
         return seen, complete & ~seen
 
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        """Counts are observed or missing as a whole."""
+        raise ValueError(f"the columns of a {self.family.name} block cannot be separated.")
+
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Rows of Poisson length about the class's mean length."""
         lengths = rng.poisson(self.mean_length[classes])

@@ -41,6 +41,8 @@ LARGEST = 2.0**1000
 class SolvedGaussian(Gaussians, SolvedFactor):
     """The Gaussians of all classes, which score rows."""
 
+    family: MultivariateNormal
+
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(labels, active, d)
         self.family = family
@@ -209,6 +211,15 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         seen = np.zeros(block.shape, dtype=np.bool_)
         seen[:, self.active] = ~np.isnan(block[:, self.active])
         return seen, np.zeros_like(seen)
+
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        active = np.flatnonzero(np.isin(index, self.active))
+        part = SolvedGaussian(self.family, [self.labels[j] for j in index.tolist()], active, len(index))
+        part.centre, part.shift, part.scale = self.centre[:, index], self.shift[:, index], self.scale[index]
+        at = np.searchsorted(self.active, index[active])
+        part.standard, part.group = self.standard[:, at[:, np.newaxis], at], self.group
+        part.scatter_parts = None
+        return part
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         on = seen[self.active]

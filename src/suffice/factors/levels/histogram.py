@@ -15,7 +15,7 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor, scaled
-from suffice.factors.base import Totals
+from suffice.factors.base import SolvedFactor, Totals
 from suffice.factors.checks import refuse_errors, refuse_infinities
 from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
@@ -197,26 +197,28 @@ def _sum(a: BinCounts, b: BinCounts, sign: int) -> BinCounts:
 
 def solve_histogram(totals: HistogramTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedHistogram:
     """The density of every column."""
-    return SolvedHistogram(totals)
+    family = totals.family
+    most = family.bins if isinstance(family, Histogram) else CELLS
+    bins = [column.coarsened(FINEST, most) for column in totals.columns]
+    tables = [_density(family, column) for column in bins]
+    return SolvedHistogram(family, tables, [column.exponent for column in bins])
+
+
+def _density(family: Family, column: BinCounts) -> LevelTable:
+    """Log p(bin | class) − log width of one column."""
+    table = LevelTable(family, _without_holes(column.counts), keep_empty=True)
+    # One bin for all rows: the column is constant and contributes nothing.
+    n_bins = len(table.levels)
+    table.log_p[:n_bins] -= column.exponent * LOG_TWO if n_bins > 1 else table.log_p[:n_bins]
+    return table
 
 
 class SolvedHistogram(SolvedLevels):
     """Log p(bin | class) − log width, in at most `bins` bins of one width per column."""
 
-    def __init__(self, totals: HistogramTotals) -> None:
-        family = totals.family
-        most = family.bins if isinstance(family, Histogram) else CELLS
-        self.exponents = []
-        tables = []
-        for column in totals.columns:
-            wide = column.coarsened(FINEST, most)
-            table = LevelTable(family, _without_holes(wide.counts), keep_empty=True)
-            # One bin for all rows: the column is constant and contributes nothing.
-            n_bins = len(table.levels)
-            table.log_p[:n_bins] -= wide.exponent * LOG_TWO if n_bins > 1 else table.log_p[:n_bins]
-            self.exponents.append(wide.exponent)
-            tables.append(table)
+    def __init__(self, family: Family, tables: list[LevelTable], exponents: list[int]) -> None:
         super().__init__(family, tables)
+        self.exponents = exponents
 
     def readings(self, block: Array, labels: list[str]) -> list[Reading]:
         return [
@@ -259,6 +261,12 @@ class SolvedHistogram(SolvedLevels):
         place = floor(scaled(x, exponent)) - float(bins[0])
         found = Where((x >= low) & (x < high), place, outside)
         return Where(Missing(column), missing, found)
+
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        taken = index.tolist()
+        return SolvedHistogram(
+            self.family, [self.tables[j] for j in taken], [self.exponents[j] for j in taken]
+        )
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
         """A density is constant over the width of a bin."""

@@ -193,6 +193,9 @@ class SolvedLevels(SolvedFactor):
         counts = self.family.unseen == "smooth"
         return (rows < n_levels) | (unseen & counts), unseen & (not counts)
 
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        return SolvedLevels(self.family, [self.tables[j] for j in index.tolist()])
+
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
         result = np.zeros((len(powers), self.log_p.shape[1]))
         for table, counts in zip(self.tables, seen, strict=True):

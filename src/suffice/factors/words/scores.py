@@ -21,6 +21,8 @@ from suffice.families import Bernoulli, Words
 class SolvedWords(SolvedFactor):
     """One `Language` for each column of text."""
 
+    family: Words
+
     def __init__(self, family: Words, languages: list[Language]) -> None:
         self.family = family
         self.languages = languages
@@ -69,6 +71,9 @@ class SolvedWords(SolvedFactor):
             if text.documents.missing is not None:
                 seen[:, j] = ~text.documents.missing
         return seen, np.zeros_like(seen)
+
+    def take_columns(self, index: Codes) -> SolvedFactor:
+        return SolvedWords(self.family, [self.languages[j] for j in index.tolist()])
 
     def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
         """Of the presence of each word; counts of words are given their number."""
