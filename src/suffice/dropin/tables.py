@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,11 +60,6 @@ class ThresholdedTable(Table):
         """Adjacent rows."""
         part = super().part(rows)
         return part if self.sparse is not None else ThresholdedTable(part, self.threshold)
-
-    @cached_property
-    def _by_row(self) -> Any:
-        """The sparse rows once they are 0 and 1."""
-        return self.sparse.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""

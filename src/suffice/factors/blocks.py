@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array
+from suffice.kernels.choose import discrete_for, read_only
 
 
 def active_columns(values: Array, active: NDArray[Any]) -> Array:
@@ -37,6 +38,13 @@ def with_data(block: Any, data: NDArray[Any]) -> Any:
 def dense(product: Any) -> Array:
     """A product with a sparse array, which is small, as a dense array."""
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
+
+
+def add_products(block: Any, table: Array, out: Array) -> None:
+    """Add Σ x·table[column] over the stored entries of each row."""
+    block = block.tocsr()
+    arrays = (read_only(array) for array in (block.indptr, block.indices, block.data))
+    discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, np.ascontiguousarray(table), out)
 
 
 def column_of_entry(block: Any, entry: int) -> int:

@@ -115,10 +115,10 @@ def has_squares(values: NDArray[Any]) -> bool:
     """Whether Σx² over the observed cells is finite, and so every difference of values: one read."""
     if values.dtype not in (np.float32, np.float64) or not values.flags.forc:
         return False
-    if not values.flags.c_contiguous:
-        values = values.T
-    kernels = gaussian_for(values.size)
-    parts = run(lambda rows: kernels.sum_of_squares(read_only(values[rows])), row_parts(*values.shape))
+    cells = values.ravel(order="K")
+    kernels = gaussian_for(cells.size)
+    # In one row: a loop over few columns would stop the processor from adding several at once.
+    parts = run(lambda at: kernels.sum_of_squares(read_only(cells[np.newaxis, at])), row_parts(cells.size, 1))
     return bool(np.isfinite(sum(parts)))
 
 

@@ -14,6 +14,9 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.cells import class_members, level_counts, row_runs
 
 Cells = NDArray[Any]
+LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
+FEW_CLASSES = 16
+"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
 MISSING = -1
 """The place of a missing cell."""
 CELLS_PER_ENTRY = 8
@@ -146,38 +149,59 @@ def sum_counts(
     to held[k]; Σw, the number of rows and Σw·log n!/Πx! are added to those of the class. An empty
     `out_present` asks for no Σw·[x > 0], an empty `base` for no sums over rows.
     """
-    rows, n_own = order[ends[first] : ends[last]], last - first
+    n_own, rows = last - first, order[ends[first] : ends[last]]
     own = np.repeat(np.arange(n_own), np.diff(ends[first : last + 1]))
-    lengths = np.diff(starts)[rows]
-    of_row = np.repeat(np.arange(len(rows)), lengths)
-    entries = np.repeat(starts[rows] - (np.cumsum(lengths) - lengths), lengths) + np.arange(len(of_row))
-    counts, w = x[entries].astype(np.float64), weights[rows]
-    draws = np.bincount(of_row, counts, len(rows))
+    block, w = csr_array((x, columns, starts), shape=(len(weights), n_columns))[rows], weights[rows]
+    draws = block @ np.ones(n_columns)
     whole = ~np.isnan(draws)
     if not whole.all():
-        kept = whole[of_row]
-        of_row, entries, counts = of_row[kept], entries[kept], counts[kept]
-    cells, n_cells = own[of_row] * n_columns + columns[entries], n_own * n_columns
-    if n_cells > CELLS_PER_ENTRY * len(cells):
-        distinct, cells = np.unique(cells, return_inverse=True)
-    else:
+        block, own, w, draws = block[whole], own[whole], w[whole], draws[whole]
+    counts, n_cells = block.data.astype(np.float64, copy=False), n_own * n_columns
+    if n_own <= FEW_CLASSES and n_cells <= CELLS_PER_ENTRY * len(counts):
         distinct = np.arange(n_cells)
-    support = np.bincount(cells, counts > 0, len(distinct))
+
+        def sums(entries: Array, by_row: Array) -> Array:
+            members = np.zeros((len(own), n_own))
+            members[np.arange(len(own)), own] = by_row
+            return np.ravel((_with_entries(block, entries).T @ members).T)
+
+    else:
+        of_row = np.repeat(np.arange(len(own)), np.diff(block.indptr))
+        distinct, cells = np.unique(own[of_row] * n_columns + block.indices, return_inverse=True)
+
+        def sums(entries: Array, by_row: Array) -> Array:
+            return np.bincount(cells, by_row[of_row] * entries, len(distinct))
+
+    is_there = (counts > 0).astype(np.float64)
+    support = sums(is_there, np.ones(len(own)))
     there = np.flatnonzero(support)
     own_held, columns_held = np.divmod(distinct[there], max(n_columns, 1))
     n_held = np.bincount(own_held, minlength=n_own)
     held[first:last] = n_held
     to = np.repeat(places[first:last] - (np.cumsum(n_held) - n_held), n_held) + np.arange(len(there))
     out_columns[to], out_support[to] = columns_held, support[there]
-    out_total[to] = np.bincount(cells, w[of_row] * counts, len(distinct))[there]
+    out_total[to] = sums(counts, w)[there]
     if len(out_present):
-        out_present[to] = np.bincount(cells, w[of_row] * (counts > 0), len(distinct))[there]
+        out_present[to] = sums(is_there, w)[there]
     if len(base):
-        terms = np.bincount(of_row, gammaln(counts + 1.0), len(rows))[whole]
-        own, w, draws = own[whole], w[whole], draws[whole]
+        terms = _with_entries(block, log_factorials(counts)) @ np.ones(n_columns)
         weight[first:last] += np.bincount(own, w, n_own)
         n_rows[first:last] += np.bincount(own, minlength=n_own)
-        base[first:last] += np.bincount(own, w * (gammaln(draws + 1.0) - terms), n_own)
+        base[first:last] += np.bincount(own, w * (log_factorials(draws) - terms), n_own)
+
+
+def _with_entries(block: csr_array, entries: Array) -> csr_array:
+    """Sparse rows with the same pattern and other entries."""
+    return csr_array((entries, block.indices, block.indptr), shape=block.shape)
+
+
+def log_factorials(counts: Array) -> Array:
+    """Log x! of each count, from a table where all are small whole numbers."""
+    most = counts.max(initial=0.0)
+    if most >= len(LOG_FACTORIALS):
+        return np.asarray(gammaln(counts + 1.0))
+    small = counts.astype(np.uint8)
+    return LOG_FACTORIALS[small] if (small == counts).all() else np.asarray(gammaln(counts + 1.0))
 
 
 def sum_dense_counts(
@@ -198,7 +222,22 @@ def sum_dense_counts(
     support += csr_array((np.ones(len(own), np.int64), at), shape=shape) @ (x > 0)
     sums[0] += np.bincount(own, w, len(total))
     sums[1] += np.bincount(own, minlength=len(total))
-    sums[2] += members @ (gammaln(lengths + 1.0) - gammaln(x + 1.0).sum(axis=1))
+    sums[2] += members @ (log_factorials(lengths) - log_factorials(x).sum(axis=1))
+
+
+def sum_entries(
+    starts: NDArray[Any], columns: NDArray[Any], x: Cells, classes: Codes, weights: Array, out: Array
+) -> None:
+    """Add Σw·x over the entries of sparse rows to out[class, column]. No `weights` are weights of 1."""
+    if len(out) <= FEW_CLASSES:
+        members = np.zeros((len(classes), len(out)))
+        members[np.arange(len(classes)), classes] = weights if len(weights) else 1.0
+        out += (csr_array((x, columns, starts), shape=(len(classes), out.shape[1])).T @ members).T
+        return
+    rows = np.repeat(np.arange(len(classes)), np.diff(starts))
+    weighted = x * weights[rows] if len(weights) else x
+    cells = classes[rows] * out.shape[1] + columns
+    out += np.bincount(cells, weighted, out.size).reshape(out.shape)
 
 
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from suffice.arrays import Array, Codes, Counts
+from suffice.kernels.discrete import LOG_FACTORIALS
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Cells = NDArray[Any]
-LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""
 
@@ -254,6 +253,17 @@ def sum_dense_counts(
         sums[0, k] += w
         sums[1, k] += 1.0
         sums[2, k] += w * (_log_factorial(length) - parts)
+
+
+@kernel
+def sum_entries(
+    starts: NDArray[Any], columns: NDArray[Any], x: Cells, classes: Codes, weights: Array, out: Array
+) -> None:
+    """Add Σw·x over the entries of sparse rows to out[class, column]. No `weights` are weights of 1."""
+    for i in range(len(classes)):
+        sums, w = out[classes[i]], weights[i] if len(weights) else 1.0
+        for e in range(starts[i], starts[i + 1]):
+            sums[columns[e]] += w * x[e]
 
 
 @contracting

@@ -154,6 +154,11 @@ def array_column(values: NDArray[Any], label: str) -> Column:
             )
 
 
+def number_objects(values: NDArray[Any], numbers: NDArray[np.float64]) -> Column:
+    """Read one column of Python's numbers, which are these."""
+    return ArrayColumn(numbers, "number", _cell_type(values))
+
+
 def object_column(values: NDArray[Any], label: str) -> Column:
     """Read one column of Python objects by the types that occur in it."""
     types = set(map(type, values))
@@ -171,7 +176,7 @@ def object_column(values: NDArray[Any], label: str) -> Column:
     kind: Kind = "number" if not kinds else kinds.pop() if len(kinds) == 1 else "level"
     if kind == "level":
         return ArrayColumn(values, kind)
-    cell_type = next((type(value) for value in values if not is_missing(value)), None)
+    cell_type = _cell_type(values)
     if types - {int, float, bool, NoneType}:
         values = np.array([None if is_missing(value) else value for value in values], dtype=object)
     if kind == "moment":
@@ -321,6 +326,11 @@ def complex_refusal(label: str) -> str:
         f"Complex data not supported: {label} holds complex numbers; "
         "pass their real and imaginary parts as two columns."
     )
+
+
+def _cell_type(values: NDArray[Any]) -> type | None:
+    """Return the type of the first cell that is not missing."""
+    return next((type(value) for value in values if not is_missing(value)), None)
 
 
 def _is_missing_or_not_number(value: Any) -> bool:

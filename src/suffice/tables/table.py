@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache, cached_property, partial
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from suffice.tables.columns import (
     as_native,
     complex_refusal,
     frame_column,
+    number_objects,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
 from suffice.text import Documents
@@ -35,6 +37,8 @@ __all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_table"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
+LEAST_ROUNDED = 2.0**53
+"""Whole numbers below this are exact as floats."""
 
 
 class Table:
@@ -66,7 +70,8 @@ class Table:
     @cached_property
     def container(self) -> Container:
         """The container of the table, for returning rows."""
-        if self._block is not None or self.sparse is not None:
+        shared = self._source if self._library in ("numpy", "sparse") else self._block
+        if shared is not None and shared.dtype != "O":
             return Container.of(self._library, self._source, (None,) * self.n_columns)
         cell_types = tuple(self._open_column(column).cell_type for column in range(self.n_columns))
         return Container.of(self._library, self._source, cell_types)
@@ -163,13 +168,15 @@ class Table:
         if self._library == "pyarrow":
             return read_table(self._source.slice(rows.start, rows.stop - rows.start))
         if self.sparse is not None:
-            return read_table(self._by_row[rows])
+            return _sparse_table(_adjacent(self._by_row, rows))
+        if self._library == "numpy" and self._block is not None:
+            return _number_table(self._source[rows], self._block[rows])
         return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
 
     @cached_property
     def _by_row(self) -> Any:
-        """The sparse source stored by row: stored by column, each part would read all of it."""
-        return self._source.tocsr()
+        """The sparse cells stored by row: stored by column, each part would read all of them."""
+        return self.sparse.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Return the table of some rows, given by a mask or by their positions."""
@@ -268,10 +275,30 @@ def _read_array(X: NDArray[Any]) -> Table:
         )
     if X.dtype.kind == "c":
         raise ValueError(complex_refusal("column 0"))
-    open_column = partial(_array_column, X)
-    if X.dtype.kind in "fiub":
-        return Table("numpy", X, open_column, array=X)
-    return Table("numpy", X, cache(open_column))
+    numbers = _numbers_of_objects(X) if X.dtype == "O" else X
+    if numbers is not None and numbers.dtype.kind in "fiub":
+        return _number_table(X, numbers)
+    return Table("numpy", X, cache(partial(_array_column, X)))
+
+
+def _number_table(X: NDArray[Any], numbers: NDArray[Any]) -> Table:
+    """Make the table of an ndarray of numbers or booleans, or of objects that are such `numbers`."""
+    if numbers is X:
+        return Table("numpy", X, partial(_array_column, X), array=X)
+    return Table("numpy", X, lambda column: number_objects(X[:, column], numbers[:, column]), block=numbers)
+
+
+def _numbers_of_objects(X: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Objects that are Python's numbers, as floats; None if some are not, or would lose digits."""
+    types = set(map(type, X.flat))
+    if not types <= {float, int, NoneType}:
+        return None
+    try:
+        numbers = X.astype(np.float64)
+    except OverflowError:
+        return None
+    exact = int not in types or np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0) < LEAST_ROUNDED
+    return numbers if exact else None
 
 
 def _array_column(X: NDArray[Any], column: int) -> Column:
@@ -299,8 +326,24 @@ def _read_sparse(X: Any) -> Table:
         across = int(np.searchsorted(X.indptr, cell, side="right")) - 1
         row, column = (across, X.indices[cell]) if X.format == "csr" else (X.indices[cell], across)
         raise ValueError(infinity_refusal(f"column {column}", row, X.data[cell]))
+    return _sparse_table(X)
+
+
+def _sparse_table(X: Any) -> Table:
+    """Make the table of a sparse array that has been checked."""
     # Not kept: all columns made dense would be the dense matrix.
     return Table("sparse", X, lambda column: _array_column(X[:, [column]].toarray(), 0), matrix=X)
+
+
+def _adjacent(X: Any, rows: slice) -> Any:
+    """Adjacent rows of a csr array, without a copy of their entries."""
+    first, last = int(X.indptr[rows.start]), int(X.indptr[rows.stop])
+    starts = X.indptr[rows.start : rows.stop + 1] - first
+    part = type(X)(
+        (X.data[first:last], X.indices[first:last], starts), shape=(rows.stop - rows.start, X.shape[1])
+    )
+    part.has_canonical_format = True
+    return part
 
 
 def _read_frame(X: Any) -> Table:

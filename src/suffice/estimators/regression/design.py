@@ -26,7 +26,7 @@ CELLS_PER_BLOCK = 1 << 17
 """A block of rows and its products stay in the cache…"""
 LEAST_ROWS = 256
 """…but many columns take a few rows at least, or adding up their sums would be the work…"""
-LEAST_SPARSE_ROWS = 4096
+LEAST_SPARSE_ROWS = 1 << 14
 """…and rows that are mostly 0 are short, however many their columns."""
 BLOCKS_PER_RUN = 4
 """Blocks that one thread adds up by itself; it must not depend on the number of threads."""
@@ -108,6 +108,8 @@ class Design:
     shift: Array | None = None
     unit: Array | None = None
     is_sparse: bool = False
+    entries_per_row: float = 0.0
+    """Of sparse rows: how many are stored, estimated from some of them."""
     weight: float = 1.0
     """Σ of the weights of the rows."""
     against_rest: int | None = None
@@ -129,7 +131,10 @@ class Design:
         unit = np.where(strange, np.ldexp(1.0, exponent), 1.0) if strange.any() else None
         if is_sparse and isinstance(parts, list):
             parts = list(_blocks(parts))  # to cut sparse rows is to copy them: once is enough
-        return replace(plain, parts=parts, shift=shift, unit=unit, is_sparse=is_sparse)
+        stored = some.nnz / some.shape[0] if is_sparse else 0.0
+        return replace(
+            plain, parts=parts, shift=shift, unit=unit, is_sparse=is_sparse, entries_per_row=stored
+        )
 
     def sample(self, n_rows: int) -> Design:
         """The design of a fixed random choice of rows, in the same coordinates."""

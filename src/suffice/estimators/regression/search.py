@@ -2,7 +2,8 @@
 
 A gradient of all rows costs n·m·p operations, a Hessian n·(m·p)². Newton's method is for problems whose
 Hessian is cheap: few rows or few parameters. The others take quasi-Newton from a curvature that is nearly the
-Hessian, so that a few gradients suffice.
+Hessian, so that a few gradients suffice. A gradient of sparse rows is cheap whatever their columns, and the
+products of their entries are not: they take Newton's method only for short rows.
 
 Many rows are solved from a sample first. Its optimum is within √(parameters · n / sample) standard errors of
 that of all rows, its Hessian is nearly theirs, and both cost a fraction of one pass. The sample decides where
@@ -27,6 +28,8 @@ from suffice.storage import Fields
 
 NEWTON = 3e8
 """Operations of a Hessian up to which softmax takes Newton's method."""
+GRADIENTS = 8.0
+"""Gradients of sparse rows that a Hessian may cost: Newton's method needs so many times fewer steps."""
 CHEAP = 3e9
 """Operations that one Hessian may cost besides."""
 DENSE = 2048
@@ -108,7 +111,7 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
     """The minimum of F by the method that suits its size; `hessian` asks for the Hessian there too."""
     separable = objective.strength == 0.0
     found = _from_sample(objective)
-    if found is None and _hessian_costs_at_most(objective, NEWTON):
+    if found is None and _newton_suits(objective):
         return newton(objective, objective.start(), tol, max_iter, stop_when_separated=separable)
     start, curvature = found or (objective.start(), None)
     done = 0
@@ -131,6 +134,22 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
 def hessian_is_cheap(objective: Objective) -> bool:
     """Whether one Hessian of all rows adds little to the cost of a fit."""
     return _hessian_costs_at_most(objective, CHEAP)
+
+
+def _newton_suits(objective: Objective) -> bool:
+    """Whether a few Hessians cost no more than the gradients that they save."""
+    if objective.design.is_sparse:
+        return objective.shape[0] * objective.shape[1] <= DENSE and _products_pay(objective)
+    return _hessian_costs_at_most(objective, NEWTON)
+
+
+def _products_pay(objective: Objective) -> bool:
+    """Whether the products of sparse entries cost no more than some gradients, in nanoseconds or so."""
+    m, p = objective.shape
+    n, stored = objective.design.n_rows, objective.design.entries_per_row
+    gradient = n * m * (2.5 * stored + 25.0)
+    hessian = 8.0 * n * (m * stored) ** 2 + 0.1 * float(m * p) ** 3
+    return hessian <= GRADIENTS * gradient
 
 
 def _hessian_costs_at_most(objective: Objective, operations: float) -> bool:
@@ -159,7 +178,7 @@ def _from_sample(objective: Objective) -> tuple[Array, Curvature | None] | None:
 
 
 def _kronecker(objective: Objective, parameters: Array) -> KroneckerCurvature:
-    diagonal = objective.shape[1] > DENSE
+    diagonal = objective.shape[1] > DENSE or (objective.design.is_sparse and not _products_pay(objective))
     between, within = objective.factors_at(parameters, diagonal=diagonal)
     return KroneckerCurvature(between, within, objective.penalty)
 

@@ -70,7 +70,10 @@ def _refuse_entries(family: Family, block: Block, labels: list[str]) -> None:
             f"{labels[0]} is sparse, but {family.name} (for {family.support_name}) cannot sum the zeros that "
             "are not stored; pass a dense array."
         )
-    bad = ~(family.support(block.data) | np.isnan(block.data))
+    inside = family.support(block.data)
+    if inside.all():
+        return
+    bad = ~(inside | np.isnan(block.data))
     if bad.any():
         entry = int(np.argmax(bad))
         label = labels[column_of_entry(block, entry)]

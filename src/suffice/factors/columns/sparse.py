@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.factors.blocks import column_of_entry, dense, places, with_data
+from suffice.factors.blocks import add_products, column_of_entry, dense, places, with_data
 from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
+from suffice.families import Family
+from suffice.kernels.choose import discrete_for, read_only
 
 
 def largest_entries(block: Any) -> Array:
@@ -24,25 +26,27 @@ def largest_entries(block: Any) -> Array:
 
 
 class ClassSums:
-    """Sums over the stored entries of a sparse block, by class and column."""
+    """Sums over the stored entries of sparse rows, by class and column."""
 
     def __init__(self, block: Any, classes: Codes, weights: Array | None, n_classes: int) -> None:
-        rows, self.columns = places(block)
         self._shape = n_classes, block.shape[1]
-        self._cells = classes[rows] * block.shape[1] + self.columns
-        self._weights = None if weights is None else weights[rows]
+        self._places = block.indptr, block.indices
+        self._classes = classes
+        self._weights = np.empty(0) if weights is None else weights
 
     def of(self, values: Array) -> Array:
         """Σ w·value, (classes, columns)."""
-        weighted = values if self._weights is None else values * self._weights
-        n_classes, n_columns = self._shape
-        sums = np.bincount(self._cells, weighted, n_classes * n_columns)
-        return sums.astype(np.float64, copy=False).reshape(self._shape)
+        return self._sums(values, self._weights)
 
     def n_of(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many entries are chosen, (classes, columns)."""
-        n_classes, n_columns = self._shape
-        return np.bincount(self._cells[chosen], minlength=n_classes * n_columns).reshape(self._shape)
+        return self._sums(chosen.astype(np.float64), np.empty(0)).astype(np.int64)
+
+    def _sums(self, values: Array, weights: Array) -> Array:
+        sums = np.zeros(self._shape)
+        arrays = (read_only(array) for array in (*self._places, values, self._classes, weights))
+        discrete_for(len(values)).sum_entries(*arrays, sums)
+        return sums
 
 
 def add_sparse_scores(
@@ -53,30 +57,22 @@ def add_sparse_scores(
     λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because the origin of a sparse column is 0.
     """
     family = solved.family
-    entries = block.astype(np.float64, copy=False)
-    outside = ~(family.support(entries.data) | np.isnan(entries.data))
-    if outside.any():
-        if family.unseen != "ignore":
-            at = int(np.argmax(outside))
-            label = labels[column_of_entry(entries, at)]
-            cure = "sparse columns need unseen='ignore'"
-            raise OutsideSupportError.of(label, entries.data[at], family, cure)
-        entries = with_data(entries, np.where(outside, np.nan, entries.data))
-    missing = np.isnan(entries.data)
-    x = with_data(entries, np.where(missing, 0.0, entries.data))
+    x, gaps = _with_gaps_apart(family, block.astype(np.float64, copy=False), labels)
     scale = np.where(solved.active, np.ldexp(1.0, -solved.exponent), 0.0)
     centre = solved.origin * scale
-    scaled = with_data(x, x.data * scale[places(x)[1]])
     linear = solved.natural[0]
     at_zero = solved.constant - linear * centre
+    if family.scaled:
+        scaled = with_data(x, x.data * scale[places(x)[1]])
+    else:
+        scaled, linear = x, linear * scale
     if "x2" in family.functions:
         quadratic = solved.natural[1]
         at_zero = at_zero + quadratic * centre**2
         linear = linear - 2.0 * quadratic * centre
-        squares = with_data(scaled, scaled.data**2)
-        scores.finite += dense(squares @ quadratic.T)
-    scores.finite += dense(scaled @ linear.T) + at_zero.sum(axis=1)
-    gaps = with_data(entries, missing.astype(np.float64)) if missing.any() else None
+        add_products(with_data(scaled, scaled.data**2), quadratic.T, scores.finite)
+    add_products(scaled, linear.T, scores.finite)
+    scores.finite += at_zero.sum(axis=1)
     if gaps is not None:
         scores.finite -= dense(gaps @ at_zero.T)
     if solved.point.any():
@@ -84,6 +80,22 @@ def add_sparse_scores(
     if base and family.has_base_measure:
         log_base = with_data(x, family.log_base_measure(x.data)) @ solved.active.astype(np.float64)
         scores.finite += log_base[:, np.newaxis]
+
+
+def _with_gaps_apart(family: Family, entries: Any, labels: list[str]) -> tuple[Any, Any]:
+    """The entries with zeros in the place of gaps, and 1 at each gap; None if there is none."""
+    inside = family.support(entries.data)
+    if inside.all():
+        return entries, None
+    missing = np.isnan(entries.data)
+    outside = ~(inside | missing)
+    if outside.any() and family.unseen != "ignore":
+        at = int(np.argmax(outside))
+        label = labels[column_of_entry(entries, at)]
+        cure = "sparse columns need unseen='ignore'"
+        raise OutsideSupportError.of(label, entries.data[at], family, cure)
+    gaps = missing | outside
+    return with_data(entries, np.where(gaps, 0.0, entries.data)), with_data(entries, gaps.astype(np.float64))
 
 
 def _add_orders(solved: ColumnParameters, x: Any, gaps: Any, scores: Scores) -> None:

@@ -164,6 +164,7 @@ class ColumnTotals(Totals):
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
         """Sums of sparse rows, about the origin 0."""
+        block = block.tocsr()
         n_classes = self.weight.shape[0]
         fresh = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
         if self.family.scaled:
@@ -175,14 +176,15 @@ class ColumnTotals(Totals):
         ]
         powers = tuple(DEGREE[name] for name in self.family.functions)
         sums = ClassSums(block, classes, weights, n_classes)
-        x, missing = block.data.astype(np.float64), np.isnan(block.data)
+        x = block.data.astype(np.float64, copy=False)
+        missing = np.isnan(x)
         if missing.any():
-            x[missing] = 0.0
+            x = np.where(missing, 0.0, x)
             fresh.expand_presence()
             fresh.weight -= sums.of(missing.astype(np.float64))
             fresh.support -= sums.n_of(missing)
-        scaled = x * np.ldexp(1.0, -fresh.unit)[sums.columns]
-        fresh.total = np.stack([sums.of(scaled**power) for power in powers])
+        scaled = x * np.ldexp(1.0, -fresh.unit)[block.indices] if self.family.scaled else x
+        fresh.total = np.stack([sums.of(scaled if power == 1 else scaled**power) for power in powers])
         if self.family.has_base_measure:
             fresh.base = sums.of(self.family.log_base_measure(x))
         return fresh

@@ -13,13 +13,13 @@ from scipy import sparse, special
 from suffice.arrays import Array, Codes
 from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
 from suffice.factors.base import Separation, SolvedFactor, divergences
-from suffice.factors.blocks import dense
+from suffice.factors.blocks import add_products, dense
 from suffice.factors.checks import refuse_errors, refuse_infinities
 from suffice.factors.counts.totals import CountTotals, first_negative
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.term_scores import TermScores, are_large, multinomial_scores
 from suffice.families import Bernoulli
-from suffice.kernels.choose import discrete_for, is_complete, read_only
+from suffice.kernels.choose import is_complete
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ class SolvedCounts(SolvedFactor):
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
         """Counts with gaps as zeros, and the rows that are whole."""
         refuse_infinities(block, labels)
+        if _are_plain(block):
+            return block, np.ones(block.shape[0], np.bool_)
         negative = first_negative(block)
         if negative is not None and self.family.unseen == "error":
             column, value = negative
@@ -124,7 +126,7 @@ class SolvedCounts(SolvedFactor):
         if self.is_wide:
             self._add_wide_scores(sparse.csr_array(block), scores)
         elif sparse.issparse(block):
-            _add_sparse_scores(block, self.by_column, scores.finite)
+            add_products(block, self.by_column, scores.finite)
         else:
             scores.finite += block @ self.tables.log_p.T
         if not self.is_wide and self.tables.zero is not None:
@@ -201,13 +203,6 @@ class SolvedCounts(SolvedFactor):
         return [{"probability": column} for column in self.tables.probability.T]
 
 
-def _add_sparse_scores(block: Any, table: Array, out: Array) -> None:
-    """Add Σ x·table[column] to each row's scores."""
-    block = block.tocsr()
-    arrays = (read_only(array) for array in (block.indptr, block.indices, block.data))
-    discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, table, out)
-
-
 def _log_base_of_rows(block: Any) -> Array:
     """Log n!/Πx_j! of each row."""
     length = np.asarray(block.sum(axis=1), dtype=np.float64).reshape(-1)
@@ -218,6 +213,12 @@ def _log_base_of_rows(block: Any) -> Array:
     else:
         parts = special.gammaln(np.asarray(block, dtype=np.float64) + 1.0).sum(axis=1)
     return np.asarray(special.gammaln(length + 1.0) - parts)
+
+
+def _are_plain(block: Any) -> bool:
+    """Whether no count is missing or negative, in one read."""
+    cells = block.data if sparse.issparse(block) else block
+    return cells.size == 0 or bool(cells.min() >= 0)
 
 
 def _rows_with_gaps(block: Any) -> NDArray[np.bool_]:
