@@ -170,7 +170,7 @@ def sum_counts(
         distinct, cells = np.unique(own[of_row] * n_columns + block.indices, return_inverse=True)
 
         def sums(entries: Array, by_row: Array) -> Array:
-            return np.bincount(cells, by_row[of_row] * entries, len(distinct))
+            return np.bincount(cells, by_row[of_row] * entries, len(distinct)).astype(np.float64, copy=False)
 
     is_there = (counts > 0).astype(np.float64)
     support = sums(is_there, np.ones(len(own)))
