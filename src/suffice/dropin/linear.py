@@ -138,11 +138,13 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         scatter_parts = classwise.moments.scatter_parts
         if scatter_parts is not None:
             scatter_parts = [replace(part, group=0) for part in scatter_parts]
-        scatter = classwise.moments.scatter.sum(axis=0, keepdims=True)
+        scatter, noise = (
+            sums.sum(axis=0, keepdims=True) for sums in (classwise.moments.scatter, classwise.moments.noise)
+        )
         classwise = replace(
             classwise,
             tying=tying,
-            moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter),
+            moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter, noise=noise),
         )
         solved = LinearGaussian(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
