@@ -72,13 +72,13 @@ def regular(
     if not has_full_rank(pooled, pooled_floor):
         diagonal = np.diag(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
-        target = _with_one_of(np.diag(diagonal), nearest_covariance(pooled, pooled_floor), everything)
+        target = _with_one_of(np.diag(diagonal), _without_rounding(pooled, pooled_floor), everything)
         reason += " (singular too, so it got one of its variances)"
     target = tying.shaped_one(target)
     count = tying.pooled(moments.weight)
     notes = []
     for g in np.flatnonzero(lost):
-        matrices[g] = _with_one_of(target, nearest_covariance(matrices[g], floor[g]), count[g])
+        matrices[g] = _with_one_of(target, _without_rounding(matrices[g], floor[g]), count[g])
         notes += [
             Regularized(
                 label, classes[k], f"its covariance is singular, so it got one pseudo-observation of {reason}"
@@ -92,6 +92,12 @@ def _with_one_of(target: Array, covariance: Array, count: float) -> Array:
     """A covariance of `count` rows with one pseudo-observation of another: at least a share LEAST."""
     share = max(1.0 / (count + 1.0), LEAST)
     return np.asarray((1.0 - share) * covariance + share * target)
+
+
+def _without_rounding(covariance: Array, rounding: Array) -> Array:
+    """The nearest covariance with zeros for what may be rounding; next to none needs no eigenvalues."""
+    noisy = (rounding > rounding_of(covariance, 0.0)).any()
+    return nearest_covariance(covariance, rounding if noisy else None)
 
 
 def rounding_of(matrix: Array, noise: Array | float, share: float = SINGULAR) -> Array:
