@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from suffice.arrays import Array, Codes
+from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
 from suffice.factors.gaussian.totals import GaussianTotals
@@ -132,7 +133,7 @@ def standardised(totals: GaussianTotals) -> Standardised:
         weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
         support[k, columns] += np.diag(cell.support) if pairs else cell.support
         first[k, columns] += (np.diag(cell.total) if pairs else cell.total) * ratio[columns]
-        second[k, columns] += np.diag(cell.scatter) * ratio[columns] ** 2
+        second[k, columns] += cell.squares * ratio[columns] ** 2
         peak[k, columns] += cell.peak * ratio[columns] ** 2
     mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
     variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
@@ -230,9 +231,24 @@ def closed_moments(data: Standardised, tying: Tying) -> Moments:
     return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
+def centred_rows(data: Standardised) -> Array | None:
+    """√w·(z − mean of the class) of all rows, where these were kept and are few."""
+    d = len(data.scale)
+    rows = [np.zeros((0, d))]
+    for k, patterns in enumerate(data.cells):
+        for cell in patterns:
+            sums = cell.sums
+            if not isinstance(sums, RowSums) or len(cell.columns) < d or (sums.by_row < 0).any():
+                return None
+            away = sums.rows - sums.total / sums.weight
+            away[:, data.variance[k] == 0] = 0.0  # only rounding is left
+            rows.append(away * np.sqrt(sums.by_row)[:, np.newaxis])
+    return np.concatenate(rows) if 2 * sum(map(len, rows)) <= d else None
+
+
 def _counts(mean: Array, sums: Sums) -> bool:
     """Whether subtracting the mean would change these sums beyond rounding."""
-    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * np.diag(sums.scatter)))
+    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * sums.squares))
 
 
 def pairwise_moments(data: Standardised, tying: Tying) -> Moments:

@@ -47,6 +47,7 @@ def class_moments(
     totals: GaussianTotals, classes: NDArray[Any], saved_search: Fields | None = None
 ) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
+    totals = totals.dense()
     everything = standardised(totals)
     active = np.flatnonzero(everything.varies)
     data = columns_of(everything, active)
