@@ -153,7 +153,7 @@ def test_a_row_scores_the_same_beside_rows_with_gaps(solver):
 
 
 def test_fewer_rows_than_columns_take_no_eigenvalues_of_all_columns(pair, monkeypatch):
-    monkeypatch.setattr("suffice.dropin.linear.linalg.eigh", None)
+    monkeypatch.setattr("suffice.dropin.linear_scores.linalg.eigh", None)
     X, y = np.random.default_rng(0).normal(size=(24, 60)), np.arange(24) % 3
     X[:, 7] = 1.0
     both = linear(pair, X, y)

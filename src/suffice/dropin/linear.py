@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
-from suffice.dropin.covariances import Covariances, Discriminant, inflation, joint_gaussian
+from suffice.dropin.covariances import Covariances, Discriminant, inflation
+from suffice.dropin.linear_scores import FewRowsGaussian, LinearGaussian, principal_axes, shared_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
-from suffice.export.expressions import Cell, Gaps, Linear, Missing, Score, Where, all_of, as_expression
-from suffice.factors.base import Block, Totals
-from suffice.factors.checks import refuse_infinities
-from suffice.factors.gaussian.scores import SolvedGaussian
-from suffice.factors.gaussian.solve import assembled
-from suffice.factors.gaussian.tying import Tying
-from suffice.factors.scores import Scores
+from suffice.factors.base import Totals
 from suffice.kernels import threads
-from suffice.kernels.choose import contiguous, gaussian_for, row_parts
+from suffice.kernels.choose import row_parts
 from suffice.links import log_odds_of_two
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
@@ -136,6 +129,12 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     ) -> LinearGaussian:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
+        if svd:
+            few_rows = FewRowsGaussian.of(
+                totals, labels, statistics.classes, (priors, self.tol), saved_search
+            )
+            if few_rows is not None:
+                return few_rows
         moments = Covariances.of(
             totals,
             statistics.classes,
@@ -145,27 +144,15 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             estimated=self._estimated,
         )
         moments.refuse_overflow(labels)
-        classwise = moments.classwise
-        tying = Tying("shared", statistics.classes, 0.0)
-        scatter_parts = classwise.moments.scatter_parts
-        if scatter_parts is not None:
-            scatter_parts = [replace(part, group=0) for part in scatter_parts]
-        scatter = classwise.moments.scatter.sum(axis=0, keepdims=True)
-        classwise = replace(
-            classwise,
-            tying=tying,
-            moments=replace(classwise.moments, scatter_parts=scatter_parts, scatter=scatter),
-        )
-        solved = LinearGaussian(joint_gaussian(self.shrinkage), labels, classwise.active, len(labels))
         if svd:
-            solved.within = moments.in_units(moments.standard)[0]
-            matrix = moments.standard * inflation(moments.weight.sum(), len(priors))
-            solved.solve_svd(moments, priors, self.tol)
+            solved = shared_gaussian(moments, labels)
+            deviation, strength, axes = principal_axes(solved.within)
+            strength *= np.sqrt(inflation(moments.weight.sum(), len(priors)))
+            solved.solve_svd(moments.mean, deviation, strength, axes, priors, self.tol)
         else:
-            solved.within = np.einsum("k,kij->ij", priors, moments.each)
-            matrix = moments.standardised(solved.within)[np.newaxis]
+            solved = shared_gaussian(moments, labels, np.einsum("k,kij->ij", priors, moments.each))
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
-        return assembled(solved, classwise, matrix.copy())
+        return solved
 
     @property
     def means_(self) -> Array:
@@ -291,101 +278,3 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             The log odds of the second class for two classes, else one score per class.
         """
         return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=False)
-
-
-class LinearGaussian(SolvedGaussian):
-    """Gaussians with one covariance, and the linear scores that scikit-learn's solvers derive from them.
-
-    Rows without gaps are scored by `coefficients` about `middle`; others by the marginals of the Gaussians.
-    """
-
-    within: Array
-    coefficients: Array
-    """(k, d)."""
-    constants: Array
-    """What a row at `middle` scores, (k,), priors aside."""
-    middle: Array
-    scalings: Array
-    explained: Array
-
-    def solve_svd(self, moments: Covariances, priors: Array, tol: float) -> None:
-        """Whiten by the principal axes of the correlations within classes, then find Fisher's directions."""
-        deviation = np.sqrt(np.diag(self.within))
-        deviation[deviation == 0] = 1.0
-        strength, axes_within = _principal_axes(self.within / np.outer(deviation, deviation))
-        strength *= np.sqrt(inflation(moments.weight.sum(), len(priors)))
-        rank = int(np.sum(strength > tol))
-        whitening = (axes_within / deviation[:, np.newaxis])[:, :rank] / strength[:rank]
-        self.middle = priors @ moments.mean
-        away = moments.mean - self.middle
-        between = (np.sqrt(priors)[:, np.newaxis] * away) @ whitening
-        _, spread, axes = np.linalg.svd(between, full_matrices=False)
-        explained = np.square(spread)
-        self.explained = (
-            explained / explained.sum() if explained.sum() > 0 else np.full_like(explained, np.nan)
-        )
-        kept = int(np.sum(spread > tol * spread.max(initial=0.0)))
-        self.scalings = whitening @ axes[:kept].T
-        projected = away @ self.scalings
-        self.coefficients = projected @ self.scalings.T
-        self.constants = -0.5 * np.sum(np.square(projected), axis=1)
-
-    def solve_within(self, moments: Covariances, priors: Array, *, directions: bool) -> None:
-        """Σ⁻¹·μ_k by least squares, or by the eigenvectors of Σ⁻¹·(the covariance between classes)."""
-        mean = moments.mean
-        if directions:
-            values, vectors = linalg.eigh(moments.total - self.within, self.within)
-            self.scalings = vectors[:, ::-1]
-            self.explained = values[::-1] / values.sum()
-            self.coefficients = mean @ self.scalings @ self.scalings.T
-        else:
-            self.coefficients = linalg.lstsq(self.within, mean.T)[0].T
-        self.middle = priors @ mean
-        quadratic = np.sum(mean * self.coefficients, axis=1)
-        self.constants = self.coefficients @ self.middle - 0.5 * quadratic
-
-    def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        """Linear scores of rows without gaps; with gaps the marginals of the Gaussians."""
-        used = np.flatnonzero(self.coefficients.any(axis=0))
-        terms = tuple(Cell(columns[j]) - float(self.middle[j]) for j in used)
-        constants = as_expression(self.constants)
-        linear = Linear(terms, self.coefficients[:, used].T) + constants if terms else constants
-        if gaps == "null":
-            return Score(linear)
-        by_pattern = super().expression(columns, labels, gaps)
-        whole = all_of([~Missing(column) for column in columns])
-        return Score(Where(whole, linear, by_pattern.finite))
-
-    def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
-        """Linear scores of rows without gaps; log densities where those are wanted."""
-        if base:
-            super().add_scores(block, labels, scores, base=True)
-            return
-        limit = np.full(block.shape[1], np.finfo(np.float64).max)
-        parameters = (np.ascontiguousarray(a) for a in (self.middle, self.coefficients, self.constants))
-        kernels = gaussian_for(block.size * len(self.constants))
-        done = kernels.linear_scores(contiguous(block), limit, *parameters, scores.finite)
-        if done < len(block):
-            refuse_infinities(block, labels)
-            rest, finite = block[done:], scores.finite[done:]
-            gaps = np.isnan(rest).any(axis=1)
-            finite[~gaps] += (rest[~gaps] - self.middle) @ self.coefficients.T + self.constants
-            by_marginals = np.zeros((int(gaps.sum()), finite.shape[1]))
-            self._add_by_patterns(rest[gaps], by_marginals, base=False)
-            finite[gaps] += by_marginals
-
-
-def _principal_axes(covariance: Array) -> tuple[Array, Array]:
-    """Standard deviations along the principal axes, largest first, and the axes in columns.
-
-    With fewer rows than columns most axes have no spread. They are left out, and the others come from a
-    factor L with LLᵀ = Σ that has only a few columns, which is cheaper.
-    """
-    factor, order, rank, _ = linalg.lapack.dpstrf(covariance, lower=1)
-    if rank < len(covariance) // 2:
-        root = np.empty((len(covariance), rank))
-        root[order - 1] = np.tril(factor[:, :rank])
-        axes, strength, _ = np.linalg.svd(root, full_matrices=False)
-        return strength, axes
-    values, vectors = linalg.eigh(covariance, check_finite=False)
-    return np.sqrt(np.maximum(values[::-1], 0.0)), vectors[:, ::-1]

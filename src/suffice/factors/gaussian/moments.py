@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from suffice.arrays import Array, Codes
+from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
 from suffice.factors.gaussian.totals import GaussianTotals
@@ -23,6 +24,8 @@ from suffice.families.elementary import exponent_of
 
 SMALLEST_SCALE = 2.0**-1020
 """Its reciprocal is a float."""
+NOISE_OF_MEANS = 2.0**20 * np.finfo(np.float64).eps
+"""A squared mean is as noisy as a variance times ε, and times how many more rows there were than are left."""
 
 
 @dataclass(frozen=True)
@@ -83,8 +86,8 @@ class Moments:
     """The parts of the log likelihood; None where only pairs of columns were summed."""
     saved_search: SavedSearch | None = None
     """Where EM ended, if it took EM."""
-    rounding: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    """The share of each variance, (g, d), that may be rounding error from removed rows."""
+    noise: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    """How much of the diagonals of `scatter`, (g, d), may be rounding error from removed rows."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def standardised(totals: GaussianTotals) -> Standardised:
         weight[k, columns] += np.diag(cell.weight) if pairs else cell.weight
         support[k, columns] += np.diag(cell.support) if pairs else cell.support
         first[k, columns] += (np.diag(cell.total) if pairs else cell.total) * ratio[columns]
-        second[k, columns] += np.diag(cell.scatter) * ratio[columns] ** 2
+        second[k, columns] += cell.squares * ratio[columns] ** 2
         peak[k, columns] += cell.peak * ratio[columns] ** 2
     mean = np.divide(first, weight, out=np.zeros_like(first), where=weight > 0)
     variance = np.divide(second, weight, out=np.zeros_like(second), where=weight > 0) - mean**2
@@ -138,14 +141,16 @@ def standardised(totals: GaussianTotals) -> Standardised:
     eps = np.finfo(np.float64).eps
     noise = np.divide(16.0 * eps * peak, weight, out=np.zeros_like(peak), where=weight > 0)
     variance[(variance <= 8.0 * eps * mean**2) | (variance <= noise)] = 0.0
-    noise[support < 2] = 0.0  # one row has no variance to lose
 
     everything = weight.sum(axis=0)
     away = np.where(weight > 0, (reference - anchor) / unit + mean, 0.0)
     share = np.divide(weight, everything, out=np.zeros_like(weight), where=everything > 0)
     grand = np.sum(share * away, axis=0)
     within = np.sum(share * variance, axis=0)
-    total = within + np.sum(share * (away - grand) ** 2, axis=0)
+    between = np.sum(share * (away - grand) ** 2, axis=0)
+    between[between <= NOISE_OF_MEANS * np.sum(share * noise, axis=0)] = 0.0
+    total = within + between
+    noise[support < 2] = 0.0  # one row has no variance to lose
     scale = np.sqrt(np.where(within > 0, within, np.where(total > 0, total, 1.0)))
     spread = np.maximum(scale * unit, SMALLEST_SCALE)
     if "isotropic" in totals.family.covariance and (total > 0).any():  # Σ = λI in the units of the data
@@ -226,9 +231,24 @@ def closed_moments(data: Standardised, tying: Tying) -> Moments:
     return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
+def centred_rows(data: Standardised) -> Array | None:
+    """√w·(z − mean of the class) of all rows, where these were kept and are few."""
+    d = len(data.scale)
+    rows = [np.zeros((0, d))]
+    for k, patterns in enumerate(data.cells):
+        for cell in patterns:
+            sums = cell.sums
+            if not isinstance(sums, RowSums) or len(cell.columns) < d or (sums.by_row < 0).any():
+                return None
+            away = sums.rows - sums.total / sums.weight
+            away[:, data.variance[k] == 0] = 0.0  # only rounding is left
+            rows.append(away * np.sqrt(sums.by_row)[:, np.newaxis])
+    return np.concatenate(rows) if 2 * sum(map(len, rows)) <= d else None
+
+
 def _counts(mean: Array, sums: Sums) -> bool:
     """Whether subtracting the mean would change these sums beyond rounding."""
-    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * np.diag(sums.scatter)))
+    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * sums.squares))
 
 
 def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
@@ -255,15 +275,23 @@ def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
     return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
-def nearest_covariance(covariance: Array) -> Array:
-    """The matrix without its negative eigenvalues, rescaled so that it keeps its diagonal."""
-    rounding = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
-    if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(rounding), lower=True)[1]:
+def nearest_covariance(covariance: Array, rounding: Array | None = None) -> Array:
+    """The matrix without its negative eigenvalues, rescaled so that it keeps its diagonal.
+
+    With `rounding`, how much of each variance may be rounding error, those that may be are zero as well.
+    """
+    if rounding is None:
+        margin = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
+        if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(margin), lower=True)[1]:
+            return covariance
+        unit, zero = np.ones(len(covariance)), 0.0
+    else:
+        unit, zero = np.sqrt(np.where(rounding > 0, rounding, 1.0)), 1.0
+    values, vectors = np.linalg.eigh(covariance / unit / unit[:, np.newaxis])
+    if values.min(initial=zero) >= zero:
         return covariance
-    values, vectors = np.linalg.eigh(covariance)
-    if values[0] >= 0:
-        return covariance
-    repaired = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    vectors *= unit[:, np.newaxis]
+    repaired = (vectors * np.where(values > zero, values, 0.0)) @ vectors.T
     now, wanted = np.diag(repaired), np.diag(covariance)
     stretch = np.sqrt(np.divide(wanted, now, out=np.ones_like(now), where=now > 0))
     return np.asarray(repaired * np.outer(stretch, stretch))

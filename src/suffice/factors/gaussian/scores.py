@@ -45,7 +45,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(labels, active, d)
-        self.family = family
+        self.family: MultivariateNormal = family
         self.regularized = []
         self.n_parameters = 0
         self.scatter_parts: list[ScatterPart] | None = []

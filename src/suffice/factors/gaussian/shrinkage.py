@@ -77,11 +77,20 @@ def distance_to_identity(correlation: Array) -> float:
 
 def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:
     """Friedman's (1989) regularised discriminant analysis: between full, shared and isotropic."""
-    own, count = moments.scatter, tying.divisors(moments.weight)
-    everyone, everything = own.sum(axis=0), count.sum()
-    mixed = (1.0 - toward_shared) * own + toward_shared * everyone
-    weight = (1.0 - toward_shared) * count + toward_shared * everything
-    mixed = mixed / np.where(weight > 0, weight, 1.0)[:, np.newaxis, np.newaxis]
+    mixed = per_row(moments.scatter, tying.divisors(moments.weight), toward_shared)
     level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
     identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
     return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
+
+
+def noise_of_covariances(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
+    """How much of the variances of each group, (g, d), may be rounding error from removed rows."""
+    toward_shared = shrinkage[0] if isinstance(shrinkage, tuple) else 0.0
+    return tying.shaped_variances(per_row(moments.noise, tying.divisors(moments.weight), toward_shared))
+
+
+def per_row(sums: Array, count: Array, toward_shared: float) -> Array:
+    """Sums of the groups, (g, …), divided by their rows; Friedman's λ mixes them with those of all rows."""
+    mixed = (1.0 - toward_shared) * sums + toward_shared * sums.sum(axis=0)
+    weight = (1.0 - toward_shared) * count + toward_shared * count.sum()
+    return np.asarray(mixed / np.where(weight > 0, weight, 1.0).reshape(-1, *[1] * (sums.ndim - 1)))

@@ -22,7 +22,7 @@ from suffice.factors.gaussian.moments import (
 )
 from suffice.factors.gaussian.regular import block_name, peculiarities, regular
 from suffice.factors.gaussian.scores import SolvedGaussian
-from suffice.factors.gaussian.shrinkage import shrunk_covariances
+from suffice.factors.gaussian.shrinkage import noise_of_covariances, shrunk_covariances
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.storage import Fields
@@ -47,6 +47,7 @@ def class_moments(
     totals: GaussianTotals, classes: NDArray[Any], saved_search: Fields | None = None
 ) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
+    totals = totals.dense()
     everything = standardised(totals)
     active = np.flatnonzero(everything.varies)
     data = columns_of(everything, active)
@@ -54,8 +55,8 @@ def class_moments(
     tying = Tying(family.covariance, classes, family.ddof)
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
-    rounding = tying.rounding(data.weight * data.variance, data.weight * data.noise)
-    moments = replace(moments_of(totals, data, tying, saved_search), rounding=rounding)
+    noise = np.where(data.variance > 0, data.noise, 0.0)  # what is taken as zero is exact
+    moments = replace(moments_of(totals, data, tying, saved_search), noise=tying.pooled(data.weight * noise))
     left_out = {j: _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies).tolist()}
     return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
 
@@ -96,7 +97,8 @@ def assembled(solved: Scored, classwise: ClassMoments, matrices: Array) -> Score
     solved.centre, solved.scale = classwise.centre, classwise.scale
     solved.shift = np.zeros_like(classwise.centre)
     solved.shift[:, classwise.active] = moments.mean
-    solved.standard, made_regular = regular(matrices, moments, tying, block, names)
+    noise = noise_of_covariances(moments, tying, solved.family.shrinkage)
+    solved.standard, made_regular = regular(matrices, noise, moments, tying, block, names)
     solved.regularized = peculiarities(classwise, labels) + made_regular
     solved.em = moments.saved_search
     if solved.em is not None:

@@ -46,6 +46,21 @@ class Sums:
         """All sums, by name."""
         return {name: value for name, value in vars(self).items() if value is not None and name != "peak"}
 
+    @property
+    def squares(self) -> Array:
+        """Σ w·x² of each column."""
+        return np.diag(self.scatter)
+
+    @property
+    def dense(self) -> Sums:
+        """The same sums as matrices, which these are."""
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the sums take."""
+        return sum(array.nbytes for array in self.arrays().values())
+
     def added(self, other: Sums, sign: int) -> Sums:
         """The sum, or difference."""
         theirs = other.arrays()
@@ -63,7 +78,9 @@ class Sums:
             a, b = shift[:, np.newaxis], shift[np.newaxis]
             total = self.total + self.weight * a
             scatter = self.scatter + a * self.total.T + b * self.total + self.weight * a * b
-            return Sums(self.weight, self.support, total, scatter, self._peak_of_move(shift, scatter))
+            return Sums(
+                self.weight, self.support, total, scatter, self._peak_of_move(shift, np.diag(scatter))
+            )
         # Σ(x + a)(x + a)ᵀ = Σxxᵀ + u aᵀ + a uᵀ with u = Σx + ½·weight·a: one product and one addition.
         half = self.total + 0.5 * self.weight * shift
         scatter = np.stack([half, shift], axis=1) @ np.stack([shift, half])
@@ -95,18 +112,18 @@ class Sums:
             self.support,
             self.total + self.weight * shift,
             scatter,
-            self._peak_of_move(shift, scatter),
+            self._peak_of_move(shift, np.diag(scatter)),
             third,
             fourth,
         )
 
-    def _peak_of_move(self, shift: Array, scatter: Array) -> Array:
+    def _peak_of_move(self, shift: Array, squares: Array) -> Array:
         """The largest number that occurs between Σx² and Σ(x + a)²."""
         pairs = self.weight.ndim > 0
         weight, total = (np.diag(a) if pairs else a for a in (self.weight, self.total))
         square = np.abs(weight * shift**2)
         return np.asarray(
-            np.maximum.reduce([self.peak, square, np.abs(2.0 * shift * total), np.abs(np.diag(scatter))])
+            np.maximum.reduce([self.peak, square, np.abs(2.0 * shift * total), np.abs(squares)])
         )
 
     def standardised(self, shift: Array, factor: Array) -> Sums:
@@ -145,6 +162,11 @@ class Sums:
     def as_pattern(self) -> Sums:
         """Pairwise sums over complete rows as the sums of one pattern."""
         return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter, self.peak)
+
+    def scaled(self, factor: float) -> Sums:
+        """All sums times a number; row support stays."""
+        scaled: dict[str, Any] = {name: array * factor for name, array in self.arrays().items()}
+        return Sums(peak=self.peak * abs(factor), **(scaled | {"support": self.support}))
 
     def rescaled(self, scale: Array) -> Sums:
         """Sums of x·scale; by powers of two, exact."""

@@ -19,6 +19,7 @@ from scipy import sparse
 from suffice.arrays import Array, Codes, Counts, Exponents
 from suffice.factors.base import Block, Totals
 from suffice.factors.checks import first_offence, impossible, refuse_infinities, within
+from suffice.factors.gaussian.rows import RowSums, are_few
 from suffice.factors.gaussian.saved import fields_of_sums, sums_from_fields
 from suffice.factors.gaussian.sums import ROWS_AT_ONCE, GroupedSums, Key, Sums, pairwise_sums, sums_of_rows
 from suffice.factors.origins import MOST_CLASSES, SQUARABLE, place_origins, size_of_squares
@@ -63,7 +64,12 @@ class GaussianTotals(Totals):
     @property
     def nbytes(self) -> int:
         """The memory that the sums take."""
-        return sum(array.nbytes for cell in self.cells.values() for array in cell.arrays().values())
+        return sum(cell.nbytes for cell in self.cells.values())
+
+    def dense(self) -> Self:
+        """The same with matrices for all sums, as in a file."""
+        cells = {key: cell.dense for key, cell in self.cells.items()}
+        return type(self)(self.family, cells, self.origin, self.exponent)
 
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
         if sparse.issparse(block):
@@ -110,6 +116,7 @@ class GaussianTotals(Totals):
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
         plain = self.family.missing != "pairwise" and self.family.shrinkage != "ledoit_wolf"
+        plain = plain and not are_few(len(classes), self.n_columns)
         if plain and n_classes <= MOST_CLASSES and isinstance(block, np.ndarray):
             batch = self._of_rows(block, classes, weights, n_classes)
             if batch is not None:
@@ -222,7 +229,8 @@ class GaussianTotals(Totals):
                 present = np.ones(x.shape, dtype=np.bool_) if seen is None else seen[rows]
                 more = pairwise_sums(x, present, weight)
             else:
-                more = sums_of_rows(x, weight, moments=self.family.shrinkage == "ledoit_wolf")
+                sums = RowSums.of if are_few(len(part), len(columns)) else sums_of_rows
+                more = sums(x, weight, moments=self.family.shrinkage == "ledoit_wolf")
             cell = more if cell is None else cell.added(more, 1)
         if cell is not None:
             self.cells[key] = cell
@@ -273,15 +281,15 @@ class GaussianTotals(Totals):
         theirs.raise_unit(self.exponent)
         cells = dict(self.cells)
         for key, cell in theirs.cells.items():
-            mine = cells.get(key) or self._no_sums(len(self.columns_of(key)))
-            cells[key] = mine.added(cell, sign)
+            mine = cells.get(key)
+            if mine is None and sign == 1:
+                cells[key] = cell
+            else:
+                cells[key] = (mine or self._no_sums(len(self.columns_of(key)))).added(cell, sign)
         self.cells = {key: cell for key, cell in cells.items() if not cell.is_zero()}
 
     def scale(self, factor: float) -> None:
-        for key, cell in self.cells.items():
-            scaled: dict[str, Any] = {name: array * factor for name, array in cell.arrays().items()}
-            peak = cell.peak * abs(factor)
-            self.cells[key] = Sums(peak=peak, **(scaled | {"support": cell.support}))
+        self.cells = {key: cell.scaled(factor) for key, cell in self.cells.items()}
 
     def take_classes(self, index: Codes) -> Self:
         origin = np.full((len(index), self.n_columns), np.nan)
@@ -337,7 +345,7 @@ class GaussianTotals(Totals):
             weight, total = (np.diag(a) if pairs else a for a in (cell.weight, cell.total))
             held = np.broadcast_to(weight > 0, total.shape)
             mean = np.divide(total, weight, out=np.zeros_like(total), where=held)
-            about = np.diag(cell.scatter) - total * mean
+            about = cell.squares - total * mean
             negative = about < -1e-9 * cell.peak
             if negative.any():
                 column = self.columns_of(key)[int(np.argmax(negative))]
@@ -345,7 +353,7 @@ class GaussianTotals(Totals):
         return None
 
     def state(self) -> dict[str, Any]:
-        return fields_of_sums(self.family, self.cells, self.origin, self.exponent)
+        return fields_of_sums(self.family, self.dense().cells, self.origin, self.exponent)
 
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:

@@ -61,11 +61,15 @@ class Tying:
         """Keep only the diagonal, or Σ = λI, if that is the shape."""
         if self.shape == "full":
             return covariance
-        diagonal = np.diagonal(covariance, axis1=1, axis2=2)
-        d = diagonal.shape[1]
-        if self.shape == "isotropic":
-            diagonal = np.broadcast_to(diagonal.sum(axis=1, keepdims=True) / max(d, 1), diagonal.shape)
-        return np.asarray(diagonal[:, :, np.newaxis] * np.eye(d))
+        diagonal = self.shaped_variances(np.diagonal(covariance, axis1=1, axis2=2))
+        return np.asarray(diagonal[:, :, np.newaxis] * np.eye(diagonal.shape[1]))
+
+    def shaped_variances(self, variance: Array) -> Array:
+        """Variances of the columns, (g, d); their mean if Σ = λI."""
+        if self.shape != "isotropic":
+            return variance
+        mean = variance.sum(axis=1, keepdims=True) / max(variance.shape[1], 1)
+        return np.broadcast_to(mean, variance.shape)
 
     def shaped_one(self, covariance: Array) -> Array:
         """The same for one matrix."""
@@ -76,9 +80,7 @@ class Tying:
 
         Both arguments are sums of squares of each class and column, (k, d).
         """
-        held, lost = self.pooled(scatter), self.pooled(noise)
-        if self.shape == "isotropic":
-            held, lost = (np.broadcast_to(a.sum(axis=1, keepdims=True), a.shape) for a in (held, lost))
+        held, lost = (self.shaped_variances(self.pooled(a)) for a in (scatter, noise))
         share = np.divide(lost, held, out=np.full_like(held, np.inf), where=held > 0)
         return np.where(lost > 0, share, 0.0)
 
