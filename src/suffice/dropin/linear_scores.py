@@ -166,7 +166,7 @@ class FewRowsGaussian(LinearGaussian):
         deviation = np.sqrt(np.sum(whole**2, axis=0))
         varies = deviation > 0
         _, strength, axes = np.linalg.svd(whole / np.where(varies, deviation, 1.0), full_matrices=False)
-        strength *= np.sqrt(inflation(np.float64(weight), len(classes)))
+        strength *= np.sqrt(inflation(np.asarray(weight), len(classes)))
         deviation = np.where(varies, deviation * solved.scale, 1.0)
         priors, tol = settings
         solved.solve_svd(solved.mean, deviation, strength, axes.T, priors, tol)
