@@ -131,6 +131,14 @@ def test_learning_curves_have_plain_numbers_along_the_rows(sizes):
     assert not [label for label in ax.get_xticklabels(minor=True) if label.get_text()]
 
 
+def test_numbers_along_narrow_learning_curves_stand_upright():
+    values = np.full((1, 2, 2), 0.2)
+    with plt.rc_context({"figure.figsize": (2.6, 2.6)}):
+        ax = suffice.LearningCurves(("a",), np.array([50, 5000]), values, values, PLAIN).plot().ax_
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "1,000"]
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {0.0}
+
+
 def test_losses_far_apart_have_plain_numbers_too():
     values = np.array([[[90.0], [0.3]]])
     ax = (

@@ -233,20 +233,6 @@ class Schema:
                 return column
         raise KeyError(name)
 
-    def take(self, columns: Sequence[int]) -> Schema:
-        """Some of the columns.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            The positions of the columns.
-
-        Returns
-        -------
-        schema : Schema
-        """
-        return Schema(tuple(self.columns[j] for j in columns), self.named)
-
     def blocks(self, table: Table) -> list[Block]:
         """The cells of each factor, in the form that it reads; infinities are left for it to refuse.
 

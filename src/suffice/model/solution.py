@@ -20,6 +20,7 @@ from suffice.kernels.choose import one_choice, row_parts
 from suffice.links import log_softmax_in_place, softmax, softmax_in_place
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
+from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.storage import Fields
 from suffice.tables.container import Container
@@ -89,7 +90,7 @@ class SolvedModel:
         """
         taken = np.asarray(columns, dtype=np.intp)
         other = copy(self)
-        other.schema = self.schema.take(columns)
+        other.schema = Schema(tuple(self.schema.columns[j] for j in columns), self.schema.named)
         other.factors, other.factor_labels, other.presence = [], [], []
         for at in other.schema.factors:
             wanted = taken[at.columns]

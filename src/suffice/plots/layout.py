@@ -148,8 +148,13 @@ def number_ticks(axis: XAxis | YAxis) -> None:
     series = [np.outer(powers, steps).ravel() for steps in wanted]
     series.append(np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)))
     seen = [ticks[(low <= ticks) & (ticks <= high)] for ticks in series]
-    ticks = next((ticks for ticks in seen if len(ticks) >= FEWEST_TICKS), seen[-1])
-    name_ticks(axis, ticks.tolist(), [f"{tick:,.10g}" for tick in ticks.tolist()])
+    written = [[f"{tick:,.10g}" for tick in ticks] for ticks in seen]
+    chosen = next((i for i, names in enumerate(written) if len(names) >= FEWEST_TICKS), len(seen) - 1)
+    slot = (1.0 - LABELS) * room_in_inches(axis.axes)[0] / max(len(written[chosen]), 1)
+    if axis.axis_name == "x" and max(map(width_in_inches, written[chosen]), default=0.0) > 0.9 * slot:
+        # Two numbers side by side are easier to read than three aslant.
+        chosen = next((i for i, names in enumerate(written) if len(names) >= 2), chosen)
+    name_ticks(axis, seen[chosen].tolist(), written[chosen])
     axis.set_minor_formatter(NullFormatter())
 
 
