@@ -271,7 +271,8 @@ class Family:
         total = weight + self.alpha
         own = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
         added = np.divide(self.alpha, total, out=np.ones_like(total), where=total > 0)
-        return own * mean + added * pooled
+        # Rounding must not move a class away from a boundary that the whole column lies on.
+        return np.where(mean == pooled, pooled, own * mean + added * pooled)
 
     @property
     def n_statistics(self) -> int:
