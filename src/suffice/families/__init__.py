@@ -1,6 +1,7 @@
 """Exponential families: the mathematics of one distribution each.
 
-`FAMILIES` is the registry: a family added here is known by name everywhere.
+`FAMILIES` is the registry: a family added here is known by name everywhere. `ALIASES` are other names that
+people use; case, spaces, hyphens and underscores do not matter.
 """
 
 from __future__ import annotations
@@ -46,6 +47,42 @@ FAMILIES: dict[str, type[Family]] = {
         Words,
     )
 }
+
+ALIASES: dict[str, str] = {
+    "gaussian": "Normal",
+    "norm": "Normal",
+    "lognorm": "LogNormal",
+    "expon": "Exponential",
+    "invgauss": "InverseGaussian",
+    "wald": "InverseGaussian",
+    "circular": "VonMises",
+    "angle": "VonMises",
+    "binary": "Bernoulli",
+    "bool": "Bernoulli",
+    "boolean": "Bernoulli",
+    "flag": "Bernoulli",
+    "category": "Categorical",
+    "nominal": "Categorical",
+    "count": "Poisson",
+    "counts": "Poisson",
+    "geom": "Geometric",
+    "nbinom": "NegativeBinomial",
+    "negbin": "NegativeBinomial",
+    "binom": "Binomial",
+    "mvn": "MultivariateNormal",
+    "multinormal": "MultivariateNormal",
+    "multivariategaussian": "MultivariateNormal",
+    "hist": "Histogram",
+    "text": "Words",
+}
+
+
+def family_named(name: str) -> type[Family] | None:
+    """The family of a name or an alias, None if there is none."""
+    plain = "".join(letter for letter in name.casefold() if letter not in " -_")
+    by_name = {known.casefold(): family for known, family in FAMILIES.items()}
+    return by_name.get(ALIASES.get(plain, plain).casefold())
+
 
 __all__ = [
     "FAMILIES",
