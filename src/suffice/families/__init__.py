@@ -12,6 +12,7 @@ from suffice.families.beta import Beta
 from suffice.families.binomial import Binomial
 from suffice.families.categorical import Categorical
 from suffice.families.dispersed import DispersedFamily
+from suffice.families.elementary import ElementaryFunction
 from suffice.families.exponential import Exponential
 from suffice.families.gamma import Gamma
 from suffice.families.geometric import Geometric
@@ -91,6 +92,7 @@ __all__ = [
     "Binomial",
     "Categorical",
     "DispersedFamily",
+    "ElementaryFunction",
     "Exponential",
     "Family",
     "Gamma",
