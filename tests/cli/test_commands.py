@@ -134,6 +134,9 @@ def test_families_weights_and_columns_to_leave_out(run):
         "fit", "d.csv", "-y", "y", "-o", "n.suffice", "--drop", "w", "--families", "id=none,a,b=c=binomial(9)"
     )
     assert repr(suffice.load("n.suffice").schema_["a,b=c"].family) == "Binomial(n=9)"
+    run("fit", "d.csv", "-y", "y", "-o", "o.suffice", "--families", "a,b=c=log-normal,w=counts,id=binom(4)")
+    families = [repr(column.family) for column in suffice.load("o.suffice").schema_]
+    assert families == ["LogNormal()", "Poisson()", "Binomial(n=4)"]
 
 
 def test_parts_merge_to_the_whole_and_subtract_to_a_part(run):

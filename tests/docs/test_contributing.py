@@ -14,9 +14,10 @@ def names():
 
 
 def test_the_worked_family_passes_its_checks_and_is_used_as_shown(blocks, names):
-    family, check, use = blocks("CONTRIBUTING.md")
+    family, check, use, own = blocks("CONTRIBUTING.md")
     assert "check_family(Rayleigh()" in check.code
-    for block in (family, check, use):
+    assert "check_family(Weibull(2.5)" in own.code
+    for block in (family, check, use, own):
         assert block.run(names) == block.output
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice import BayesClassifier
-from suffice.families import FAMILIES, Binomial, DispersedFamily
+from suffice.families import ALIASES, FAMILIES, Binomial, DispersedFamily
 
 CLASSES, COLUMNS = 3, 2
 SHARING = [name for name, family in FAMILIES.items() if issubclass(family, DispersedFamily)]
@@ -26,6 +26,11 @@ def test_its_code_runs(check_page):
 def test_the_table_has_one_row_for_each_family(page):
     rows = re.findall(r"^\| `(\w+)\(\w*\)` \|", section(page, "The mathematics"), re.MULTILINE)
     assert rows == list(FAMILIES)
+
+
+def test_the_page_lists_all_other_names(page):
+    rows = re.findall(r"^\| ([A-Z]\w+) \| (.+) \|$", section(page, "Names"), re.MULTILINE)
+    assert {alias: name for name, aliases in rows for alias in aliases.split(", ")} == ALIASES
 
 
 def test_the_page_names_the_families_that_share_a_dispersion(page):

@@ -45,6 +45,23 @@ def test_public_names_are_the_same_whatever_was_imported_first(first):
     assert "suffice" in modules_after(code)
 
 
+OPTIONAL = ("hypothesis", "matplotlib", "polars", "pandas", "pyarrow", "onnx", "onnxruntime", "duckdb")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from suffice import *; testing.check_family(families.Poisson(), max_examples=3)",
+        "import suffice; suffice.testing.check_family(suffice.families.Gamma(), max_examples=3)",
+        "import suffice; suffice.testing.check_family(suffice.families.Categorical(), max_examples=3)",
+    ],
+    ids=["star", "Gamma", "Categorical"],
+)
+def test_the_checks_need_none_of_the_optional_packages(code):
+    blocked = f"import sys; sys.modules.update(dict.fromkeys({OPTIONAL!r}))\n{code}"
+    assert "suffice.testing" in modules_after(blocked)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     import suffice
 

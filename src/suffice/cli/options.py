@@ -103,7 +103,7 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
     """Families by column from `column=family,column=family`; a column's name may hold commas and =."""
     import re
 
-    from suffice.families import FAMILIES
+    from suffice.families import family_named
     from suffice.model.infer import family_from
 
     chosen: dict[str, Any] = {}
@@ -112,16 +112,15 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
         for piece in text.split(","):
             waiting += piece
             column, equals, name = waiting.rpartition("=")
-            called = re.fullmatch(r"\s*(\w+)(?:\((\d+)\))?\s*", name)
+            called = re.fullmatch(r"\s*([\w-]+)(?:\((\d+)\))?\s*", name)
             if not equals or called is None:
                 waiting += ","
                 continue
             word, number = called.groups()
             spec: Any = None if word.lower() == "none" else word
             if number is not None:
-                by_name = {one.lower(): family for one, family in FAMILIES.items()}
-                spec = by_name.get(word.lower().replace("_", ""), word)
-                spec = spec(int(number)) if isinstance(spec, type) else spec
+                family: Any = family_named(word)
+                spec = word if family is None else family(int(number))
             try:
                 chosen[column] = family_from(spec)
             except ValueError as error:

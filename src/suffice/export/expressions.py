@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import ElementaryFunction
 
 Function = Literal[
     "add",
     "subtract",
     "multiply",
     "divide",
+    "power",
     "log",
     "exp",
     "sin",
@@ -44,10 +45,13 @@ FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)} | {
     "bitwise_or": "logical_or",
     "invert": "logical_not",
 }
+TRUTHS = frozenset({"less", "less_equal", "equal", "logical_and", "logical_or", "logical_not"})
 Gaps = Literal["marginal", "null"]
 """What a gap in a joint block does: it is marginalised out, or the row has no score."""
 RULED_OUT = -1e300
 """The score of a class that is ruled out, since databases do not agree on how to write −∞."""
+FARTHEST = 1e290
+"""Where powers and exponentials are cut off: larger ones overflow in the next step."""
 SWAPPED: dict[str, Function] = {"greater": "less", "greater_equal": "less_equal"}
 T = TypeVar("T")
 
@@ -80,7 +84,15 @@ class Expression:
         arguments = tuple(as_expression(value) for value in inputs)
         if name in SWAPPED:
             return Apply(SWAPPED[name], arguments[::-1])
+        if name in COMPOSED:
+            return COMPOSED[name](*arguments)
         return Apply(FUNCTIONS[name], arguments) if name in FUNCTIONS else NotImplemented
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, settings: Any) -> Any:
+        """`np.where` of expressions is `Where`."""
+        if function is not np.where or len(inputs) != 3 or settings:
+            return NotImplemented
+        return Where(*(as_expression(value) for value in inputs))
 
     def __add__(self, other: Value) -> Expression:
         return Apply("add", (self, as_expression(other)))
@@ -98,6 +110,18 @@ class Expression:
 
     def __truediv__(self, other: Value) -> Expression:
         return Apply("divide", (self, as_expression(other)))
+
+    def __rtruediv__(self, other: Value) -> Expression:
+        return Apply("divide", (as_expression(other), self))
+
+    def __pow__(self, other: float) -> Expression:
+        return power(self, as_expression(other))
+
+    def __neg__(self) -> Expression:
+        return 0.0 - self
+
+    def __abs__(self) -> Expression:
+        return absolute(self)
 
     def __lt__(self, other: Value) -> Expression:
         return Apply("less", (self, as_expression(other)))
@@ -164,6 +188,11 @@ class Apply(Expression):
 
     function: Function
     arguments: tuple[Expression, ...]
+
+    def __post_init__(self) -> None:
+        arithmetic = not self.function.startswith("logical")
+        if arithmetic and any(isinstance(one, Apply) and one.function in TRUTHS for one in self.arguments):
+            raise TypeError("a comparison is not a number; choose one with np.where.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,6 +314,30 @@ def log1p(a: Expression) -> Expression:
     return Where(one_more == 1.0, a, log(one_more) * (a / moved))
 
 
+def power(a: Expression, exponent: Expression) -> Expression:
+    """aᵖ for a constant p, cut off where it under- or overflows, which is an error in some databases."""
+    if not isinstance(exponent, Number) or exponent.is_vector:
+        raise TypeError("the exponent must be a number.")
+    p = float(exponent.value)
+    if abs(p) <= 1.0:
+        return Apply("power", (a, exponent))
+    least, most = FARTHEST ** (-1.0 / abs(p)), FARTHEST ** (1.0 / abs(p))
+    far = Apply("power", (Clip(a, -most, most), exponent))
+    pole = Where(a < 0.0, as_expression(-FARTHEST), as_expression(FARTHEST)) if p % 2 == 1 else FARTHEST
+    return Where(absolute(a) < least, as_expression(0.0 if p > 0 else pole), far)
+
+
+COMPOSED: dict[str, Callable[..., Expression]] = {
+    "exp": lambda a: exp(Clip(a, -np.log(FARTHEST), np.log(FARTHEST))),
+    "log1p": log1p,
+    "negative": lambda a: 0.0 - a,
+    "power": power,
+    "reciprocal": lambda a: 1.0 / a,
+    "sqrt": lambda a: Apply("power", (a, as_expression(0.5))),
+}
+"""NumPy functions made of others, as one's own functions of u(x) call them."""
+
+
 def polynomial(x: Expression, coefficients: tuple[float, ...]) -> Expression:
     """A polynomial by Horner's rule, highest power first."""
     return reduce(lambda value, c: value * x + c, coefficients[1:], as_expression(coefficients[0]))
@@ -298,32 +351,16 @@ def scaled(x: Expression, exponent: int) -> Expression:
     return x * 2.0**half * 2.0 ** (-exponent - half)
 
 
-def elementary(
-    functions: tuple[FunctionName, ...], x: Expression, origin: Array, exponent: int
+def statistics(
+    functions: tuple[ElementaryFunction, ...], x: Expression, origin: Array, exponent: int
 ) -> tuple[Expression, ...]:
-    """The elementary functions that u(x) is made of, about origins by class, with common parts shared."""
-    centre = as_expression(origin)
-    away = x - centre
-    forms: dict[FunctionName, Callable[[], Expression]] = {
-        "x": lambda: scaled(away, exponent),
-        "x2": lambda: square(of("x")),
-        "log": lambda: Where(
-            absolute(away) < 0.5 * np.abs(origin), log1p(away / centre), log(x) - np.log(origin)
-        ),
-        "log2": lambda: square(of("log")),
-        "log1m": lambda: Where(
-            absolute(away) < 0.5 * (1.0 - origin),
-            log1p((centre - x) / (1.0 - origin)),
-            log1p(0.0 - x) - np.log1p(-origin),
-        ),
-        "reciprocal": lambda: (centre - x) / x,
-        "cos": lambda: -2.0 * square(sin(0.5 * away)),
-        "sin": lambda: sin(away),
-    }
+    """u(x) about origins by class, by running its functions on the expression; a square shares its root."""
 
     @cache
-    def of(function: FunctionName) -> Expression:
-        return forms[function]()
+    def of(function: ElementaryFunction) -> Expression:
+        if function.root is not None:
+            return as_expression(function.value(of(function.root)))
+        return scaled(as_expression(function.about(x, origin)), function.degree * exponent)
 
     return tuple(of(function) for function in functions)
 

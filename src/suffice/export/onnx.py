@@ -39,6 +39,7 @@ OPERATORS = {
     "subtract": "Sub",
     "multiply": "Mul",
     "divide": "Div",
+    "power": "Pow",
     "log": "Log",
     "exp": "Exp",
     "sin": "Sin",

@@ -143,6 +143,8 @@ class Renderer:
             return _text(f"(NOT {sql[0]})", *arguments)
         if function == "square":
             return self._square(arguments[0])
+        if function == "power":
+            return self._power(*arguments)
         return _text(f"{CALLS[function]}({sql[0]})", *arguments)
 
     def _where(self, node: Where, k: int) -> Text:
@@ -165,6 +167,9 @@ class Renderer:
         if self.dialect.tiny_squares_fail:
             return _text(f"POWER(ABS({text.sql}) + {self._number(SMALLEST_ROOT)}, 2)", text)
         return _text(f"POWER({text.sql}, 2)", text)
+
+    def _power(self, base: Text, exponent: Text) -> Text:
+        return _text(f"POWER({base.sql}, {exponent.sql})", base, exponent)
 
     def _combination(self, terms: list[Text], weights: Any) -> Text:
         """Σ w_j·term_j."""

@@ -1,6 +1,7 @@
 """Exponential families: the mathematics of one distribution each.
 
-`FAMILIES` is the registry: a family added here is known by name everywhere.
+`FAMILIES` is the registry: a family added here is known by name everywhere. `ALIASES` are other names that
+people use; case, spaces, hyphens and underscores do not matter.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from suffice.families.beta import Beta
 from suffice.families.binomial import Binomial
 from suffice.families.categorical import Categorical
 from suffice.families.dispersed import DispersedFamily
+from suffice.families.elementary import ElementaryFunction
 from suffice.families.exponential import Exponential
 from suffice.families.gamma import Gamma
 from suffice.families.geometric import Geometric
@@ -47,6 +49,42 @@ FAMILIES: dict[str, type[Family]] = {
     )
 }
 
+ALIASES: dict[str, str] = {
+    "gaussian": "Normal",
+    "norm": "Normal",
+    "lognorm": "LogNormal",
+    "expon": "Exponential",
+    "invgauss": "InverseGaussian",
+    "wald": "InverseGaussian",
+    "circular": "VonMises",
+    "angle": "VonMises",
+    "binary": "Bernoulli",
+    "bool": "Bernoulli",
+    "boolean": "Bernoulli",
+    "flag": "Bernoulli",
+    "category": "Categorical",
+    "nominal": "Categorical",
+    "count": "Poisson",
+    "counts": "Poisson",
+    "geom": "Geometric",
+    "nbinom": "NegativeBinomial",
+    "negbin": "NegativeBinomial",
+    "binom": "Binomial",
+    "mvn": "MultivariateNormal",
+    "multinormal": "MultivariateNormal",
+    "multivariategaussian": "MultivariateNormal",
+    "hist": "Histogram",
+    "text": "Words",
+}
+
+
+def family_named(name: str) -> type[Family] | None:
+    """The family of a name or an alias, None if there is none."""
+    plain = "".join(letter for letter in name.casefold() if letter not in " -_")
+    by_name = {known.casefold(): family for known, family in FAMILIES.items()}
+    return by_name.get(ALIASES.get(plain, plain).casefold())
+
+
 __all__ = [
     "FAMILIES",
     "Bernoulli",
@@ -54,6 +92,7 @@ __all__ = [
     "Binomial",
     "Categorical",
     "DispersedFamily",
+    "ElementaryFunction",
     "Exponential",
     "Family",
     "Gamma",

@@ -4,8 +4,7 @@ A family is a few primitives on arrays; densities, divergences and entropies are
 Natural and mean parameters carry their statistics on the leading axis and anything (classes ×
 columns) behind it, so a thousand columns are one array operation.
 
-u(x) is taken about an origin c (see `elementary`), so A takes the origin too. With c near the data
-nothing cancels: a Gamma with mean 10⁶ and standard deviation 1 has all its digits.
+u(x) is taken about an origin c (see `elementary`), so A takes the origin too: near the data nothing cancels.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.elementary import FunctionName, evaluate
+from suffice.families.elementary import Function, check_functions, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
 UNSEEN: tuple[Unseen, ...] = ("ignore", "smooth", "error")
@@ -42,8 +41,8 @@ class Family:
 
     Attributes
     ----------
-    name, n_statistics
-        The name in schemas and files; the dimension m of u(x) and λ.
+    name, functions, default_origin, n_statistics
+        The name in schemas and files; u(x); its origin in the textbook form; the dimension m of u(x) and λ.
 
     Examples
     --------
@@ -57,10 +56,6 @@ class Family:
     alpha: float = field(default=1.0, kw_only=True)
     unseen: Unseen = field(default="ignore", kw_only=True)
 
-    functions: ClassVar[tuple[FunctionName, ...]] = ()
-    """u(x), from the elementary functions."""
-    default_origin: ClassVar[float] = 0.0
-    """The origin of the textbook form."""
     centred: ClassVar[bool] = False
     """Whether statistics are taken about an observed value (else about `default_origin`)."""
     scaled: ClassVar[bool] = False
@@ -78,14 +73,28 @@ class Family:
     """Whether the columns given together are one distribution, observed or missing as a whole."""
     support_name: ClassVar[str] = "finite numbers"
     point_masses: ClassVar[bool] = False
-    """Whether the limits of the family include point masses (Poisson of mean 0), which are kept; solutions on
-    the boundary of other families are regularised."""
+    """Whether a solution on the boundary is kept as a point mass (Poisson of mean 0), not regularised."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        check_functions(cls, cls.__name__)
 
     def __post_init__(self) -> None:
+        check_functions(self, self.name)
         if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha >= 0):
             raise ValueError(f"{self.name}: alpha must be a finite number ≥ 0, got {self.alpha!r}.")
         if self.unseen not in UNSEEN:
             raise ValueError(f"{self.name}: unseen must be one of {UNSEEN}, got {self.unseen!r}.")
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """u(x): names of elementary functions, or one's own functions."""
+        return ()
+
+    @property
+    def default_origin(self) -> float:
+        """The origin of the textbook form."""
+        return 0.0
 
     @property
     def name(self) -> str:
@@ -271,7 +280,8 @@ class Family:
         total = weight + self.alpha
         own = np.divide(weight, total, out=np.zeros_like(total), where=total > 0)
         added = np.divide(self.alpha, total, out=np.ones_like(total), where=total > 0)
-        return own * mean + added * pooled
+        # Rounding must not move a class away from a boundary that the whole column lies on.
+        return np.where(mean == pooled, pooled, own * mean + added * pooled)
 
     @property
     def n_statistics(self) -> int:
@@ -303,8 +313,7 @@ class Family:
 
         Parameters
         ----------
-        x, natural : ndarray
-        origin : ndarray, optional
+        x, natural, origin : ndarray
 
         Returns
         -------
@@ -325,8 +334,7 @@ class Family:
 
         Parameters
         ----------
-        p, q : ndarray
-        origin : ndarray, optional
+        p, q, origin : ndarray
 
         Returns
         -------
@@ -344,8 +352,7 @@ class Family:
 
         Parameters
         ----------
-        p, q : ndarray
-        origin : ndarray, optional
+        p, q, origin : ndarray
 
         Returns
         -------
@@ -360,8 +367,7 @@ class Family:
 
         Parameters
         ----------
-        natural : ndarray of shape (m, ...)
-        origin : ndarray, optional
+        natural, origin : ndarray
 
         Returns
         -------

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS
 from suffice.families import (
+    ALIASES,
     FAMILIES,
     Bernoulli,
     Categorical,
@@ -25,6 +26,7 @@ from suffice.families import (
     Normal,
     Poisson,
     Words,
+    family_named,
 )
 from suffice.model.schema import Column, Schema
 from suffice.tables.columns import LevelCells, array_column
@@ -101,22 +103,20 @@ def schema_of_statistics(schema: Schema, families: Families) -> Schema:
 
 
 def family_from(spec: FamilySpec | type[Family]) -> Family | None:
-    """A family from an instance, a class, a name such as "poisson", or None to leave the column out."""
+    """A family from an instance, a class, a name such as "poisson" or "counts", or None for no family."""
     if spec is None or isinstance(spec, Family):
         return spec
     if isinstance(spec, type) and issubclass(spec, Family):
         return spec()
     if isinstance(spec, str):
-        plain = spec.lower().replace("_", "")
-        for name, family in FAMILIES.items():
-            if name.lower() == plain:
-                try:
-                    return family()
-                except TypeError:
-                    raise ValueError(
-                        f"{name} needs a parameter: write {name}(…) instead of {spec!r}."
-                    ) from None
-    near = did_you_mean(spec, map(str.lower, FAMILIES))
+        family = family_named(spec)
+        if family is not None:
+            try:
+                return family()
+            except TypeError:
+                name = family.__name__
+                raise ValueError(f"{name} needs a parameter: write {name}(…) instead of {spec!r}.") from None
+    near = did_you_mean(spec, [*map(str.lower, FAMILIES), *ALIASES])
     hint = f" {near} Otherwise" if near else ""
     raise ValueError(
         f"{spec!r} is not a family;{hint} choose one of {', '.join(FAMILIES)}, or None to leave a column out."

@@ -6,7 +6,16 @@ import pytest
 from sklearn.base import clone
 
 from suffice import BayesClassifier
-from suffice.families import Categorical, Gamma, Multinomial, Normal, Poisson
+from suffice.families import (
+    ALIASES,
+    FAMILIES,
+    Categorical,
+    Gamma,
+    Multinomial,
+    Normal,
+    Poisson,
+    family_named,
+)
 
 RNG = np.random.default_rng(11)
 Y = RNG.integers(0, 2, 60)
@@ -150,3 +159,49 @@ def test_a_schema_of_other_columns_is_refused_with_their_names():
 def test_wrong_settings_of_a_family_are_refused(arguments):
     with pytest.raises(ValueError, match=r"Normal: (alpha|unseen)"):
         Normal(**arguments)
+
+
+@pytest.mark.parametrize(
+    "name, family",
+    [
+        ("gaussian", "Normal"),
+        ("Gaussian", "Normal"),
+        ("normal", "Normal"),
+        ("log-normal", "LogNormal"),
+        ("log_normal", "LogNormal"),
+        ("Log Normal", "LogNormal"),
+        ("lognorm", "LogNormal"),
+        ("count", "Poisson"),
+        ("counts", "Poisson"),
+        ("binary", "Bernoulli"),
+        ("flag", "Bernoulli"),
+        ("Boolean", "Bernoulli"),
+        ("category", "Categorical"),
+        ("nominal", "Categorical"),
+        ("inverse-gaussian", "InverseGaussian"),
+        ("von mises", "VonMises"),
+        ("negative_binomial", "NegativeBinomial"),
+    ],
+)
+def test_a_family_is_known_by_its_usual_names(name, family):
+    model = BayesClassifier(families={"a": name}).fit(pd.DataFrame({"a": [1.0, 1.0]}), ["p", "q"])
+    assert [column.family.name for column in model.schema_] == [family]
+
+
+def test_every_other_name_stands_for_a_family_and_hides_none():
+    assert set(ALIASES.values()) <= set(FAMILIES)
+    assert not set(ALIASES) & {name.casefold() for name in FAMILIES}
+    for alias, name in ALIASES.items():
+        assert family_named(alias.upper()) is FAMILIES[name]
+
+
+def test_a_name_that_needs_a_parameter_says_so_by_any_name():
+    with pytest.raises(
+        ValueError, match=r"Binomial needs a parameter: write Binomial\(…\) instead of 'binom'"
+    ):
+        families_of({"visits": "binom"})
+
+
+def test_a_misspelt_other_name_is_suggested():
+    with pytest.raises(ValueError, match=r"'gausian' is not a family; did you mean 'gaussian'\?"):
+        families_of({"age": "gausian"})

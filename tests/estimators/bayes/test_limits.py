@@ -5,7 +5,17 @@ import pandas as pd
 import pytest
 
 from suffice import BayesClassifier
-from suffice.families import Bernoulli, Beta, Categorical, Gamma, Histogram, Multinomial, Normal, Poisson
+from suffice.families import (
+    Bernoulli,
+    Beta,
+    Binomial,
+    Categorical,
+    Gamma,
+    Histogram,
+    Multinomial,
+    Normal,
+    Poisson,
+)
 
 METHODS = (
     "predict_proba",
@@ -180,3 +190,12 @@ def test_a_class_without_any_observed_cell_is_scored_by_the_whole_column():
         Categorical(alpha=0),
     ):
         never_nan(BayesClassifier(families=family).fit(X, y), np.array([[1.0], [2.0], [np.nan]]))
+
+
+@pytest.mark.parametrize("rows", range(2, 40))
+def test_a_binomial_column_that_is_always_at_its_maximum_contributes_nothing(rows):
+    y = np.arange(rows) % 2 + (np.arange(rows) % 7 == 0)
+    model = BayesClassifier(families=Binomial(6)).fit(np.full((rows, 1), 6.0), y)
+    np.testing.assert_allclose(
+        model.predict_proba([[6.0], [2.0]]), [model.priors_, model.priors_], rtol=1e-14
+    )

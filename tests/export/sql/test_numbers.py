@@ -1,12 +1,14 @@
 """Digits survive the way through text."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import suffice
 from suffice.estimators.regression import ProbitRegression
-from suffice.families import Beta, Gamma, Normal
+from suffice.families import Beta, ElementaryFunction, Family, Gamma, Normal
 from suffice.links import log_probit
 
 
@@ -62,3 +64,46 @@ def test_classes_hundreds_of_nats_apart_have_posteriors_of_zero_and_one(database
     posterior = np.array(database.scores(model, "rows"), dtype=float)
     np.testing.assert_allclose(posterior, model.predict_proba(rows), atol=1e-9)
     assert posterior.min() == 0.0
+
+
+OWN_FUNCTIONS = {
+    "distance": lambda x: np.abs(x - 3.0),
+    "x to the 1.7": lambda x: np.abs(x) ** 1.7,
+    "x to the 5": lambda x: x**5 / 1e3,
+    "x to the −3": lambda x: np.abs(x) ** -3.0,
+    "root": lambda x: np.sqrt(np.abs(x)),
+    "exponential": np.exp,
+    "hinge": lambda x: np.where(x < 2.0, 2.0 - x, 0.0),
+    "log": lambda x: -np.log1p(np.square(x)) / np.log(2.0),
+    "reciprocal": lambda x: 1.0 / (1.0 + np.floor(np.abs(x))),
+    "wave": lambda x: np.where((x > 1.0) & (x <= 2.0), 1.0 / x, -np.sin(x)),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Tilted(Family):
+    """λ = E[u], so that a score is λ·u(x): any function will do."""
+
+    which: str = "distance"
+
+    @property
+    def functions(self):
+        return (ElementaryFunction(f"own {self.which}", OWN_FUNCTIONS[self.which]),)
+
+    def log_normalizer(self, natural, origin):
+        return 0.0 * natural[0]
+
+    def natural_from_mean(self, mean, origin):
+        return mean
+
+
+@pytest.mark.parametrize("which", OWN_FUNCTIONS)
+def test_a_function_of_ones_own_has_all_its_digits(which, database):
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 60)
+    rows = pd.DataFrame({"x": rng.normal(1.0 + y, 1.0)})
+    model = suffice.BayesClassifier(families=Tilted(which)).fit(rows, y)
+    strange = [1e-320, 1e-200, -1e-150, -700.0, 800.0, 1e30, 1e100, -1e120, 1e300, -1e300, np.nan]
+    tried = pd.concat([rows, pd.DataFrame({"x": strange})], ignore_index=True)
+    database.create("rows", tried)
+    np.testing.assert_allclose(database.scores(model, "rows"), model.predict_proba(tried), atol=1e-9)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.arrays import Array
 from suffice.export.expressions import (
     Cell,
     Clip,
@@ -16,15 +17,17 @@ from suffice.export.expressions import (
     Where,
     absolute,
     as_expression,
-    elementary,
     mask,
+    statistics,
     total,
     total_score,
 )
 from suffice.factors.checks import refuse_errors
+from suffice.factors.columns.functions import MOST
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
+from suffice.families.elementary import elementary
 
 
 def column_scores(solved: ColumnParameters, columns: list[int], labels: list[str]) -> Score:
@@ -48,7 +51,7 @@ def _column(
     low = smallest if "reciprocal" in family.functions else -largest
     if np.isfinite(largest):
         x = Clip(x, low, largest)
-    finite, order = _cell(solved, j, x)
+    finite, order = _cell(solved, j, x, label)
     outside: Expression = as_expression(0.0)
     if family.unseen == "smooth" and not family.takes_every_number:
         log_unseen, log_rest = unseen_log_shares(solved.weight[:, j], family.alpha, 1)
@@ -63,13 +66,15 @@ def _column(
     return Score(Where(inside, finite, outside), order)
 
 
-def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, Expression | None]:
+def _cell(
+    solved: ColumnParameters, j: int, x: Expression, label: str
+) -> tuple[Expression, Expression | None]:
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
     family, point = solved.family, solved.point[:, j]
     natural = np.where(point, 0.0, solved.natural[:, :, j])
     # A single-valued class does not use its origin; any valid one will do.
     origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
-    terms = elementary(family.functions, x, origin, int(solved.exponent[j]))
+    terms = _statistics(family, x, origin, int(solved.exponent[j]), label)
     finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
     if not point.any():
         return finite, None
@@ -80,6 +85,25 @@ def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, 
     hit = x == as_expression(location)
     order = Where(hit, as_expression(CERTAIN), as_expression(IMPOSSIBLE)) * mask(point)
     return total([finite, Where(hit, as_expression(0.0), as_expression(vanishing))]), order
+
+
+def _statistics(
+    family: Family, x: Expression, origin: Array, exponent: int, label: str
+) -> tuple[Expression, ...]:
+    """u(x), with one's own functions cut off as in Python."""
+    try:
+        terms = statistics(elementary(family.functions), x, origin, exponent)
+    except (TypeError, ValueError) as error:
+        own = ", ".join(repr(one.name) for one in family.functions if not isinstance(one, str))
+        raise TypeError(
+            f"{label}: the function {own} of {family.name} cannot be exported; write it with + - * / **, "
+            "np.where of comparisons, np.abs, np.exp, np.floor, np.log, np.log1p, np.power, np.sin, np.sqrt "
+            "and np.square only."
+        ) from error
+    return tuple(
+        term if isinstance(one, str) else Clip(term, -MOST, MOST)
+        for one, term in zip(family.functions, terms, strict=True)
+    )
 
 
 def support_of(family: Family, cell: Cell, label: str) -> Expression:

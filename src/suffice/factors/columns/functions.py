@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Exponents
-from suffice.families.elementary import FunctionName, evaluate
+from suffice.families.elementary import ElementaryFunction, Function, evaluate
+
+MOST = 2.0**800
+"""Where the score of one's own function is cut off, so that none overflows."""
 
 
 def column_sums(
-    functions: tuple[FunctionName, ...],
+    functions: tuple[Function, ...],
     values: Array,
     weights: Array | None,
     origin: Array,
@@ -29,7 +32,7 @@ def column_sums(
 
 
 def column_scores(
-    functions: tuple[FunctionName, ...],
+    functions: tuple[Function, ...],
     values: Array,
     natural: Array,
     constant: Array,
@@ -45,7 +48,7 @@ def column_scores(
 
 
 def _evaluated(
-    functions: tuple[FunctionName, ...], values: Array, origin: Array, exponent: Exponents
+    functions: tuple[Function, ...], values: Array, origin: Array, exponent: Exponents
 ) -> Iterator[Array]:
     """Each function of the values in turn, in a new array; x² from x."""
     if functions in (("x", "x2"), ("log", "log2")):
@@ -54,5 +57,17 @@ def _evaluated(
         yield first
         yield square
     else:
-        for name in functions:
-            yield evaluate(name, values, origin, exponent)
+        for function in functions:
+            u = evaluate(function, values, origin, exponent)
+            yield u if isinstance(function, str) else bounded(function, u, values)
+
+
+def bounded(function: ElementaryFunction, u: Array, values: Array) -> Array:
+    """The values of one's own function, cut off at ±`MOST`; NaN only where the cell is missing."""
+    undefined = np.isnan(u) & ~np.isnan(values)
+    if undefined.any():
+        raise ValueError(
+            f"the function {function.name!r} is not a number at x = {values[undefined][0]}; the support of "
+            "its family must exclude such values."
+        )
+    return np.clip(u, -MOST, MOST)

@@ -9,6 +9,7 @@ from suffice.arrays import Array
 from suffice.factors.base import Block
 from suffice.factors.blocks import column_of_entry
 from suffice.factors.checks import OutsideSupportError, first_offence, refuse_infinities
+from suffice.factors.columns.functions import MOST, bounded
 from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
 from suffice.kernels.choose import has_squares
@@ -30,6 +31,13 @@ def refuse_cells(family: Family, origin: Array, block: Block, labels: list[str])
             value = f"{block[row, column]} (row {row})"
             raise OutsideSupportError.of(labels[column], value, family)
     _refuse_overflow(family, origin, block, labels)
+    for function in family.functions:
+        if not isinstance(function, str):
+            values = np.asarray(block, dtype=np.float64)
+            u = bounded(function, function.about(values, None), values)
+            large = (np.abs(u) >= MOST).any(axis=0)
+            if large.any():
+                raise ValueError(beyond_floats(family, labels[int(np.argmax(large))]))
 
 
 def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[str]) -> None:

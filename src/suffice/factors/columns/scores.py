@@ -168,10 +168,13 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         whole = self.family.log_normalizer(natural, origin)
         sums = []
         for a in powers.tolist():
-            integral = self.family.log_power_integral(natural, origin, a)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                integral = self.family.log_power_integral(natural, origin, a)
             if integral is None:
                 return None
-            sums.append(integral - whole + (a - 1.0) * self.constant)
+            # Of a heavy tail a small power has no integral: no λ of the family stands for it.
+            diverges = np.isnan(integral) & ~np.isnan(whole)
+            sums.append(np.where(diverges, np.inf, integral) - whole + (a - 1.0) * self.constant)
         # A single value has probability 1, whatever the power.
         return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
 
@@ -255,7 +258,8 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
         """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""
-        return self.family.functions == ("x",) and outside is None and not self.point.any()
+        about_zero = self.family.functions == ("x",) and not self.family.centred
+        return about_zero and outside is None and not self.point.any()
 
     def _linear_scores(self, values: Array) -> Array:
         on = self.active

@@ -15,7 +15,7 @@ from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
-from suffice.families.elementary import DEGREE, exponent_of, rebase
+from suffice.families.elementary import elementary, exponent_of, rebase
 from suffice.families.special import LOG_TWO
 
 REGULARIZATION = 1e-3
@@ -174,6 +174,7 @@ def _centre(family: Family, mean: Array, origin: Array, exponent: Exponents) -> 
     """Where values with this mean lie: the family's choice, in the units of the data."""
     with np.errstate(over="ignore"):
         raw = [
-            np.ldexp(row, DEGREE[name] * exponent) for name, row in zip(family.functions, mean, strict=True)
+            np.ldexp(row, function.degree * exponent)
+            for function, row in zip(elementary(family.functions), mean, strict=True)
         ]
         return family.origin_from_mean(np.stack(raw), origin)

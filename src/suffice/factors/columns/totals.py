@@ -22,7 +22,7 @@ from suffice.factors.columns.sparse import ClassSums, largest_entries
 from suffice.factors.columns.squares import square_sums
 from suffice.factors.origins import MOST_CLASSES, place_origins
 from suffice.families import Family
-from suffice.families.elementary import DEGREE, NO_SPREAD, SMALLEST_UNIT, exponent_of, rebase, rescale
+from suffice.families.elementary import NO_SPREAD, SMALLEST_UNIT, elementary, exponent_of, rebase, rescale
 from suffice.kernels.cells import class_blocks
 from suffice.kernels.choose import gaussian_for
 from suffice.storage import Fields
@@ -54,7 +54,7 @@ class ColumnTotals(Totals):
         self.total = total
         self.weight = weight
         self.support = support
-        self.origin = origin
+        self.origin = origin if family.centred else np.full_like(origin, family.default_origin)
         self.exponent = exponent
         self.base = base
 
@@ -118,7 +118,7 @@ class ColumnTotals(Totals):
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
         batch = None
-        quadratic = self.family.functions == ("x", "x2") and self.family.scaled
+        quadratic = self.family.functions == ("x", "x2") and self.family.scaled and self.family.centred
         if self.family.is_binary and not sparse.issparse(block):
             batch = self._of_outcomes(block, classes, weights, n_classes)
         elif quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
@@ -174,7 +174,7 @@ class ColumnTotals(Totals):
         fresh.weight += (counts if weights is None else np.bincount(classes, weights, minlength=n_classes))[
             :, np.newaxis
         ]
-        powers = tuple(DEGREE[name] for name in self.family.functions)
+        powers = tuple(function.degree for function in elementary(self.family.functions))
         sums = ClassSums(block, classes, weights, n_classes)
         x = block.data.astype(np.float64, copy=False)
         missing = np.isnan(x)
