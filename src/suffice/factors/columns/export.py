@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from suffice.arrays import Array
 from suffice.export.expressions import (
     Cell,
     Clip,
@@ -18,6 +19,7 @@ from suffice.export.expressions import (
     as_expression,
     elementary,
     mask,
+    square,
     total,
     total_score,
 )
@@ -27,15 +29,33 @@ from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
 
 
-def column_scores(solved: ColumnParameters, columns: list[int], labels: list[str]) -> Score:
-    """The scores of all columns that vary; a cell beyond the range of floats is cut off."""
+def column_scores(
+    solved: ColumnParameters, columns: list[int], labels: list[str], quadratic: list[Array] | None
+) -> Score:
+    """The scores of all columns that vary; a cell beyond the range of floats is cut off.
+
+    `quadratic` has the parameters of squares, if the scores are sums of squares.
+    """
     active = np.flatnonzero(solved.active).tolist()
+    if quadratic is not None:
+        limit, *squares = quadratic
+        each = zip(active, limit.tolist(), *(parameter.T for parameter in squares), strict=True)
+        return Score(total([_square(Cell(columns[j]), *parameters) for j, *parameters in each]))
     return total_score(
         [
             _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least))
             for j, most, least in zip(active, *solved.float_range(), strict=True)
         ]
     )
+
+
+def _square(
+    cell: Cell, limit: float, origin: Array, scale: Array, rest: Array, constant: Array
+) -> Expression:
+    """The score of a cell as one square, constant − (scale·(x − origin) − rest)²."""
+    z = (Clip(cell, -limit, limit) - origin) * scale
+    finite = as_expression(constant) - square(z - rest if rest.any() else z)
+    return Where(~Missing(cell.column), finite, as_expression(0.0))
 
 
 def _column(

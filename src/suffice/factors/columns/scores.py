@@ -121,7 +121,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             scores.finite[rows] += log_base.sum(axis=1)[:, np.newaxis]
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        return column_scores(self, columns, labels)
+        return column_scores(self, columns, labels, self.quadratic)
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block
