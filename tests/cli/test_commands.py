@@ -264,6 +264,28 @@ def test_export_writes_the_sql_of_the_library(run, model):
     assert "mysql" in run("export", model, "--to", "sql", "--dialect", "mysql", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    "name, parts",
+    [
+        ("birds", ["birds"]),
+        ("zoo.birds", ["zoo", "birds"]),
+        ("the catalog.zoo.birds", ["the catalog", "zoo", "birds"]),
+        ('"zoo.birds"', ["zoo.birds"]),
+        ('zoo."a ""b"".c"', ["zoo", 'a "b".c']),
+        ("x; DROP TABLE birds", ["x; DROP TABLE birds"]),
+    ],
+)
+def test_export_splits_the_name_of_a_table_at_dots_outside_quotes(run, model, name, parts):
+    text = run("export", model, "--to", "sql", "--table", name, "--dialect", "postgres").stdout
+    assert text.rstrip() == suffice.load(model).to_sql(parts, dialect="postgres").rstrip()
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", '"a', 'a"b', '""', '"a"b'])
+def test_export_refuses_what_does_not_name_a_table(run, model, name):
+    told = " ".join(run("export", model, "--to", "sql", "--table", name, code=2).stderr.split())
+    assert "does not name a table" in told
+
+
 def test_export_writes_a_graph_that_predicts_as_the_library_does(run):
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     rng = np.random.default_rng(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,21 @@ from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
 from suffice.export.dialects import DIALECTS
+
+NAME_PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
+
+
+def _table_parts(ctx: click.Context, param: click.Parameter, value: str) -> list[str]:
+    """The parts of a table's name: the text between dots, or in double quotes with "" for a quote."""
+    if re.fullmatch(rf"{NAME_PART}(\.{NAME_PART})*", value) is None:
+        raise click.BadParameter(
+            f"{value!r} does not name a table; write table, schema.table or catalog.schema.table, and a part "
+            'that contains a dot or a double quote in double quotes, with "" for each quote.',
+            ctx,
+            param,
+        )
+    parts: list[str] = re.findall(NAME_PART, value)
+    return [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts]
 
 
 @options.command("suffice info penguins.suffice")
@@ -44,7 +60,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 
 @options.command(
-    "suffice export penguins.suffice --to sql --table birds --dialect postgres --key id",
+    "suffice export penguins.suffice --to sql --table zoo.birds --dialect postgres --key id",
     "suffice export penguins.suffice --to onnx -o penguins.onnx",
     "suffice export penguins.suffice --to json",
 )
@@ -52,7 +68,14 @@ def _settings(model: Any) -> dict[str, Any]:
 @click.option(
     "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="The format to write."
 )
-@click.option("--table", default="data", show_default=True, help="sql: the table that holds the rows.")
+@click.option(
+    "--table",
+    callback=_table_parts,
+    default="data",
+    show_default=True,
+    help="sql: the table that holds the rows. A dot separates catalog, schema and table, unless in double "
+    "quotes: zoo.birds, or '\"a.b\"' for the one name a.b.",
+)
 @click.option(
     "--dialect",
     type=click.Choice(DIALECTS),
@@ -86,7 +109,7 @@ def _settings(model: Any) -> dict[str, Any]:
 def export(
     model: str,
     form: str,
-    table: str,
+    table: list[str],
     dialect: str,
     result: Any,
     key: tuple[str, ...],

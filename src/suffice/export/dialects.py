@@ -25,6 +25,11 @@ def _escaped(text: str) -> str:
     return "'" + "".join(special.get(letter, letter) for letter in text) + "'"
 
 
+def _escaped_for_spark(text: str) -> str:
+    """A string literal in which backslashes escape, without ${, which Spark replaces before it parses."""
+    return _escaped(text).replace("${", "\\u0024{")
+
+
 def is_utf8(text: str) -> bool:
     """Whether a string can be encoded: half of a surrogate pair cannot."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
@@ -40,6 +45,8 @@ class Dialect:
     name_quote: str = '"'
     escapes_names: bool = False
     """Whether a backslash escapes a quote within a quoted name; otherwise the quote is doubled."""
+    substitutes: str | None = None
+    """What begins a variable that the database replaces in the text of a query, names included."""
     string: Callable[[str], str] = _doubled
     nul: str | None = "CHR(0)"
     """The character NUL as an expression; None if text cannot hold it."""
@@ -53,10 +60,14 @@ class Dialect:
     seconds: str | None = None
     """A moment, duration or time of day in seconds; None if the database stores them in several ways."""
     longest_name: int = 255
+    most_columns: int = 1600
+    """The most columns of one step of a query."""
     wide_labels: bool = False
     """Whether there are integers of more than 64 bits."""
     tiny_squares_fail: bool = False
     """Whether squaring a number raises an error if the result is too small for a float."""
+    searches_constants: bool = False
+    """Whether planning looks for each constant among all others; COALESCE(constant, column) is not one."""
     plain_names: bool = False
     """Whether names of result columns may contain only letters, digits and _."""
     loose_types: bool = False
@@ -67,6 +78,11 @@ class Dialect:
         if "\0" in name or not name:
             raise ValueError(
                 f"the name {name!r} cannot be quoted in {self.name}; rename the column or table."
+            )
+        if self.substitutes is not None and self.substitutes in name:
+            raise ValueError(
+                f"the name {name!r} contains {self.substitutes}, which {self.name} replaces even within "
+                "quotes; rename the column or table, or score a view with other names."
             )
         quote = self.name_quote
         if self.escapes_names:
@@ -155,6 +171,7 @@ DIALECTS: dict[str, Dialect] = {
             common_table="{name} AS ({select} OFFSET 0)",
             seconds="EXTRACT(EPOCH FROM {name})",
             longest_name=63,
+            most_columns=1664,
             wide_labels=True,
             tiny_squares_fail=True,
         ),
@@ -167,9 +184,18 @@ DIALECTS: dict[str, Dialect] = {
             least="MIN",
             infinity="9e999",
             common_table="{name} AS MATERIALIZED ({select})",
+            most_columns=2000,
+            searches_constants=True,
             loose_types=True,
         ),
-        Dialect("spark", text="STRING", name_quote="`", string=_escaped, nul="CHAR(0)"),
+        Dialect(
+            "spark",
+            text="STRING",
+            name_quote="`",
+            substitutes="${",
+            string=_escaped_for_spark,
+            nul="CHAR(0)",
+        ),
         Dialect(
             "bigquery",
             double="FLOAT64",

@@ -247,6 +247,11 @@ class Score:
     finite: Expression
     order: Expression | None = None
 
+    @property
+    def parts(self) -> list[Expression]:
+        """The finite parts, and the orders if there are any."""
+        return [self.finite] if self.order is None else [self.finite, self.order]
+
 
 def as_expression(value: Any) -> Expression:
     """A value as a node; if its numbers are equal for all classes, it is one number."""
@@ -269,6 +274,13 @@ def total_score(scores: list[Score]) -> Score:
     """The sum of scores, part by part."""
     orders = [score.order for score in scores if score.order is not None]
     return Score(total([score.finite for score in scores]), total(orders) if orders else None)
+
+
+def terms_of(node: Expression) -> list[Expression]:
+    """The terms of a sum, including those of nested sums."""
+    if isinstance(node, Apply) and node.function == "add":
+        return [term for part in node.arguments for term in terms_of(part)]
+    return [node]
 
 
 def all_of(conditions: list[Expression]) -> Expression:
@@ -396,6 +408,11 @@ def with_cells(expression: Expression, read: Callable[[Cell], Expression]) -> Ex
                 node, **{one.name: swapped(getattr(node, one.name)) for one in fields(node)}
             )
     return made[id(expression)]
+
+
+def columns_of(expression: Expression) -> set[int]:
+    """The columns that an expression reads."""
+    return {node.column for node in nodes(expression) if isinstance(node, (Cell, Missing, LevelNumber))}
 
 
 def balanced(items: list[T], join: Callable[[T, T], T]) -> T:

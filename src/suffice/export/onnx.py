@@ -26,6 +26,7 @@ from suffice.export.expressions import (
     Where,
     balanced,
     nodes,
+    terms_of,
 )
 from suffice.export.scoring import Decision, Precision, Scoring
 from suffice.export.tensors import Tensors, alike
@@ -105,7 +106,7 @@ class _Graph(Tensors):
 
     def add_up(self, root: Expression) -> str:
         """The sum of all terms of a score, with similar terms of many columns computed together."""
-        terms = _terms(root)
+        terms = terms_of(root)
         added = []
         for group in alike(terms):
             width = max(WIDEST // self.n_classes, 1)
@@ -259,10 +260,8 @@ class _Graph(Tensors):
 
     def model(self) -> Any:
         """The whole graph."""
-        score = self.scoring.score
-        roots = [score.finite] if score.order is None else [score.finite, score.order]
         axis = self.constant(np.array([1]))
-        scores, *orders = [self._spread(self.add_up(root)) for root in roots]
+        scores, *orders = [self._spread(self.add_up(root)) for root in self.scoring.score.parts]
         if not self.columns:
             scores = self._repeated(scores)
         if orders:
@@ -314,13 +313,6 @@ class _Graph(Tensors):
 
         checker.check_model(model, full_check=True)
         return model
-
-
-def _terms(node: Expression) -> list[Expression]:
-    """The terms of a sum, including those of nested sums."""
-    if isinstance(node, Apply) and node.function == "add":
-        return [term for part in node.arguments for term in _terms(part)]
-    return [node]
 
 
 def _label_array(classes: NDArray[Any]) -> NDArray[Any]:

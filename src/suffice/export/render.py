@@ -24,6 +24,7 @@ from suffice.export.expressions import (
     SquaredNorm,
     Where,
     balanced,
+    nodes,
 )
 from suffice.export.scoring import InputColumn
 
@@ -38,6 +39,9 @@ INFIX = {
 }
 JOINED = {"add": "+", "logical_and": "AND", "logical_or": "OR"}
 CALLS = {"log": "LN", "exp": "EXP", "sin": "SIN", "floor": "FLOOR", "absolute": "ABS"}
+NOTHING = "z"
+"""A column without a value, for databases that are slow with constants."""
+MANY_CONSTANTS = 5000
 SMALLEST_ROOT = 1e-100
 """Added before squaring where the square of a smaller number is an error; larger ones do not change."""
 
@@ -66,6 +70,31 @@ class Renderer:
         self._count_uses()
         self._written: dict[tuple[int, int | None], Text] = {}
         self._shared = 0
+        self._strict: dict[int, bool] = {}
+        many = sum(_n_constants(node) for root in self.roots for node in nodes(root)) > MANY_CONSTANTS
+        self.hides_constants = self.dialect.searches_constants and many
+
+    @property
+    def width(self) -> int:
+        """How many shared columns there are."""
+        return sum(map(len, self.layers))
+
+    def within(self, room: int, node: Expression, k: int) -> Text | None:
+        """The value of a node for class k; None if its shared columns do not fit beside earlier ones."""
+        known, lengths = len(self._written), [len(layer) for layer in self.layers]
+        text = self(node, k)
+        if self.width <= room or not any(lengths):
+            return text
+        while len(self._written) > known:
+            self._written.popitem()
+        self.layers = [layer[:n] for layer, n in zip(self.layers, lengths, strict=False)]
+        return None
+
+    def cut(self) -> list[list[tuple[str, str]]]:
+        """The shared columns so far, which are forgotten: what follows is written without them."""
+        layers, self.layers = self.layers, []
+        self._written.clear()
+        return layers
 
     def _count_uses(self) -> None:
         """Count how often the text of each node would occur if nothing were shared."""
@@ -106,7 +135,7 @@ class Renderer:
 
     def _text(self, node: Expression, k: int) -> Text:
         writers: dict[type[Expression], Callable[[Any, int], Text]] = {
-            Number: lambda node, k: Text(self._number(_of_class(node.value, k))),
+            Number: self._value,
             Cell: lambda node, _: Text(f"x{node.column}"),
             Missing: lambda node, _: Text(f"(x{node.column} IS NULL)"),
             LevelNumber: lambda node, _: Text(self._level_number(node)),
@@ -119,15 +148,23 @@ class Renderer:
         }
         return writers[type(node)](node, k)
 
+    def _value(self, node: Number, k: int) -> Text:
+        return Text(self._of_class(node.value[k]) if node.is_vector else self._number(float(node.value)))
+
     def _number(self, value: float) -> str:
         return "NULL" if np.isnan(value) else self.dialect.number(value)
+
+    def _of_class(self, value: float) -> str:
+        """A number that belongs to one class."""
+        literal = self._number(value)
+        return f"COALESCE({literal}, {NOTHING})" if self.hides_constants and value != 0 else literal
 
     def _apply(self, node: Apply, k: int) -> Text:
         arguments = [self(part, k) for part in node.arguments]
         function = node.function
         if function in JOINED:
             if function == "add":
-                arguments = self._without_zeros(arguments)
+                return self.sum_of(arguments)
             return balanced(arguments, partial(_joined, JOINED[function]))
         if function == "multiply":
             zero = self._number(0.0)
@@ -141,15 +178,23 @@ class Renderer:
             if isinstance(node.arguments[0], Missing):
                 return Text(f"(x{node.arguments[0].column} IS NOT NULL)")
             return _text(f"(NOT {sql[0]})", *arguments)
-        if function == "square":
-            return self._square(arguments[0])
-        if function == "power":
-            return self._power(*arguments)
+        if function in ("square", "power"):
+            return self._square(*arguments) if function == "square" else self._power(*arguments)
         return _text(f"{CALLS[function]}({sql[0]})", *arguments)
 
     def _where(self, node: Where, k: int) -> Text:
         condition, yes, no = (self(part, k) for part in node.parts)
+        if self._is_value_of(node.condition, node.yes):
+            return _text(f"COALESCE({yes.sql}, {no.sql})", yes, no)
         return _text(f"CASE WHEN {condition.sql} THEN {yes.sql} ELSE {no.sql} END", condition, yes, no)
+
+    def _is_value_of(self, condition: Expression, value: Expression) -> bool:
+        """Whether the condition is that the value is not missing."""
+        if not (isinstance(condition, Apply) and isinstance(condition.arguments[0], Missing)):
+            return False
+        if id(value) not in self._strict:
+            self._strict[id(value)] = _is_strict(value)
+        return condition.function == "logical_not" and self._strict[id(value)]
 
     def _clip(self, node: Clip, k: int) -> Text:
         # Not LEAST and GREATEST: in some databases the least of 1 and NULL is 1.
@@ -159,9 +204,10 @@ class Renderer:
             f"CASE WHEN {sql} < {low} THEN {low} WHEN {sql} > {high} THEN {high} ELSE {sql} END", inner
         )
 
-    def _without_zeros(self, terms: list[Text]) -> list[Text]:
+    def sum_of(self, terms: list[Text]) -> Text:
+        """The sum of texts, without zeros."""
         zero = Text(self._number(0.0))
-        return [term for term in terms if term != zero] or [zero]
+        return balanced([term for term in terms if term != zero] or [zero], partial(_joined, "+"))
 
     def _square(self, text: Text) -> Text:
         if self.dialect.tiny_squares_fail:
@@ -174,7 +220,7 @@ class Renderer:
     def _combination(self, terms: list[Text], weights: Any) -> Text:
         """Σ w_j·term_j."""
         products = [
-            _text(f"({self._number(float(w))} * {term.sql})", term)
+            _text(f"({self._of_class(float(w))} * {term.sql})", term)
             for term, w in zip(terms, weights, strict=True)
             if w != 0
         ]
@@ -217,8 +263,18 @@ class Renderer:
         return _text(f"CASE {index.sql} {' '.join(branches)} ELSE {self._number(rest)} END", index)
 
 
-def _of_class(values: Any, k: int) -> float:
-    return float(values if np.ndim(values) == 0 else values[k])
+def _n_constants(node: Expression) -> int:
+    """How many numbers a node has that belong to one class."""
+    if isinstance(node, Number):
+        return node.value.size if node.is_vector else 0
+    if isinstance(node, Linear):
+        return node.weights.size
+    return node.matrices.size if isinstance(node, SquaredNorm) else 0
+
+
+def _is_strict(node: Expression) -> bool:
+    """Whether a value is missing exactly if one of its cells is."""
+    return all(isinstance(part, (Number, Cell, Clip, Apply, Linear)) for part in nodes(node))
 
 
 def _text(sql: str, *parts: Text) -> Text:

@@ -76,8 +76,7 @@ class Scoring:
     @cached_property
     def nodes(self) -> list[Expression]:
         """Every node of the scores once, parts first."""
-        order = self.score.order
-        found = [node for root in (self.score.finite, order) if root is not None for node in nodes(root)]
+        found = [node for root in self.score.parts for node in nodes(root)]
         return list({id(node): node for node in found}.values())
 
     def labels(self) -> list[Any]:

@@ -63,3 +63,39 @@ def test_result_names_of_bigquery_hold_letters_digits_and_underscores_only():
     model = suffice.BayesClassifier(families=Normal()).fit(X, ["a b", "a b", "a-b", "a-b"])
     parsed = sqlglot.parse_one(model.to_sql("rows", dialect="bigquery"), dialect="bigquery")
     assert [column.alias for column in parsed.selects] == ["proba_a_b", "proba_a_b_2"]
+
+
+def test_spark_finds_no_variable_to_replace():
+    texts = ["${env:HOME}", "a\\${x}", "$${spark.master}", "plain"]
+    X = pd.DataFrame({"level": pd.Series(texts * 5, dtype=object), "v": np.arange(20.0)})
+    model = suffice.BayesClassifier(families={"level": Categorical(), "v": Normal()}).fit(X, texts * 5)
+    for output in ("proba", "label"):
+        query = model.to_sql("rows", dialect="spark", output=output)
+        assert "${" not in query
+        assert isinstance(sqlglot.parse_one(query, dialect="spark"), sqlglot.exp.Select)
+    assert r"'\u0024{env:HOME}'" in query
+    assert r"'a\\\u0024{x}'" in query
+    assert r"'$\u0024{spark.master}'" in query
+
+
+@pytest.mark.parametrize("place", ["table", "column", "key"])
+def test_a_name_that_spark_would_replace_is_refused(place):
+    name = "a${env:HOME}"
+    model = suffice.BayesClassifier().fit([[1.0], [1.5], [3.0], [3.5]], ["a", "a", "b", "b"])
+    settings = {"columns": [name]} if place == "column" else {"key": name} if place == "key" else {}
+    with pytest.raises(ValueError, match=r"'a\$\{env:HOME\}' contains \$\{, which spark replaces.*rename"):
+        model.to_sql(name if place == "table" else "rows", dialect="spark", **settings)
+
+
+def test_a_string_is_one_name_and_a_tuple_names_catalog_schema_and_table(dialect):
+    model = suffice.BayesClassifier().fit([[1.0], [1.5], [3.0], [3.5]], ["a", "a", "b", "b"])
+    # BigQuery reads the dots of a path in one pair of quotes, too.
+    names = (
+        ("a b", ("s", "t"), ("c", "s 1", "t"))
+        if dialect == "bigquery"
+        else ("a.b", ("s", "t.2"), ("c", "s", "t"))
+    )
+    for table in names:
+        parsed = sqlglot.parse_one(model.to_sql(table, dialect=dialect), dialect=dialect)
+        (found,) = [one for one in parsed.find_all(sqlglot.exp.Table) if not one.name.startswith("step")]
+        assert [part.name for part in found.parts] == ([table] if isinstance(table, str) else list(table))
