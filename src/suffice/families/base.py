@@ -115,6 +115,11 @@ class Family:
         """Whether the support is 0 and 1, with u(x) = x."""
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
 
+    @property
+    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
+        """(sign, b, o) of each term of the deviance Σ sign·(a·log(a/c) − a + c), a = b·x + o, c = b·μ + o."""
+        return ()
+
     def support(self, x: Array) -> NDArray[np.bool_]:
         """Tell which values lie in the support.
 

@@ -77,6 +77,10 @@ class Binomial(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, float(self.n))
 
+    @property
+    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
+        return (1.0, 1.0, 0.0), (1.0, -1.0, float(self.n))
+
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]
         reach = 20.0 * np.sqrt(mean * special.expit(-natural[0])) + 40.0

@@ -80,6 +80,10 @@ class NegativeBinomial(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, np.inf)
 
+    @property
+    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
+        return (1.0, 1.0, 0.0), (-1.0, 1.0, self.r)
+
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]
         deviation = np.sqrt(mean * (1.0 + mean / self.r))

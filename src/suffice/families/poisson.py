@@ -64,6 +64,10 @@ class Poisson(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, np.inf)
 
+    @property
+    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
+        return ((1.0, 1.0, 0.0),)
+
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = np.exp(natural[0])
         reach = 20.0 * np.sqrt(mean) + 40.0

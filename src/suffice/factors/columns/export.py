@@ -24,9 +24,15 @@ from suffice.export.expressions import (
     total_score,
 )
 from suffice.factors.checks import refuse_errors
+from suffice.factors.columns.large_counts import columns_of_large_counts, deviance_expression
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
+
+CANCELLING = ("log", "log1m", "reciprocal")
+"""Functions with terms that nearly cancel if the values of a class are close together."""
+STEEPEST = 2.0**44
+"""The largest λ of these: at one deviation each term is √λ = 2²² nats, which float64 knows to 5e-10."""
 
 
 def column_scores(
@@ -41,9 +47,10 @@ def column_scores(
         limit, *squares = quadratic
         each = zip(active, limit.tolist(), *(parameter.T for parameter in squares), strict=True)
         return Score(total([_square(Cell(columns[j]), *parameters) for j, *parameters in each]))
+    large = columns_of_large_counts(solved).tolist()
     return total_score(
         [
-            _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least))
+            _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least), large=large[j])
             for j, most, least in zip(active, *solved.float_range(), strict=True)
         ]
     )
@@ -59,7 +66,7 @@ def _square(
 
 
 def _column(
-    solved: ColumnParameters, j: int, cell: Cell, label: str, largest: float, smallest: float
+    solved: ColumnParameters, j: int, cell: Cell, label: str, largest: float, smallest: float, *, large: bool
 ) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
@@ -68,7 +75,11 @@ def _column(
     low = smallest if "reciprocal" in family.functions else -largest
     if np.isfinite(largest):
         x = Clip(x, low, largest)
-    finite, order = _cell(solved, j, x)
+    if large:
+        mean = family.mean_from_natural(solved.natural[:, :, j], solved.origin[:, j])[0]
+        finite, order = 0.0 - deviance_expression(family, x, mean), None
+    else:
+        finite, order = _cell(solved, j, x, label)
     outside: Expression = as_expression(0.0)
     if family.unseen == "smooth" and not family.takes_every_number:
         log_unseen, log_rest = unseen_log_shares(solved.weight[:, j], family.alpha, 1)
@@ -83,8 +94,27 @@ def _column(
     return Score(Where(inside, finite, outside), order)
 
 
-def _cell(solved: ColumnParameters, j: int, x: Expression) -> tuple[Expression, Expression | None]:
+def _refuse_too_narrow(solved: ColumnParameters, j: int, label: str) -> None:
+    """Refuse a distribution whose score is the difference of two terms with too few decimals for 1e-9."""
+    family = solved.family
+    steep = [row for row, name in enumerate(family.functions) if name in CANCELLING]
+    # Both terms of a Beta matter: near 0 or 1, one λ is large and its function tiny.
+    if (
+        len(family.functions) > 1
+        and steep
+        and np.abs(solved.natural[steep, :, j]).min(axis=0).max() > STEEPEST
+    ):
+        raise ValueError(
+            f"{label}: the values are so close together, compared with their size, that the scores of "
+            f"{family.name} have fewer than nine decimals; use Normal or LogNormal, which keep their digits."
+        )
+
+
+def _cell(
+    solved: ColumnParameters, j: int, x: Expression, label: str
+) -> tuple[Expression, Expression | None]:
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
+    _refuse_too_narrow(solved, j, label)
     family, point = solved.family, solved.point[:, j]
     natural = np.where(point, 0.0, solved.natural[:, :, j])
     # A single-valued class does not use its origin; any valid one will do.

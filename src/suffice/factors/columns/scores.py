@@ -25,6 +25,7 @@ from suffice.factors.checks import (
 from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
 from suffice.factors.columns.export import column_scores
+from suffice.factors.columns.large_counts import columns_of_large_counts, deviances
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
@@ -86,6 +87,14 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         if not (self.family.is_binary and plain):
             return None
         return np.ascontiguousarray(self.natural[0]), np.ascontiguousarray(self.constant)
+
+    @cached_property
+    def large_counts(self) -> tuple[NDArray[np.bool_], Array] | None:
+        """Which active columns are scored by their deviances, and their means; None if none is."""
+        large = columns_of_large_counts(self)
+        if not large.any():
+            return None
+        return large[self.active], self.family.mean_from_natural(self.natural, self.origin)[0][:, large]
 
     @cached_property
     def quadratic(self) -> list[Array] | None:
@@ -213,6 +222,12 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         log_base = None
         if base and self.family.has_base_measure:
             measured = self.family.log_base_measure(np.asarray(raw, dtype=np.float64))
+            if self.large_counts is not None:
+                large, mean = self.large_counts
+                # The term that deviances leave out, from the two forms of one class's score.
+                linear = self.natural[0, 0, self.active][large] * raw[:, large]
+                score = linear + self.constant[0, self.active][large]
+                measured[:, large] += score + deviances(self.family, raw[:, large], mean[0])
             log_base = np.where(np.isnan(raw), 0.0, measured)
         return raw, outside, log_base
 
@@ -227,6 +242,9 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             self.origin[k, on],
             self.exponent[on],
         )
+        if self.large_counts is not None:
+            large, mean = self.large_counts
+            cells[:, large] = -deviances(self.family, values[:, large], mean[k])
         order = None
         point = self.point[k, on]
         if point.any():
@@ -248,7 +266,8 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
         """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""
-        return self.family.functions == ("x",) and outside is None and not self.point.any()
+        plain = outside is None and not self.point.any() and self.large_counts is None
+        return self.family.functions == ("x",) and plain
 
     def _linear_scores(self, values: Array) -> Array:
         on = self.active
