@@ -20,6 +20,7 @@ from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table
+from suffice.tables.wording import counted
 
 MOST_UNSEEN = 1 << 20
 """The most numbers, over all classes, that categories without rows may add to a file."""
@@ -186,8 +187,9 @@ class CategoryCounts(LevelTable):
         number = np.array([*(int(value) for value in batch.values), n_categories + 1], dtype=np.intp)
         beyond = number[:-1].max(initial=-1)
         if beyond >= n_categories:
+            known = counted(n_categories, "category", "categories")
             raise IndexError(
-                f"{label}: category {beyond} was never seen (the model has {n_categories} categories); "
+                f"{label}: category {beyond} was never seen (the model has {known}); "
                 f"fit with min_categories={beyond + 1}, or pass NaN for a missing cell."
             )
         return np.asarray(number[batch.codes])

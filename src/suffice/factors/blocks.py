@@ -39,6 +39,7 @@ def dense(product: Any) -> Array:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 
-def column_of_entry(block: Any, entry: int) -> int:
-    """The column of a stored entry."""
-    return int(block.tocoo().col[entry])
+def place_of_entry(block: Any, entry: int) -> tuple[int, int]:
+    """Row and column of a stored entry."""
+    coordinates = block.tocoo()
+    return int(coordinates.row[entry]), int(coordinates.col[entry])

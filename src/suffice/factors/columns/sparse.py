@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.factors.blocks import column_of_entry, dense, places, with_data
+from suffice.factors.blocks import dense, place_of_entry, places, with_data
 from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
@@ -58,9 +58,9 @@ def add_sparse_scores(
     if outside.any():
         if family.unseen != "ignore":
             at = int(np.argmax(outside))
-            label = labels[column_of_entry(entries, at)]
+            row, column = place_of_entry(entries, at)
             cure = "sparse columns need unseen='ignore'"
-            raise OutsideSupportError.of(label, entries.data[at], family, cure)
+            raise OutsideSupportError.of(labels[column], f"{entries.data[at]} (row {row})", family, cure)
         entries = with_data(entries, np.where(outside, np.nan, entries.data))
     missing = np.isnan(entries.data)
     x = with_data(entries, np.where(missing, 0.0, entries.data))

@@ -18,6 +18,7 @@ from suffice.factors.term_scores import TermScores, rows_of_entries
 from suffice.factors.words.word_counts import document_lengths, document_values, term_frequencies
 from suffice.families import Words
 from suffice.kernels.choose import row_parts
+from suffice.tables.wording import counted
 from suffice.text import Analysis, Documents, TermCounts, Vocabulary, count
 
 SCORES_AT_ONCE = 4
@@ -111,7 +112,7 @@ class Language:
 
     def _refusal(self, label: str, number: int, outside: int, never: int) -> str:
         """Why a document with words outside the vocabulary is refused."""
-        which = f"{outside} words" if outside > 1 else "1 word"
+        which = counted(outside, "word")
         why = "never seen in training"
         if never < outside:
             cut = "removed by min_count or max_vocabulary"
