@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import unique_labels
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.generative import FittedState
+from suffice.estimators.settings import with_kept_settings
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
@@ -127,25 +128,6 @@ class DropIn(BayesClassifier):
         if getattr(self, self._prior_setting) is not None:
             self._class_priors(self._learnt.accumulator.solvable(self._declared))
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; they take effect at the next fit.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and new values.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        if params and self._is_fitted():
-            with suppress(ValueError):  # sums that cannot be solved have nothing to keep
-                self._solved_model()
-        super().set_params(**params)
-        return self
-
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         # Solved again: some of scikit-learn's solvers weight the classes by their priors.
         solution = self._solved_model()
@@ -177,6 +159,7 @@ class DropIn(BayesClassifier):
             self._declared = labels_from_fields(labels)
         self._learnt.solution = self._solution(self._learnt, fields.branches("found", 1)[0])
 
+    @with_kept_settings
     def _solution(self, learnt: FittedState, saved_search: Fields | None = None) -> SolvedModel:
         statistics = learnt.accumulator.solvable(self._declared)
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]

@@ -11,6 +11,7 @@ from sklearn import naive_bayes
 from suffice.arrays import Array, Codes
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
+from suffice.estimators.settings import with_kept_settings
 from suffice.factors.base import Totals
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
@@ -107,6 +108,7 @@ class CategoricalNB(DiscreteNB):
             _refuse_many_unseen(pairs)
         return SolvedLevels(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
+    @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
         """The whole state of the model, as it is saved."""
         state = super()._to_fields()

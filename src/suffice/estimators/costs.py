@@ -101,7 +101,7 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
     @property
     def costs_(self) -> Array:
         """The cost of each decision, `costs_[true, predicted]`."""
-        return cost_matrix(self.costs, self.classes_)
+        return cost_matrix(self._as_fitted().costs, self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Decide for each row with the lowest expected cost.

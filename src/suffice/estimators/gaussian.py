@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
@@ -87,6 +88,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
+    @with_kept_settings
     def _chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
