@@ -1,6 +1,7 @@
 """Families and functions of one's own, and what a file cannot hold."""
 
 import io
+from collections import UserList
 
 import pandas as pd
 import pytest
@@ -71,9 +72,9 @@ def test_a_model_that_is_not_fitted_is_not_saved():
 
 
 def test_settings_that_a_file_cannot_hold_are_refused_by_name():
-    model = BayesClassifier().fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(TypeError, match=r"families.*object"):
-        saved(model.set_params(families=object()))
+    model = BayesClassifier(priors=UserList([0.5, 0.5])).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(TypeError, match=r"priors.*UserList"):
+        saved(model)
     frame = pd.DataFrame({pd.Timestamp("2024-01-01"): [1.0, 2.0]})
     with pytest.raises(TypeError, match=r"names.*Timestamp"):
         saved(BayesClassifier().fit(frame, [0, 1]))

@@ -307,3 +307,8 @@ def test_weights_that_are_all_zero_are_refused(tmp_path):
     path = write(tmp_path / "t.csv", "x,w,y\n1,0,a\n2,0,b\n")
     with pytest.raises(ValueError, match="'w' is zero in every row"):
         suffice.BayesClassifier().fit_from(path, target="y", weight="w")
+
+
+def test_an_empty_list_of_files_is_refused():
+    with pytest.raises(ValueError, match="the list of files is empty; pass a path, a glob or a list of them"):
+        suffice.BayesClassifier().fit_from([], target="y")

@@ -1,6 +1,17 @@
 import pytest
 
-from suffice.tables.wording import aligned, counted, did_you_mean, listed, nearest, one_line, quoted
+from suffice.tables.wording import (
+    aligned,
+    counted,
+    did_you_mean,
+    is_utf8,
+    listed,
+    nearest,
+    one_line,
+    printable,
+    quoted,
+    there_are,
+)
 
 
 def test_columns_are_in_line_and_lines_end_with_their_last_letter():
@@ -88,3 +99,18 @@ def test_things_are_counted_in_the_singular_and_the_plural():
     assert counted(3, "day") == "3 days"
     assert counted(1200, "row") == "1,200 rows"
     assert counted(2, "class", "classes") == "2 classes"
+
+
+def test_one_thing_is_singular_and_any_other_number_plural():
+    assert [counted(n, "row") for n in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    assert [counted(n, "class") for n in (1, 3)] == ["1 class", "3 classes"]
+    assert counted(2, "category", "categories") == "2 categories"
+    assert [there_are(n, "label") for n in (1, 2)] == ["there is 1 label", "there are 2 labels"]
+
+
+def test_lone_surrogates_are_printed_as_escapes():
+    assert printable("naïve 😀") == "naïve 😀"
+    assert printable("a\ud800") == "a\\ud800"
+    assert is_utf8("naïve 😀")
+    assert not is_utf8("a\udfff")
+    assert aligned([("a\ud800", "1"), ("b", "2")]) == ["a\\ud800  1", "b        2"]

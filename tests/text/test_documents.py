@@ -95,11 +95,7 @@ REFUSED = [
     (pd.Series([1, 2]), TypeError, "type int64"),
     (pl.Series([1, 2]), TypeError, "type int64"),
     (pa.array([1.5]), TypeError, "type double"),
-    (
-        ["ok", "bad \ud800"],
-        ValueError,
-        r"document 1: the lone surrogate '\\ud800' at character 4 .*'replace'",
-    ),
+    (["ok", "bad \ud800", 3], TypeError, "document 2 is of type int"),
     (["ok", b"12345\xff"], ValueError, "document 1: not valid UTF-8 at byte 5; decode it first"),
     (pa.array([b"ok", None, b"1\xff"]), ValueError, "document 2: not valid UTF-8 at byte 1"),
     (BAD, ValueError, "document 1: not valid UTF-8 at byte 1"),
@@ -118,3 +114,32 @@ REFUSED = [
 def test_what_is_no_column_of_strings_is_refused_with_a_cure(column, error, message):
     with pytest.raises(error, match=message):
         read_documents(column)
+
+
+LONE = ["a\ud800b c", None, "\udfff", "fine", "\udc00\ud800"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        LONE,
+        tuple(LONE),
+        np.array(LONE, dtype=object),
+        pd.Series(LONE, dtype=object),
+        pd.Series(LONE, dtype="string[python]"),
+        pd.Series(pd.Categorical.from_codes([0, -1, 1, 2, 3], pd.Index([LONE[0], *LONE[2:]], dtype=object))),
+    ],
+    ids=["list", "tuple", "objects", "pandas objects", "pandas strings", "categories"],
+)
+def test_lone_surrogates_are_read_as_replacement_characters_in_place(column):
+    documents = read_documents(column)
+    assert list(documents.texts()) == ["a\ufffdb c", "", "\ufffd", "fine", "\ufffd\ufffd"]
+    assert documents.missing.tolist() == [False, True, False, False, False]
+
+
+def test_lone_surrogates_in_an_array_of_fixed_width_are_read_as_replacement_characters():
+    assert list(read_documents(np.array(["a\ud800b"])).texts()) == ["a\ufffdb"]
+
+
+def test_surrogate_pairs_are_not_joined_and_characters_beyond_the_plane_stay():
+    assert list(read_documents(["\ud83d\ude00", "\U0001f600"]).texts()) == ["\ufffd\ufffd", "\U0001f600"]

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import unique_labels
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.generative import FittedState
+from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import (
     Cell,
     Expression,
@@ -140,9 +141,9 @@ class DropIn(BayesClassifier):
         self._require_sums("fit from files")
         super()._learn_files(files)
 
-    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> None:
         self._require_sums(deed)
-        return super()._replace(mine, theirs, sign, deed)
+        super()._replace(mine, theirs, sign, deed)
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:
         """All labels, if some rows have weight zero: their labels count as classes too."""
@@ -155,25 +156,6 @@ class DropIn(BayesClassifier):
         """Refuse settings that do not match the data, at fit."""
         if getattr(self, self._prior_setting) is not None:
             self._class_priors(self._learnt.accumulator.solvable(self._declared))
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; they take effect at the next fit.
-
-        Parameters
-        ----------
-        **params : dict
-            Names and new values.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
-        if params and self._is_fitted():
-            with suppress(ValueError):  # sums that cannot be solved have nothing to keep
-                self._solved_model()
-        super().set_params(**params)
-        return self
 
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         # Solved again: some of scikit-learn's solvers weight the classes by their priors.
@@ -206,6 +188,7 @@ class DropIn(BayesClassifier):
             self._declared = labels_from_fields(labels)
         self._learnt.solution = self._solution(self._learnt, fields.branches("found", 1)[0])
 
+    @with_kept_settings
     def _solution(self, learnt: FittedState, saved_search: Fields | None = None) -> SolvedModel:
         statistics = learnt.accumulator.solvable(self._declared)
         totals, labels = statistics.totals[0], statistics.schema.factor_labels[0]

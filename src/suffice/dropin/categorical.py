@@ -11,6 +11,7 @@ from sklearn import naive_bayes
 from suffice.arrays import Array, Codes
 from suffice.dropin.discrete import DiscreteNB
 from suffice.dropin.tables import CategoryTable
+from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression, floor
 from suffice.factors.base import Totals
 from suffice.factors.levels.cells import LevelBlock
@@ -21,6 +22,7 @@ from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table
+from suffice.tables.wording import counted
 
 MOST_UNSEEN = 1 << 20
 """The most numbers, over all classes, that categories without rows may add to a file."""
@@ -107,6 +109,7 @@ class CategoricalNB(DiscreteNB):
             _refuse_many_unseen(pairs)
         return SolvedCategories(family, [CategoryCounts(family, counts, fewest) for counts, fewest in pairs])
 
+    @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
         """The whole state of the model, as it is saved."""
         state = super()._to_fields()
@@ -203,8 +206,9 @@ class CategoryCounts(LevelTable):
         number = np.array([*(int(value) for value in batch.values), n_categories + 1], dtype=np.intp)
         beyond = number[:-1].max(initial=-1)
         if beyond >= n_categories:
+            known = counted(n_categories, "category", "categories")
             raise IndexError(
-                f"{label}: category {beyond} was never seen (the model has {n_categories} categories); "
+                f"{label}: category {beyond} was never seen (the model has {known}); "
                 f"fit with min_categories={beyond + 1}, or pass NaN for a missing cell."
             )
         return np.asarray(number[batch.codes])

@@ -19,6 +19,7 @@ from suffice.kernels.choose import row_parts
 from suffice.links import log_odds_of_two
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
+from suffice.tables.wording import there_are
 
 
 class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
@@ -118,7 +119,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != statistics.classes.shape:
             raise ValueError(
-                f"priors has shape {priors.shape}, but there are {len(statistics.classes)} classes."
+                f"priors has shape {priors.shape}, but {there_are(len(statistics.classes), 'class')}."
             )
         if (priors < 0).any():
             raise ValueError("priors must be non-negative")

@@ -136,6 +136,7 @@ class LogisticRegression(CoreLogisticRegression):
                 setattr(self, name, learnt[name])
             elif hasattr(self, name):
                 delattr(self, name)
+        self._keep_settings()
         return self
 
     @property

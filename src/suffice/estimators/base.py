@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
+from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import LabelledFiles
@@ -20,7 +21,7 @@ _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()
 
 
-class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Estimator(Exportable, Saved, KeepsSettings, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
     _learnt: Any
@@ -73,7 +74,7 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
     def _lock(self) -> RLock:
         """The lock that threads take to fit or solve the model; it is neither copied nor saved."""
         with _NEW_LOCK:
-            return _LOCKS.setdefault(self, RLock())
+            return _LOCKS.setdefault(vars(self).get("_copy_of", self), RLock())
 
     def _is_fitted(self) -> bool:
         return hasattr(self, "_learnt")

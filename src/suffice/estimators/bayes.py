@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.estimators.base import are_feature_names
 from suffice.estimators.generative import FittedState, Generative
+from suffice.estimators.settings import keep, with_kept_settings
 from suffice.model.infer import Families, schema_of_statistics
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
@@ -73,6 +74,7 @@ class BayesClassifier(Generative):
         self.families = families
         self.priors = priors
 
+    @with_kept_settings
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
         return self.families
@@ -151,8 +153,8 @@ class BayesClassifier(Generative):
         if not isinstance(gone, Statistics):
             rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
             gone = rows.statistics(self._learnt.accumulator.schema)
-        with self._lock():
-            return self._replace(self.statistics_, gone, -1, "forget rows that were never fitted")
+        deed = "forget rows that were never fitted"
+        return self._atomically(lambda: self._replace(self.statistics_, gone, -1, deed))
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:
         """Add the rows of another model or of statistics to this model.
@@ -171,8 +173,7 @@ class BayesClassifier(Generative):
         added = getattr(other, "statistics_", other)
         if not isinstance(added, Statistics):
             raise TypeError(f"merge takes a fitted model or Statistics, got {type(other).__name__}.")
-        with self._lock():
-            return self._replace(self.statistics_, added, 1, "merge")
+        return self._atomically(lambda: self._replace(self.statistics_, added, 1, "merge"))
 
     def __add__(self, other: BayesClassifier) -> Self:
         if not isinstance(other, BayesClassifier):
@@ -194,6 +195,15 @@ class BayesClassifier(Generative):
         """
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
+
+        def learn() -> None:
+            self._keep_settings()
+            self._learn_statistics(statistics)
+
+        return self._atomically(learn)
+
+    def _learn_statistics(self, statistics: Statistics) -> None:
+        """Take over statistics, solved with the settings."""
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
         learnt = FittedState(accumulator)
@@ -204,7 +214,6 @@ class BayesClassifier(Generative):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._learnt = learnt
-        return self
 
     def _learn(
         self,
@@ -216,6 +225,7 @@ class BayesClassifier(Generative):
         check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
         """Add rows, after `check` has seen their distinct labels."""
+        self._keep_settings(afresh=afresh)
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:
@@ -232,6 +242,7 @@ class BayesClassifier(Generative):
         learnt.solution = learnt.saved_searches = learnt.shift = None
         self._learnt = learnt
 
+    @with_kept_settings
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Refuse priors that do not match the classes."""
         class_priors(self.priors, labels, np.ones(len(labels)))
@@ -239,25 +250,26 @@ class BayesClassifier(Generative):
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
         if not self._is_fitted():
-            return self._knowing(None)
+            return type(self)(**self.get_params(deep=False))
         with self._lock():
-            return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)))
+            return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)), {})
 
-    def _knowing(self, learnt: FittedState | None) -> Self:
-        """A model with the same settings and other contents."""
+    def _knowing(self, learnt: FittedState, settings: dict[str, Any]) -> Self:
+        """A model with other contents, and some settings changed."""
         model = type(self).__new__(type(self))
-        model.__dict__ = self.__dict__ | ({} if learnt is None else {"_learnt": learnt})
+        model.__dict__ = self.__dict__ | {"_learnt": learnt} | settings
+        model.__dict__["_kept"] = keep(model.get_params(deep=False), self._kept)
         return model
 
-    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
-        """Combine statistics, refuse sums that no data could produce, and only then change the model."""
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> None:
+        """Combine statistics, and refuse sums that no data could produce."""
+        self._keep_settings(afresh=False)
         accumulator = Accumulator.of(mine)
         accumulator.add(theirs, sign)
         problem = accumulator.problem()
         if problem is not None:
             raise ValueError(f"cannot {deed}: {problem}.")
         self._learnt = FittedState(accumulator, self._learnt.container)
-        return self
 
     def with_priors(self, priors: Priors) -> Self:
         """Return a model with other class priors; nothing is refitted.
@@ -298,10 +310,10 @@ class BayesClassifier(Generative):
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
         with self._lock():
             settings, solution = self._other_priors(priors)
-            model = self._knowing(
-                FittedState(Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift)
+            learnt = FittedState(
+                Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift
             )
-        model.__dict__ |= settings
+            model = self._knowing(learnt, settings)
         _ = model.classes_  # solved now, so that priors that cannot be are refused here
         return model
 
@@ -309,10 +321,12 @@ class BayesClassifier(Generative):
         """The settings of a model with other priors, and its parameters unless they must be solved again."""
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
+    @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
         return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
 
+    @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
         """Everything the model is, as a file holds it: settings, statistics, and the results of searches."""
         solution, container = self._solved_model(), self._learnt.container
@@ -338,6 +352,7 @@ class BayesClassifier(Generative):
         model._learnt = FittedState(
             accumulator, container_from_fields(container[0], len(schema)) if container else None
         )
+        model._keep_settings()
         if fields.flag("n_features_in"):
             model.n_features_in_ = len(schema)
         model._load_names(fields, schema.names if schema.named else None)

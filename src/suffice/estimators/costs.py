@@ -20,6 +20,7 @@ from suffice.export.scoring import Decision, Scoring
 from suffice.model.priors import as_reals
 from suffice.tables.table import is_frame
 from suffice.tables.targets import checked_weights, class_index, read_labels
+from suffice.tables.wording import counted, there_are
 
 Costs = ArrayLike | Mapping[Any, float] | None
 ROUNDING = 1e-12
@@ -104,7 +105,7 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
     @property
     def costs_(self) -> Array:
         """The cost of each decision, `costs_[true, predicted]`."""
-        return cost_matrix(self.costs, self.classes_)
+        return cost_matrix(self._as_fitted().costs, self.classes_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Decide for each row with the lowest expected cost.
@@ -163,7 +164,9 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
             costs = np.column_stack([costs, np.full(len(costs), self.reject_cost)])
         truth, decided = read_labels(y), self.predict(X)
         if decided.shape != truth.shape:
-            raise ValueError(f"X has {len(decided)} rows, but y has {len(truth)} labels.")
+            raise ValueError(
+                f"X has {counted(len(decided), 'row')}, but y has {counted(len(truth), 'label')}."
+            )
         unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
         if unknown:
             raise ValueError(
@@ -252,7 +255,7 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
         matrix = as_reals(_in_order(costs, labels), "costs")
     if matrix.shape != (len(labels), len(labels)):
         raise ValueError(
-            f"costs has shape {matrix.shape}, but there are {len(labels)} classes: it must be "
+            f"costs has shape {matrix.shape}, but {there_are(len(labels), 'class')}: it must be "
             f"{len(labels)} × {len(labels)}, costs[true, predicted]."
         )
     if not np.isfinite(matrix).all():

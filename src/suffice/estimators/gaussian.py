@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
@@ -23,6 +24,7 @@ from suffice.model.infer import Families
 from suffice.model.priors import Priors
 from suffice.tables.table import is_frame, read_table
 from suffice.tables.targets import class_index
+from suffice.tables.wording import counted, printable
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
@@ -86,6 +88,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
 
+    @with_kept_settings
     def _chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
         return MultivariateNormal(
@@ -397,7 +400,9 @@ class Boundary:
             return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if rows.shape[1] != len(self.centre):
-            raise ValueError(f"X has {rows.shape[1]} columns, but the boundary has {len(self.centre)}.")
+            raise ValueError(
+                f"X has {counted(rows.shape[1], 'column')}, but the boundary has {len(self.centre)}."
+            )
         return rows
 
     def __repr__(self) -> str:
@@ -413,7 +418,7 @@ class Boundary:
                     terms.append(f"{coefficient:+.4g}·{names[i]}" + ("²" if i == j else f"·{names[j]}"))
         terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
         terms.append(f"{self.w0:+.4g}")
-        return f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)"
+        return printable(f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)")
 
 
 def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:

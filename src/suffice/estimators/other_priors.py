@@ -89,8 +89,9 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
     @property
     def training_priors_(self) -> Array:
         """The priors that the model's posteriors are based on."""
-        if self.training_priors is not None:
-            return class_priors(self.training_priors, self.classes_, np.ones(len(self.classes_)))
+        given = self._as_fitted().training_priors
+        if given is not None:
+            return class_priors(given, self.classes_, np.ones(len(self.classes_)))
         found = priors_of(self._fitted_model())
         if found is None:
             found = getattr(self, "_shares", None)
@@ -104,7 +105,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
     @property
     def priors_(self) -> Array:
         """The new priors."""
-        return class_priors(self.priors, self.classes_, self.training_priors_)
+        return class_priors(self._as_fitted().priors, self.classes_, self.training_priors_)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors under the new priors.

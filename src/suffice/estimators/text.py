@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.settings import with_kept_settings
 from suffice.factors.words.language import Language
 from suffice.factors.words.scores import SolvedWords
 from suffice.factors.words.totals import WordTotals
@@ -118,6 +119,7 @@ class TextClassifier(BayesClassifier):
         """One language per class."""
         return Words(**self._settings())
 
+    @with_kept_settings
     def _settings(self) -> dict[str, Any]:
         return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
 
@@ -136,7 +138,7 @@ class TextClassifier(BayesClassifier):
             _refuse_huge(sample_weight)
         super()._learn(X, y, sample_weight, afresh=afresh, check=check)
 
-    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> Self:
+    def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> None:
         if self._follow_settings():
             mine = self.statistics_
         former = self._learnt.accumulator.totals
@@ -144,10 +146,10 @@ class TextClassifier(BayesClassifier):
         for totals, before in zip(self._learnt.accumulator.totals, former, strict=True):
             if isinstance(totals, WordTotals) and isinstance(before, WordTotals):
                 totals.replace(before)
-        return self
 
     def _follow_settings(self) -> bool:
         """Solve with the current settings, and say whether they changed; settings of counting cannot."""
+        self._keep_settings(afresh=False)
         family, held = Words(**self._settings()), self._learnt.accumulator.totals[0].family
         if family == held:
             return False
@@ -158,7 +160,7 @@ class TextClassifier(BayesClassifier):
                     f"{name} was {was[name]!r} when the documents were counted, but is {value!r} now; "
                     f"set it back, or fit again."
                 )
-        self.fit_statistics(self.statistics_)
+        self._learn_statistics(self.statistics_)
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
 from suffice.estimators.base import not_fitted
+from suffice.estimators.settings import KeepsSettings
 
 
-class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Wrapper(KeepsSettings, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """An estimator around `model`, which is used as it is if fitted, and cloned by `fit` otherwise."""
 
     model: Any
@@ -46,6 +47,7 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **params).model.fit
         self.model_ = clone(self.model, safe=False).fit(X, y, **params)
+        self._keep_settings()
         return self
 
     def _fitted_model(self) -> Any:

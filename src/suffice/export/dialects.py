@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suffice.tables.wording import is_utf8
+
 if TYPE_CHECKING:  # the command line lists the dialects and computes nothing
     from suffice.export.scoring import InputColumn
     from suffice.tables.columns import Kind
@@ -28,11 +30,6 @@ def _escaped(text: str) -> str:
 def _escaped_for_spark(text: str) -> str:
     """A string literal in which backslashes escape, without ${, which Spark replaces before it parses."""
     return _escaped(text).replace("${", "\\u0024{")
-
-
-def is_utf8(text: str) -> bool:
-    """Whether a string can be encoded: half of a surrogate pair cannot."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Dialect:
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
-        if "\0" in name or not name:
+        if "\0" in name or not name or not is_utf8(name):
             raise ValueError(
                 f"the name {name!r} cannot be quoted in {self.name}; rename the column or table."
             )

@@ -10,7 +10,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.export.dialects import is_utf8
 from suffice.export.expressions import (
     RULED_OUT,
     Apply,
@@ -30,6 +29,7 @@ from suffice.export.expressions import (
 )
 from suffice.export.scoring import Decision, Precision, Scoring
 from suffice.export.tensors import Tensors, alike
+from suffice.tables.wording import is_utf8
 
 OPSET = 18
 ML_OPSET = 4
@@ -68,6 +68,9 @@ def model_proto(scoring: Scoring, dtype: Precision) -> Any:
         raise ImportError(
             "to_onnx needs the package onnx; install it with: pip install suffice[onnx]"
         ) from error
+    for name in scoring.names:
+        if not is_utf8(str(name)):
+            raise ValueError(f"the name {name!r} cannot be written in ONNX; rename the column.")
     return _Graph(scoring, np.dtype(dtype)).model()
 
 

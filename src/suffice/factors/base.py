@@ -222,14 +222,12 @@ class SolvedFactor(ABC):
         """If the columns are Gaussian: how many vary, and the log density of each class at its mean."""
         return None
 
-    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """log ∫ p(x | C_k)^a dx over some columns (a sum where they are discrete), (powers, k), if known."""
-        found = self.gaussian_peak(seen)
-        if found is None:
-            return None
-        degrees, peak = found
-        a = powers[:, np.newaxis]
-        return np.asarray((a - 1.0) * peak - 0.5 * degrees * np.log(a))
+    def log_power_sums(self, powers: Array) -> Array:
+        """log ∫ p(x | C_k)^a dx of each independent column, a sum where it is discrete: (powers, d, k).
+
+        It is 0 for a column left out, and NaN where it is not known.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -47,6 +47,7 @@ def add_products(block: Any, table: Array, out: Array) -> None:
     discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, np.ascontiguousarray(table), out)
 
 
-def column_of_entry(block: Any, entry: int) -> int:
-    """The column of a stored entry."""
-    return int(block.tocoo().col[entry])
+def place_of_entry(block: Any, entry: int) -> tuple[int, int]:
+    """Row and column of a stored entry."""
+    coordinates = block.tocoo()
+    return int(coordinates.row[entry]), int(coordinates.col[entry])

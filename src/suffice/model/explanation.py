@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, counted, printable
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
@@ -212,15 +213,17 @@ class Explanation:
         -------
         text : str
         """
-        if not 0 <= row < len(self.total):
-            raise ValueError(f"there is no row {row}; {len(self.total)} rows were explained.")
+        n_rows = len(self.total)
+        if not isinstance(row, Integral) or not 0 <= row < n_rows:
+            rows = f"row must be a position from 0 to {n_rows - 1}" if n_rows else "no rows were explained"
+            raise ValueError(f"there is no row {row!r}; {rows}.")
         posterior = self.posterior[row]
         names = self.classes.tolist()
         order = np.argsort(-posterior, kind="stable").tolist()
         shares = ", ".join(f"{names[k]} {posterior[k]:.4g}" for k in order[:5])
         lines = [f"row {row}: {names[order[0]]}  (posterior: {shares})"]
         if len(order) == 1:
-            return lines[0]
+            return printable(lines[0])
         a = order[0] if label is None else class_index(label, self.classes)
         b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
         gains = self.evidence(names[a], names[b])[row]
@@ -232,7 +235,7 @@ class Explanation:
             rest = sum(entry[2] for entry in entries[MOST_LINES - 1 :])
             entries = [
                 *entries[: MOST_LINES - 1],
-                (f"{len(entries) - MOST_LINES + 1} others", "", float(rest)),
+                (counted(len(entries) - MOST_LINES + 1, "other"), "", float(rest)),
             ]
         entries.append((self.start, "", float(difference(self.prior[a], self.prior[b]))))
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -243,11 +246,12 @@ class Explanation:
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
         lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
         lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def __repr__(self) -> str:
         n, d, k = self.contributions.shape
-        head = f"Explanation of {n} rows × {d} columns × {k} classes"
+        sizes = counted(n, "row"), counted(d, "column"), counted(k, "class")
+        head = f"Explanation of {' × '.join(sizes)}"
         return head if n == 0 else f"{head}\n{self.describe(0)}"
 
 
@@ -366,7 +370,7 @@ class ColumnEvidence:
         rows = [(str(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
         lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
         if len(self.columns) > MOST_LINES:
-            lines.append(f"… and {len(self.columns) - MOST_LINES} weaker columns")
+            lines.append(f"… and {counted(len(self.columns) - MOST_LINES, 'weaker column')}")
         return "\n".join(lines)
 
 

@@ -31,7 +31,7 @@ from suffice.families import (
 from suffice.model.schema import Column, Schema
 from suffice.tables.columns import LevelCells, array_column
 from suffice.tables.table import Levels, Table
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import counted, did_you_mean
 
 FamilySpec = Family | str | None
 Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
@@ -174,7 +174,9 @@ def _reused(schema: Schema, table: Table) -> Schema:
             f"families= is the schema of other columns: {', '.join(odd[:5]) or 'in another order'}."
         )
     if len(schema) != table.n_columns:
-        raise ValueError(f"families= is the schema of {len(schema)} columns, but X has {table.n_columns}.")
+        raise ValueError(
+            f"families= is the schema of {counted(len(schema), 'column')}, but X has {table.n_columns}."
+        )
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (Column(name, c.family, c.reason, c.undecided, c.block) for name, c in pairs)
     return Schema(tuple(columns), table.named)
@@ -292,8 +294,8 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
             name, Words(), f"free text: {n_levels} different values of {words:.0f} words on average"
         )
     if n_levels == n_rows >= IDENTIFIER_ROWS:
-        return Column(name, None, f"an identifier: {n_levels} values, all different")
-    return Column(name, Categorical(), f"{n_levels} categories")
+        return Column(name, None, f"an identifier: {counted(n_levels, 'value')}, all different")
+    return Column(name, Categorical(), counted(n_levels, "category", "categories"))
 
 
 def _is_numbering(name: Hashable, distinct: NDArray[np.floating[Any]]) -> bool:

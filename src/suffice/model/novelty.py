@@ -16,18 +16,14 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 
-from suffice.arrays import Array
-from suffice.factors.base import Block
-from suffice.factors.scores import Scores
-from suffice.factors.words.totals import TextBlock
+from suffice.arrays import Array, Counts
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_sum
+from suffice.model.drawn_rows import DrawnRows
 from suffice.model.solution import SolvedModel
-from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table
-from suffice.text import Documents
 
 DRAWN_ROWS = 1 << 15
 TAIL = 0.01
@@ -36,6 +32,8 @@ RESOLVED = 100
 """Drawn rows that are enough to estimate a share to about 10 %."""
 POWERS = np.linspace(0.01, 0.99, 50)
 """Powers of p over which Chernoff's bound is minimised."""
+FEW_LIMITS = 32
+"""Rows with the same cells observed that are compared with all drawn rows one by one."""
 ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
@@ -50,40 +48,56 @@ def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int]
         )
     log_p = log_sum(solution.scores(table, base=True).joint())
     result = np.ones(table.n_rows)
-    drawn_blocks = cache(lambda: solution.schema.blocks(draw(DRAWN_ROWS)))
     observed, ignored = solution.observed(table)
+    moments = cache(lambda: _column_moments(solution))
+    left = []
     for seen, rows in row_patterns(observed):
-        if seen.any():
-            result[rows] = _probabilities(solution, seen, drawn_blocks, log_p[rows])
+        tail = _gaussian_tail(solution, seen)
+        if tail is not None and len(tail.share) == 1:
+            result[rows] = tail(log_p[rows])
+        elif seen.any():
+            left.append((seen, rows, tail))
+    if left:
+        drawn_rows = DrawnRows(solution, draw(DRAWN_ROWS))
+        by_pattern = drawn_rows.log_p(np.array([seen for seen, _, _ in left]))
+        for (seen, rows, tail), drawn in zip(left, by_pattern, strict=True):
+            bound = _chernoff_bound(solution, seen, moments)
+            result[rows] = _probabilities(drawn, tail, bound, log_p[rows])
     return np.where(ignored.any(axis=1), 0.0, result)
 
 
 def _probabilities(
-    solution: SolvedModel, seen: NDArray[np.bool_], drawn_blocks: Callable[[], list[Block]], log_p: Array
+    drawn: Array, tail: GaussianTail | None, bound: ChernoffBound | None, log_p: Array
 ) -> Array:
-    """The probabilities of rows with the same cells observed."""
-    tail = _gaussian_tail(solution, seen)
-    if tail is not None and len(tail.share) == 1:
-        return tail(log_p)
-    drawn = np.sort(_log_p_of_drawn(solution, seen, drawn_blocks()))
+    """The probabilities of rows with the same cells observed, on which log p of the drawn rows is `drawn`."""
     room = ROUNDING * (1.0 + np.abs(np.nan_to_num(log_p)))
-    below = np.searchsorted(drawn, log_p + room, side="right")
+    below = _counts_up_to(log_p + room, drawn)
     share = (1.0 + below) / (1.0 + len(drawn))
-    bound = _chernoff_bound(solution, seen)
     edge = (1.0 + RESOLVED) / (1.0 + len(drawn))
+    resolved = below >= RESOLVED
+    if resolved.all():
+        return np.asarray(share)
     rare = edge * _fallen(drawn, tail, log_p) if bound is None else np.minimum(bound(log_p), edge)
-    return np.where(below >= RESOLVED, share, rare)
+    return np.where(resolved, share, rare)
+
+
+def _counts_up_to(limits: Array, drawn: Array) -> Counts:
+    """How many drawn values each limit is not below: they are sorted only for many limits."""
+    if len(limits) > FEW_LIMITS:
+        return np.searchsorted(np.sort(drawn), limits, side="right")
+    return np.array([np.count_nonzero(drawn <= limit) for limit in limits])
 
 
 def _fallen(drawn: Array, tail: GaussianTail | None, log_p: Array) -> Array:
-    """How far the tail of a density has fallen below the rarest drawn rows, which are sorted."""
-    start = drawn[RESOLVED - 1]
+    """How far the tail of a density has fallen below the rarest drawn rows."""
+    at = int(TAIL * len(drawn))
+    rarest = np.sort(np.partition(drawn, at)[: at + 1])
+    start = rarest[RESOLVED - 1]
     if tail is not None:
         return np.asarray(np.minimum(tail(log_p) / tail(np.array([start])), 1.0))
     # Densities of exponential families fall in the end by one nat for each nat, and are not taken to fall
     # faster.
-    at = int(TAIL * len(drawn))
-    decay = max(1.0, float(np.mean(drawn[at] - drawn[:at])) if np.isfinite(drawn[0]) else 1.0)
+    decay = max(1.0, float(np.mean(rarest[at] - rarest[:at])) if np.isfinite(rarest[0]) else 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(np.exp(np.minimum(log_p - start, 0.0) / decay))
 
@@ -138,44 +152,35 @@ class ChernoffBound:
         return np.asarray(self.share @ np.exp(np.minimum(by_class, 0.0)))
 
 
-def _chernoff_bound(solution: SolvedModel, seen: NDArray[np.bool_]) -> ChernoffBound | None:
+def _chernoff_bound(
+    solution: SolvedModel, seen: NDArray[np.bool_], moments: Callable[[], Array]
+) -> ChernoffBound | None:
     """The bound where a column with steps is observed, and the moments of all columns are known."""
     factors = zip(solution.schema.factors, solution.factors, strict=True)
     some = [(at, factor) for at, factor in factors if seen[at.columns].any()]
     if not any(at.family.has_steps for at, _ in some):
         return None
-    log_moments = np.zeros((len(POWERS), len(solution.priors)))
+    log_moments = moments()[:, seen].sum(axis=1)
     for at, factor in some:
-        found = factor.log_power_sums(seen[at.columns], POWERS)
-        if found is None:
-            return None
-        log_moments = log_moments + found
+        peak = factor.gaussian_peak(seen[at.columns]) if at.family.joint else None
+        if peak is not None:
+            log_moments = log_moments + _gaussian_moments(*peak)
+    if np.isnan(log_moments).any():
+        return None
     possible = solution.priors > 0
     return ChernoffBound(solution.priors[possible], log_moments[:, possible])
 
 
-def _log_p_of_drawn(solution: SolvedModel, seen: NDArray[np.bool_], blocks: list[Block]) -> Array:
-    """Log p of the drawn rows on some columns."""
-    scores = Scores(np.tile(solution.offset, (DRAWN_ROWS, 1)))
-    factors = zip(solution.schema.factors, solution.factors, solution.factor_labels, blocks, strict=True)
-    for at, factor, labels, block in factors:
-        factor.add_scores(_without(block, ~seen[at.columns]), labels, scores, base=True)
-    return log_sum(scores.joint())
+def _column_moments(solution: SolvedModel) -> Array:
+    """Log E[p(x_j | C_k)^−s] of each independent column, (powers, columns, classes); 0 for joint ones."""
+    result = np.zeros((len(POWERS), len(solution.schema), len(solution.classes)))
+    for at, factor in zip(solution.schema.factors, solution.factors, strict=True):
+        if not at.family.joint:
+            result[:, at.columns] = factor.log_power_sums(POWERS)
+    return result
 
 
-def _without(block: Block, hidden: NDArray[np.bool_]) -> Block:
-    """The block with some columns missing."""
-    if not hidden.any():
-        return block
-    if isinstance(block, LevelCells):
-        return block.without(hidden)
-    if isinstance(block, list):
-        return [_nothing(one) if gone else one for one, gone in zip(block, hidden, strict=True)]
-    values = block.toarray() if sparse.issparse(block) else np.array(block, dtype=np.float64)
-    values[:, hidden] = np.nan
-    return values
-
-
-def _nothing(column: TextBlock) -> TextBlock:
-    """A column without a document."""
-    return TextBlock(Documents.missing_ones(len(column.documents)))
+def _gaussian_moments(degrees: int, peak: Array) -> Array:
+    """The same of a joint Gaussian, (powers, classes)."""
+    a = POWERS[:, np.newaxis]
+    return np.asarray((a - 1.0) * peak - 0.5 * degrees * np.log(a))

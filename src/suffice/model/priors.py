@@ -19,7 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, counted, there_are
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -49,7 +49,7 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
         priors = [named[label] for label in classes.tolist()]
     values = as_reals(priors, "priors")
     if values.shape != (len(classes),):
-        raise ValueError(f"priors has shape {values.shape}, but there are {len(classes)} classes.")
+        raise ValueError(f"priors has shape {values.shape}, but {there_are(len(classes), 'class')}.")
     if not np.isfinite(values).all() or (values < 0).any():
         raise ValueError(f"priors must be finite and non-negative, got {values.tolist()}.")
     if abs(values.sum() - 1.0) > 1e-8:
@@ -156,7 +156,8 @@ class PriorShift:
     def __repr__(self) -> str:
         pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
         rows = [(str(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
-        lines = [f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations"]
+        after = f"after {counted(self.n_iterations, 'iteration')}"
+        lines = [f"Priors of {counted(self.n_rows, 'row')}, {after}"]
         lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"
         return "\n".join([*lines, f"likelihood ratio against no shift: {test}"])

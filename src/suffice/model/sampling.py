@@ -15,6 +15,7 @@ from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
 from suffice.tables.targets import class_index, read_labels
+from suffice.tables.wording import there_are
 
 
 def draw_rows(
@@ -65,7 +66,7 @@ def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
         wanted = read_labels(labels).tolist()
         if n_samples not in (None, len(wanted)):
             raise ValueError(
-                f"n_samples is {n_samples}, but there are {len(wanted)} labels; pass only labels."
+                f"n_samples is {n_samples}, but {there_are(len(wanted), 'label')}; pass only labels."
             )
     place = {label: class_index(label, classes) for label in dict.fromkeys(wanted)}
     return np.array([place[label] for label in wanted], dtype=np.intp)

@@ -21,6 +21,7 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.wording import counted
 
 
 class Accumulator:
@@ -110,7 +111,7 @@ class Accumulator:
         difference = self.schema.difference(other.schema)
         if difference is not None:
             raise ValueError(
-                f"these statistics cannot be added: {difference}; "
+                f"these statistics cannot be {'added' if sign > 0 else 'subtracted'}: {difference}; "
                 "give both the same columns with families=first.schema_."
             )
         schema = self.schema.combined(other.schema)
@@ -137,7 +138,7 @@ class Accumulator:
         if bad.any():
             at = int(np.argmax(bad))
             return (
-                f"class {self.classes.tolist()[at]!r} would have {int(self.support[at])} rows "
+                f"class {self.classes.tolist()[at]!r} would have {counted(int(self.support[at]), 'row')} "
                 f"of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
@@ -206,7 +207,7 @@ class Statistics(Saved):
     >>> tuesday = suffice.summarize([[3.0], [8.0]], ["low", "high"])
     >>> week = monday + tuesday
     >>> week
-    Statistics: 5 rows, 2 classes, 1 columns, 84 bytes
+    Statistics: 5 rows, 2 classes, 1 column, 84 bytes
       class 'high': 2 rows, weight 2
       class 'low': 3 rows, weight 3
     >>> week - tuesday == monday
@@ -415,12 +416,13 @@ class Statistics(Saved):
     def __repr__(self) -> str:
         size = self.nbytes
         large = f"{size / 1e3:.1f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"
-        shape = f"{self.n_rows} rows, {len(self.classes)} classes, {len(self.schema)} columns"
+        sizes = (self.n_rows, "row"), (len(self.classes), "class"), (len(self.schema), "column")
+        shape = ", ".join(counted(*size) for size in sizes)
         lines = [f"Statistics: {shape}, {f'{size} bytes' if size < 1000 else large}"]
         known = zip(self.classes.tolist()[:10], self.weight[:10], self.support[:10], strict=True)
-        lines += [f"  class {label!r}: {rows} rows, weight {weight:g}" for label, weight, rows in known]
+        lines += [f"  class {label!r}: {counted(n, 'row')}, weight {weight:g}" for label, weight, n in known]
         if len(self.classes) > 10:
-            lines.append(f"  … {len(self.classes) - 10} more classes")
+            lines.append(f"  … {counted(len(self.classes) - 10, 'more class')}")
         return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.files.source import is_source
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import checked_weights, read_labels, split_target
+from suffice.tables.wording import counted
 
 MOST_NUMBERS = 1 << 12
 """The range of whole-number labels that are counted."""
@@ -102,7 +103,7 @@ class LabelledRows:
 
     def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
         if len(y) != table.n_rows:
-            raise ValueError(f"X has {table.n_rows} rows, but y has {len(y)} labels.")
+            raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(y), 'label')}.")
         self.table = table
         self.weights = None if sample_weight is None else checked_weights(sample_weight, table.n_rows)
         self.kept: NDArray[np.bool_] | None = None

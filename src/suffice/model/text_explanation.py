@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from suffice.factors.words.language import Language
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, counted
 from suffice.text import Documents, count, place_terms, words_end
 
 if TYPE_CHECKING:
@@ -342,12 +343,14 @@ class TextExplanation:
         return self.html(0) if len(self) else "<p>no documents</p>"
 
     def __repr__(self) -> str:
-        head = f"TextExplanation of {len(self)} documents × {len(self.classes)} classes"
+        n_classes = counted(len(self.classes), "class")
+        head = f"TextExplanation of {counted(len(self), 'document')} × {n_classes}"
         return f"{head}\n{self.describe(0)}" if len(self) else head
 
     def _check(self, document: int) -> None:
-        if not 0 <= document < len(self):
-            raise IndexError(f"there is no document {document}; {len(self)} documents were explained.")
+        if not isinstance(document, Integral) or not 0 <= document < len(self):
+            explained = f"{counted(len(self), 'document')} {'was' if len(self) == 1 else 'were'} explained"
+            raise IndexError(f"there is no document {document!r}; {explained}.")
 
     def _pair(self, document: int, label: Any, against: Any) -> tuple[int, int]:
         """The classes asked for, or the most probable and the next."""

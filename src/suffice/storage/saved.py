@@ -118,4 +118,9 @@ def versions() -> dict[str, str]:
 def _path(path: Any) -> str:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path must be a path or a binary file, got {type(path).__name__}.")
-    return os.fsdecode(path)
+    name = os.fsdecode(path)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{name!r} cannot be the name of a file: {error.reason}; choose another.") from error
+    return name

@@ -53,15 +53,12 @@ class LevelCells:
     def __getitem__(self, column: int) -> Levels:
         return self._readers[column]()
 
-    def without(self, hidden: NDArray[np.bool_]) -> LevelCells:
-        """The same cells, with some columns missing."""
-
-        def nothing(read: Callable[[], Levels]) -> Levels:
-            levels = read()
-            return replace(levels, codes=np.full(len(levels.codes), -1, dtype=np.intp))
-
-        pairs = zip(self._readers, hidden, strict=True)
-        return LevelCells(None, [partial(nothing, read) if gone else read for read, gone in pairs])
+    def encoded(self) -> Callable[[slice], LevelCells]:
+        """The same cells as a function of adjacent rows; each column is encoded now, once."""
+        columns = [read() for read in self._readers]
+        return lambda rows: LevelCells(
+            None, [partial(replace, levels, codes=levels.codes[rows]) for levels in columns]
+        )
 
 
 @dataclass(frozen=True)

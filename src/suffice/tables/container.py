@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from suffice.tables.columns import Kind, as_floats, frame_column, is_missing, kind_of_type, plain
+from suffice.tables.wording import is_utf8, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,6 +127,7 @@ class Container:
 
     def frame(self, fields: dict[str, Any]) -> Any:
         """Make a frame of named fields with this container's library, or with pyarrow if it has no frames."""
+        fields = {printable(name): _encodable(values) for name, values in fields.items()}
         if self.library == "pandas":
             import pandas as pd
 
@@ -352,3 +354,10 @@ PLAIN = Container.of("numpy", np.empty((0, 0)), ())
 """For rows that did not come in a frame: results are then pyarrow Tables."""
 LIST = Container.of("numpy", np.empty((0, 1), dtype=object), (str,))
 """A list of documents; unlike an array, its cells are Python strings."""
+
+
+def _encodable(values: Any) -> Any:
+    """Values of a frame's field; frames hold UTF-8, so lone surrogates become escapes."""
+    if np.asarray(values).dtype.kind not in "OU" or all(is_utf8(v) for v in values if isinstance(v, str)):
+        return values
+    return [printable(value) if isinstance(value, str) else value for value in values]

@@ -19,6 +19,7 @@ from scipy import sparse
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.columns import Kind, frame_column, plain
 from suffice.tables.container import Container, Library, itself
+from suffice.tables.wording import is_utf8
 
 UNIT = r"(s|ms|us|ns)"
 ZONE = r"([A-Za-z0-9_+/:-]{1,64})"
@@ -257,7 +258,10 @@ def _empty_pandas(names: list[Any], words: list[Any], *, nested: bool) -> Any:
             dtype = pd.api.types.pandas_dtype(word)
         columns.append(pd.Series([], dtype=dtype))
     frame = pd.concat(columns, axis=1) if columns else pd.DataFrame()
-    frame.columns = pd.MultiIndex.from_tuples(names) if nested else pd.Index(names, tupleize_cols=False)
+    # The strings of pandas are UTF-8; only objects can be anything.
+    dtype = None if all(is_utf8(str(name)) for name in names) else object
+    index = pd.Index(names, dtype=dtype, tupleize_cols=False)
+    frame.columns = pd.MultiIndex.from_tuples(names) if nested else index
     return frame
 
 

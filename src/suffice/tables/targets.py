@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
 from suffice.tables.table import is_frame
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import did_you_mean, there_are
 
 MOST_NAMED = 20
 """The most classes that a message lists."""
@@ -86,7 +86,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, but there are {n_rows} rows.")
+        raise ValueError(f"sample_weight has shape {weights.shape}, but {there_are(n_rows, 'row')}.")
     if n_rows and not (weights > 0).any():
         raise ValueError("sample_weight is zero for every row, so there is nothing to count.")
     with np.errstate(over="ignore"):

@@ -43,8 +43,11 @@ def listed(values: Iterable[object], most: int = 20) -> str:
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
-    """Count things: "1 category", "3 categories"; the plural is with an s, -y becoming -ies, unless given."""
-    regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
+    """Count things: "1 row", "2 classes", "3 categories"; a plural that is not regular is given as `many`."""
+    if one.endswith("y") and one[-2:-1] not in "aeiou":
+        regular = f"{one[:-1]}ies"
+    else:
+        regular = f"{one}es" if one.endswith("s") else f"{one}s"
     return f"{n:,} {one if n == 1 else many or regular}"
 
 
@@ -68,7 +71,7 @@ def _fitting(parts: Sequence[str], most: int) -> list[str]:
 
 def aligned(rows: Iterable[Sequence[str]], *, left: int = 1, indent: str = "") -> list[str]:
     """One line per row: the first `left` columns flush left, the others flush right."""
-    cells = list(rows)
+    cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     sides = [str.ljust] * left + [str.rjust] * (len(widths) - left)
     return [
@@ -78,6 +81,21 @@ def aligned(rows: Iterable[Sequence[str]], *, left: int = 1, indent: str = "") -
         ).rstrip()
         for row in cells
     ]
+
+
+def printable(text: str) -> str:
+    """A text that every terminal and file takes: lone surrogates are written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def is_utf8(text: str) -> bool:
+    """Whether a string can be encoded: half of a surrogate pair cannot."""
+    return printable(text) == text
+
+
+def there_are(n: int, one: str) -> str:
+    """That there is a number of things."""
+    return f"there {'is' if n == 1 else 'are'} {counted(n, one)}"
 
 
 def nearest(name: object, known: Iterable[Name]) -> Name | None:

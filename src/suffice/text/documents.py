@@ -1,7 +1,12 @@
-"""Documents as one run of UTF-8 bytes with offsets, read from any column of strings."""
+"""Documents as one run of UTF-8 bytes with offsets, read from any column of strings.
+
+UTF-8 has no lone surrogates. They are read as U+FFFD, which is not part of a word, so that each character of
+a document stays where it is in the caller's string.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -12,6 +17,7 @@ from numpy.typing import NDArray
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 VALUES_AT_ONCE = 1 << 12
 """Python strings that are encoded at once, so that little of the text is in memory twice."""
 
@@ -112,8 +118,7 @@ def read_documents(column: Any) -> Documents:
     if str(getattr(column, "dtype", "")) == "object":
         return _from_values(column.tolist())
     if isinstance(column, pa.ChunkedArray) or hasattr(column, "__arrow_c_stream__"):
-        chunks = [_as_strings(chunk) for chunk in pa.chunked_array(column).chunks]
-        return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
+        return _from_chunks(column)
     if hasattr(column, "to_numpy"):
         return _from_values(column.to_numpy().tolist())
     raise TypeError(_no_documents(column, "pass list(documents)"))
@@ -123,6 +128,17 @@ def _no_documents(column: Any, cure: str) -> str:
     return (
         f"documents must be a list of strings or a column of strings, not a {type(column).__name__}; {cure}"
     )
+
+
+def _from_chunks(column: Any) -> Documents:
+    """The chunks of a column that pyarrow can read, as one."""
+    import pyarrow as pa
+
+    try:
+        chunks = [_as_strings(chunk) for chunk in pa.chunked_array(column).chunks]
+    except UnicodeEncodeError:  # a pandas column of Python strings
+        return _from_values(column.tolist())
+    return _from_arrow(pa.concat_arrays(chunks) if chunks else pa.array([], pa.large_string()))
 
 
 def _from_values(values: list[Any] | tuple[Any, ...]) -> Documents:
@@ -157,8 +173,16 @@ def _encoded(values: list[Any] | tuple[Any, ...], first: int) -> Any:
 
     try:
         return pa.array(values, pa.large_string(), from_pandas=True, memory_pool=pa.system_memory_pool())
-    except (pa.ArrowException, UnicodeEncodeError) as error:
+    except UnicodeEncodeError:
+        clean = [without_surrogates(value) if isinstance(value, str) else value for value in values]
+        return _encoded(clean, first)
+    except pa.ArrowException as error:
         _refuse(values, error, first)
+
+
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD in place of lone surrogates."""
+    return LONE_SURROGATE.sub("\ufffd", text)
 
 
 def _as_strings(array: Any) -> Any:
@@ -181,25 +205,16 @@ def _as_strings(array: Any) -> Any:
 
 
 def _refuse(values: Iterable[Any], error: Exception, first: int = 0) -> NoReturn:
-    """Raise an error that names the document that is not a string, or not valid Unicode."""
+    """Raise an error that names the document that is not a string, or not valid UTF-8."""
     for i, value in enumerate(values, first):
-        if isinstance(value, str):
-            try:
-                value.encode()
-            except UnicodeEncodeError as problem:
-                raise ValueError(
-                    f"document {i}: the lone surrogate {value[problem.start]!r} at character {problem.start} "
-                    "cannot be encoded as UTF-8; clean the text with "
-                    "text.encode('utf-8', 'replace').decode()"
-                ) from error
-        elif isinstance(value, bytes):
+        if isinstance(value, bytes):
             try:
                 value.decode()
             except UnicodeDecodeError as problem:
                 raise ValueError(
                     f"document {i}: not valid UTF-8 at byte {problem.start}; decode it first"
                 ) from error
-        elif not _is_missing(value):
+        elif not isinstance(value, str) and not _is_missing(value):
             raise TypeError(
                 f"document {i} is of type {type(value).__name__}, not a string: {value!r:.80}; "
                 "convert it with str, or pass None for a missing document"

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from suffice.text.analysis import Analysis
-from suffice.text.documents import Documents, TermCounts
+from suffice.text.documents import Documents, TermCounts, without_surrogates
 from suffice.text.markup import unescaped, without_markup
 from suffice.text.vocabulary import Vocabulary
 
@@ -99,21 +99,7 @@ def words_of(text: str, analysis: Analysis, position: int) -> list[str]:
                 f"document {position}: the tokenizer returned {word!r:.80} of type {type(word).__name__} "
                 "among its words; it must return strings only"
             )
-        if not word.isascii():
-            _refuse_surrogates(word, position)
-    return words
-
-
-def _refuse_surrogates(word: str, position: int) -> None:
-    """Raise for a word that cannot be encoded as UTF-8."""
-    try:
-        word.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(
-            f"document {position}: the tokenizer returned {word!r:.80} with the lone surrogate "
-            f"{word[error.start]!r}, which cannot be encoded as UTF-8; clean it with "
-            "word.encode('utf-8', 'replace').decode()"
-        ) from error
+    return [word if word.isascii() else without_surrogates(word) for word in words]
 
 
 def _windows(sequence: Slices, n: int) -> Iterator[Slices]:

@@ -16,7 +16,6 @@ REFUSED = {
     "a single string": ("good film", TypeError, "single string"),
     "bytes": (b"good film", TypeError, r"single bytes object.*pass \[document.decode\(\)\]"),
     "bytes that are not UTF-8": (["ok", b"\xff\xfe"], ValueError, "document 1: not valid UTF-8 at byte 0"),
-    "a lone surrogate": (["ok", "ok", "a\ud800"], ValueError, "document 2: the lone surrogate"),
     "a number": (["ok", 3], TypeError, "document 1 is of type int"),
     "an object": (
         ["ok", object()],
@@ -67,7 +66,7 @@ def test_documents_that_cannot_be_read_are_refused(name, model):
 
 @pytest.mark.parametrize("labels", [["+"], ["+"] * 4])
 def test_labels_must_be_as_many_as_documents(model, labels):
-    with pytest.raises(ValueError, match=f"3 rows, but y has {len(labels)} labels"):
+    with pytest.raises(ValueError, match=f"3 rows, but y has {len(labels)} label"):
         model.fit(TEXTS, labels)
 
 
@@ -121,7 +120,6 @@ def test_a_failing_tokenizer_leaves_the_model_as_it_was():
         (3, TypeError, "document 1: the tokenizer returned 3 of type int"),
         ("abc", TypeError, "document 1: the tokenizer returned 'abc' of type str"),
         (["ok", 3], TypeError, "document 1: the tokenizer returned 3 of type int among its words"),
-        (["a\ud800"], ValueError, r"document 1: the tokenizer returned 'a\\ud800' with the lone surrogate"),
     ],
     ids=repr,
 )

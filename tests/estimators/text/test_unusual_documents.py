@@ -184,3 +184,39 @@ def test_little_smoothing_survives_weights_that_do_not_sum_exactly(seed):
 def test_ten_thousand_empty_documents_are_fitted_and_predicted():
     model = TextClassifier("bernoulli").fit([""] * 10_000 + ["word"], ["x", "y"] * 5_000 + ["y"])
     assert model.predict_proba([""] * 10_000).shape == (10_000, 2)
+
+
+LONE = ["good\ud800film", "bad \udfff film", "good fun", "\ud83d\ude00 bad"]
+READ = ["good\ufffdfilm", "bad \ufffd film", "good fun", "\ufffd\ufffd bad"]
+ANALYSES = [
+    {},
+    {"analyzer": "char", "ngram_range": (1, 3)},
+    {"analyzer": "char_wb", "ngram_range": (2, 3)},
+    {"strip_html": True},
+    {"tokenizer": str.split},
+    {"tokenizer": lambda text: [word.replace("\ufffd", "\ud800") for word in text.split()]},
+]
+
+
+@pytest.mark.parametrize("settings", ANALYSES)
+@pytest.mark.parametrize("times", [1, 3000], ids=["few", "many"])
+def test_a_lone_surrogate_is_read_as_the_replacement_character(settings, times):
+    y = ["+", "-", "+", "-"] * times
+    odd = TextClassifier(**settings).fit(LONE * times, y)
+    plain = TextClassifier(**settings).fit(READ * times, y)
+    assert odd.vocabulary_ == plain.vocabulary_
+    assert not any("\ud800" <= letter <= "\udfff" for word in odd.vocabulary_ for letter in word)
+    assert np.array_equal(odd.predict_proba(LONE), plain.predict_proba(READ))
+
+
+def test_a_lone_surrogate_separates_words():
+    model = TextClassifier().fit(LONE, ["+", "-", "+", "-"])
+    assert list(model.vocabulary_) == ["bad", "film", "fun", "good"]
+    assert model.partial_fit(["\ud800new"], ["+"]).predict(["new\udc00"]) == ["+"]
+
+
+def test_words_beside_a_lone_surrogate_are_shaded_where_they_are():
+    model = TextClassifier().fit(LONE, ["+", "-", "+", "-"])
+    odd, plain = model.explain("a\ud800good film"), model.explain("a.good film")
+    assert odd.html(0).replace("\ufffd", ".") == plain.html(0)
+    assert odd.html(0).encode()

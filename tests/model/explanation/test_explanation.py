@@ -209,3 +209,30 @@ def test_counts_are_explained_by_column():
     explained = fitted.explain(counts)
     added = explained.prior + explained.contributions.sum(axis=1)
     np.testing.assert_allclose(added, explained.total, atol=1e-10)
+
+
+@pytest.mark.parametrize("row", ["a", None, 1.5, -1, 2])
+def test_a_row_that_was_not_explained_is_refused_with_those_that_were(row):
+    explained = BayesClassifier(Normal()).fit([[0.0], [1.0]], ["a", "b"]).explain([[0.0], [1.0]])
+    with pytest.raises(ValueError, match=r"there is no row .*; row must be a position from 0 to 1\.$"):
+        explained.describe(row)
+
+
+def test_an_explanation_without_rows_says_so():
+    explained = BayesClassifier(Normal()).fit([[0.0], [1.0]], ["a", "b"]).explain(np.empty((0, 1)))
+    with pytest.raises(ValueError, match=r"there is no row 0; no rows were explained\.$"):
+        explained.describe()
+
+
+@pytest.mark.parametrize("document", ["a", None, 1.5, 1])
+def test_a_document_that_was_not_explained_is_refused(document):
+    explained = TextClassifier().fit(["good", "bad"], ["+", "-"]).explain(["good"])
+    with pytest.raises(IndexError, match=r"there is no document .*; 1 document was explained\.$"):
+        explained.describe(document)
+
+
+def test_one_of_a_kind_is_singular():
+    model = BayesClassifier({0: Categorical()}).fit([["x"], ["x"]], [0, 0])
+    assert repr(model.explain([["x"]])).startswith("Explanation of 1 row × 1 column × 1 class\n")
+    text = TextClassifier().fit(["good"], ["+"])
+    assert repr(text.explain(["good"])).startswith("TextExplanation of 1 document × 1 class\n")

@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from suffice import BayesClassifier, summarize
 from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Multinomial, Normal, Poisson
@@ -141,8 +142,8 @@ def test_statistics_of_other_columns_name_the_difference():
     pandas = pytest.importorskip("pandas")
     a = summarize(pandas.DataFrame({"age": [1.0, 2.0], "size": [3.0, 4.0]}), ["a", "b"])
     b = summarize(pandas.DataFrame({"age": [1.0, 2.0], "weight": [3.0, 4.0]}), ["a", "b"])
-    for combine in (lambda: a + b, lambda: a - b):
-        with pytest.raises(ValueError, match="cannot be added") as error:
+    for deed, combine in (("added", lambda: a + b), ("subtracted", lambda: a - b)):
+        with pytest.raises(ValueError, match=f"cannot be {deed}") as error:
             combine()
         text = one_sentence(error)
         assert "'size'" in text
@@ -249,3 +250,46 @@ def test_updates_solve_nothing(monkeypatch):
     model.predict(X)
     model.predict_proba(X)
     assert len(solved) == 1
+
+
+def test_statistics_of_other_families_cannot_be_subtracted():
+    one, other = summarize(X, Y, families=Normal()), summarize(X, Y, families=Gamma())
+    with pytest.raises(ValueError, match="these statistics cannot be subtracted: column 0 is"):
+        one - other
+    with pytest.raises(ValueError, match="these statistics cannot be added: column 0 is"):
+        one + other
+
+
+def test_one_row_one_class_and_one_column_are_singular():
+    printed = repr(summarize(X[:1, :1], Y[:1], families=Normal())).splitlines()
+    assert printed[0].startswith("Statistics: 1 row, 1 class, 1 column, ")
+    assert printed[1] == "  class 'a': 1 row, weight 1"
+    many = repr(summarize(np.zeros((11, 1)), np.arange(11), families=Poisson()))
+    assert many.endswith("… 1 more class")
+
+
+def test_a_column_of_one_category_is_said_to_have_one():
+    model = BayesClassifier().fit([["x"], ["x"], ["x"]], [0, 1, 1])
+    assert "1 category" in repr(model.schema_)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csc_array])
+@pytest.mark.parametrize("family", [Multinomial(), Poisson()], ids=repr)
+def test_a_refused_count_is_named_with_its_row(family, container):
+    counts = np.array([[1.0, 2.0], [0.0, 1.0], [2.0, -3.0]])
+    with pytest.raises(ValueError, match=r"column 1: the value -3.0 \(row 2\) is outside the support"):
+        BayesClassifier(family).fit(container(counts), [0, 1, 1])
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_a_count_that_is_refused_when_predicting_is_named_with_its_row(container):
+    model = BayesClassifier(Multinomial(unseen="error")).fit([[1.0, 2.0], [2.0, 1.0]], [0, 1])
+    with pytest.raises(ValueError, match=r"column 1: the value -1.0 \(row 1\) is outside .* all counts of"):
+        model.predict(container(np.array([[1.0, 1.0], [1.0, -1.0]])))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, sparse.csc_array])
+def test_counts_too_large_to_be_summed_are_refused_in_any_container(container):
+    counts = np.array([[1.0, 0.0], [0.0, 1e308]])
+    with pytest.raises(ValueError, match="column 1: the values are too large"):
+        BayesClassifier(Poisson()).fit(container(counts), [0, 1])

@@ -22,6 +22,7 @@ from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
 from suffice.estimators.regression.search import hessian_is_cheap, minimise, problem
 from suffice.estimators.regression.summary import Summary
+from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Expression, Gaps, Score
 from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
@@ -83,6 +84,7 @@ class Regression(Estimator):
         def learn() -> None:
             self._check_settings()
             self._learnt = self._learn(read())
+            self._keep_settings()
 
         self._atomically(learn)
         if not self.converged_:
@@ -363,6 +365,7 @@ class Regression(Estimator):
             )
         return errors
 
+    @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
         """Everything the model is, as a file holds it."""
         learnt = self._fitted()
@@ -384,6 +387,7 @@ class Regression(Estimator):
         except (TypeError, ValueError) as error:
             raise SufficeFileError(f"the file does not hold a valid {cls.__name__}: {error}") from error
         model._learnt = FittedRegression.from_fields(fields.branch("learnt"))
+        model._keep_settings()
         learnt = model._learnt
         model.n_features_in_ = learnt.solved[0].equations.coefficients.shape[1]
         model._load_names(fields, learnt.names)

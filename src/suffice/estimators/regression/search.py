@@ -25,6 +25,7 @@ from suffice.arrays import Array
 from suffice.estimators.regression.curvature import Curvature, DenseCurvature, KroneckerCurvature
 from suffice.estimators.regression.objective import Objective, Sums
 from suffice.storage import Fields
+from suffice.tables.wording import counted
 
 NEWTON = 3e8
 """Operations of a Hessian up to which softmax takes Newton's method."""
@@ -313,7 +314,7 @@ def problem(objective: Objective, minimum: Minimum, max_iter: int) -> str | None
             )
     if minimum.converged:
         return None
-    passes = "1 iteration" if minimum.n_iterations == 1 else f"{minimum.n_iterations} iterations"
+    passes = counted(minimum.n_iterations, "iteration")
     cure = (
         "increase max_iter or tol."
         if minimum.n_iterations >= max_iter

@@ -7,9 +7,10 @@ from scipy import sparse
 
 from suffice.arrays import Array
 from suffice.factors.base import Block
-from suffice.factors.blocks import column_of_entry
+from suffice.factors.blocks import place_of_entry
 from suffice.factors.checks import OutsideSupportError, first_offence, refuse_infinities
 from suffice.factors.columns.functions import MOST, bounded
+from suffice.factors.columns.sparse import largest_entries
 from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
 from suffice.kernels.choose import has_squares
@@ -54,7 +55,7 @@ def _refuse_overflow(family: Family, origin: Array, block: Array, labels: list[s
     else:
         size = np.abs(block).astype(np.float64)
         highest = np.fmax.reduce(size, axis=0)
-        large = highest > (SQUARABLE if "x2" in family.functions else LARGEST)
+        large = highest > largest_value(family)
         if family.centred:
             highest = np.fmax(highest, np.fmax.reduce(origin, axis=0, initial=np.nan))
             lowest = np.fmin(np.fmin.reduce(size, axis=0), np.fmin.reduce(origin, axis=0, initial=np.nan))
@@ -79,10 +80,16 @@ def _refuse_entries(family: Family, block: Block, labels: list[str]) -> None:
             "are not stored; pass a dense array."
         )
     inside = family.support(block.data)
-    if inside.all():
-        return
-    bad = ~(inside | np.isnan(block.data))
-    if bad.any():
+    if not inside.all() and not (inside | np.isnan(block.data)).all():
+        bad = ~(inside | np.isnan(block.data))
         entry = int(np.argmax(bad))
-        label = labels[column_of_entry(block, entry)]
-        raise OutsideSupportError.of(label, f"{block.data[entry]} (a stored entry)", family)
+        row, column = place_of_entry(block, entry)
+        raise OutsideSupportError.of(labels[column], f"{block.data[entry]} (row {row})", family)
+    if not family.scaled and np.fmax.reduce(np.abs(block.data), initial=0.0) > largest_value(family):
+        large = largest_entries(block) > largest_value(family)
+        raise ValueError(beyond_floats(family, labels[int(np.argmax(large))]))
+
+
+def largest_value(family: Family) -> float:
+    """The largest |x| whose sums do not overflow, where they have no unit."""
+    return SQUARABLE if "x2" in family.functions else LARGEST

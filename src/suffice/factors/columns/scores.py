@@ -168,44 +168,40 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         slope, curve = self.natural[:, :, on]
         return int(on.sum()), np.sum(self.constant[:, on] - slope**2 / (4.0 * curve), axis=1)
 
-    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+    def log_power_sums(self, powers: Array) -> Array:
         """By the formula of the family; by summing where counts have none."""
         if self.family.has_base_measure and self.family.discrete:
-            return self._log_power_sums_of_counts(seen, powers)
-        on = seen & self.active
+            return self._log_power_sums_of_counts(powers)
         natural, origin = self._members(self.point | ~self.active), self._origin_in_units()
         whole = self.family.log_normalizer(natural, origin)
-        sums = []
-        for a in powers.tolist():
+        sums = np.full((len(powers), *self.constant.shape), np.nan)
+        for i, a in enumerate(powers.tolist()):
             with np.errstate(divide="ignore", invalid="ignore"):
                 integral = self.family.log_power_integral(natural, origin, a)
-            if integral is None:
-                return None
-            # Of a heavy tail a small power has no integral: no λ of the family stands for it.
-            diverges = np.isnan(integral) & ~np.isnan(whole)
-            sums.append(np.where(diverges, np.inf, integral) - whole + (a - 1.0) * self.constant)
+            if integral is not None:
+                # Of a heavy tail a small power has no integral: no λ of the family stands for it.
+                diverges = np.isnan(integral) & ~np.isnan(whole)
+                sums[i] = np.where(diverges, np.inf, integral) - whole + (a - 1.0) * self.constant
         # A single value has probability 1, whatever the power.
-        return np.asarray(np.sum(np.where(on & ~self.point, sums, 0.0), axis=2))
+        return np.where(self.active & ~self.point, sums, 0.0).swapaxes(1, 2)
 
-    def _log_power_sums_of_counts(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        """Σ p^a over 0, 1, 2, … until the rest is a geometric series; None if that takes too many terms."""
-        labels, d = [""] * self.constant.shape[1], self.constant.shape[1]
-        n = 64
-        while n * self.constant.size <= MOST_OUTCOMES:
+    def _log_power_sums_of_counts(self, powers: Array) -> Array:
+        """Σ p^a over 0, 1, 2, … until the rest is a geometric series; NaN if that takes too many terms."""
+        n_classes, d = self.constant.shape
+        result = np.zeros((len(powers), d, n_classes))
+        result[:, self.active] = np.nan
+        left, n = self.active.copy(), 64
+        while left.any() and n * self.constant.size <= MOST_OUTCOMES:
             values = np.repeat(np.arange(float(n))[:, np.newaxis], d, axis=1)
             inside = self.family.support(values[:, 0])
-            cells = self.contributions(values[inside], labels, base=True)[:, seen & self.active]
-            if not inside.all() or (cells[-1] < LEAST_LOG_P).all():
-                scaled = powers[:, np.newaxis, np.newaxis, np.newaxis] * cells
-                sums = special.logsumexp(scaled, axis=1)
-                if inside.all():
-                    with np.errstate(invalid="ignore", divide="ignore"):
-                        ratio = np.nan_to_num(scaled[:, -1] - scaled[:, -2], nan=-np.inf)
-                        rest = scaled[:, -1] + ratio - np.log1p(-np.exp(np.minimum(ratio, 0.0)))
-                    sums = np.logaddexp(sums, np.where(np.isneginf(scaled[:, -1]), -np.inf, rest))
-                return np.asarray(sums.sum(axis=1))
+            cells = self.contributions(values[inside], [""] * d, base=True)
+            done = left & (not inside.all() or (cells[-1] < LEAST_LOG_P).all(axis=1))
+            if done.any():
+                for i, a in enumerate(powers):
+                    result[i, done] = _log_sum_of_counts(a * cells[:, done], endless=bool(inside.all()))
+            left &= ~done
             n *= 2
-        return None
+        return result
 
     def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""
@@ -289,3 +285,14 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         if missing.any():
             return np.asarray(np.where(missing, 0.0, values) @ natural.T + (~missing) @ constant.T)
         return np.asarray(values @ natural.T + constant.sum(axis=1))
+
+
+def _log_sum_of_counts(scaled: Array, *, endless: bool) -> Array:
+    """log Σ exp over the counts on the leading axis; if there are more, with a geometric series for them."""
+    sums = special.logsumexp(scaled, axis=0)
+    if not endless:
+        return np.asarray(sums)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.nan_to_num(scaled[-1] - scaled[-2], nan=-np.inf)
+        rest = scaled[-1] + ratio - np.log1p(-np.exp(np.minimum(ratio, 0.0)))
+    return np.asarray(np.logaddexp(sums, np.where(np.isneginf(scaled[-1]), -np.inf, rest)))

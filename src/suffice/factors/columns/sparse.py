@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.factors.blocks import add_products, column_of_entry, dense, places, with_data
+from suffice.factors.blocks import add_products, dense, place_of_entry, places, with_data
 from suffice.factors.checks import OutsideSupportError
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
@@ -91,9 +91,9 @@ def _with_gaps_apart(family: Family, entries: Any, labels: list[str]) -> tuple[A
     outside = ~(inside | missing)
     if outside.any() and family.unseen != "ignore":
         at = int(np.argmax(outside))
-        label = labels[column_of_entry(entries, at)]
+        row, column = place_of_entry(entries, at)
         cure = "sparse columns need unseen='ignore'"
-        raise OutsideSupportError.of(label, entries.data[at], family, cure)
+        raise OutsideSupportError.of(labels[column], f"{entries.data[at]} (row {row})", family, cure)
     gaps = missing | outside
     return with_data(entries, np.where(gaps, 0.0, entries.data)), with_data(entries, gaps.astype(np.float64))
 

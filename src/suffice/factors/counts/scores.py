@@ -14,7 +14,7 @@ from suffice.arrays import Array, Codes
 from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of, as_expression, mask
 from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import add_products, dense
-from suffice.factors.checks import refuse_errors, refuse_infinities
+from suffice.factors.checks import OutsideSupportError, refuse_errors, refuse_infinities
 from suffice.factors.counts.totals import CountTotals, first_negative
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.term_scores import TermScores, are_large, multinomial_scores
@@ -104,11 +104,9 @@ class SolvedCounts(SolvedFactor):
             return block, np.ones(block.shape[0], np.bool_)
         negative = first_negative(block)
         if negative is not None and self.family.unseen == "error":
-            column, value = negative
-            raise ValueError(
-                f"{labels[column]}: the value {value} is outside the support of {self.family.name} "
-                f"({self.family.support_name}); unseen='ignore' would treat all counts of the row as missing."
-            )
+            row, column, value = negative
+            cure = "unseen='ignore' would treat all counts of the row as missing"
+            raise OutsideSupportError.of(labels[column], f"{value} (row {row})", self.family, cure)
         whole = ~_rows_with_gaps(block)
         if negative is not None:
             whole &= ~np.asarray((block < 0).sum(axis=1) > 0).reshape(-1)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import Totals, gather
-from suffice.factors.blocks import column_of_entry
+from suffice.factors.blocks import place_of_entry
 from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
 from suffice.factors.class_sums import RowSums, SparseRows, class_sums
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
@@ -58,8 +58,8 @@ class CountTotals(ClassSparseSums, Totals):
         refuse_infinities(block, labels)
         negative = first_negative(block)
         if negative is not None:
-            column, value = negative
-            raise OutsideSupportError.of(labels[column], value, self.family)
+            row, column, value = negative
+            raise OutsideSupportError.of(labels[column], f"{value} (row {row})", self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
         row_sums = RowSums(self.weight, self.rows, self.base)
@@ -182,12 +182,13 @@ def _sums_of_dense_counts(
     return SparseSums.of_tables(0, total, support)
 
 
-def first_negative(block: Any) -> tuple[int, Any] | None:
-    """Column and value of the first count below zero, in row order."""
+def first_negative(block: Any) -> tuple[int, int, Any] | None:
+    """Row, column and value of the first count below zero, in row order."""
     is_sparse = sparse.issparse(block)
     entries = np.asarray(block.data if is_sparse else block)
     negative = entries < 0
     if not negative.any():
         return None
     at = int(np.argmax(negative))
-    return column_of_entry(block, at) if is_sparse else at % block.shape[1], entries.flat[at]
+    row, column = place_of_entry(block, at) if is_sparse else divmod(at, block.shape[1])
+    return row, column, entries.flat[at]

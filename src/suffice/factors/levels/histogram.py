@@ -268,15 +268,10 @@ class SolvedHistogram(SolvedLevels):
             self.family, [self.tables[j] for j in taken], [self.exponents[j] for j in taken]
         )
 
-    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+    def log_power_sums(self, powers: Array) -> Array:
         """A density is constant over the width of a bin."""
-        sums = super().log_power_sums(seen, powers)
-        widths = [
-            exponent * LOG_TWO
-            for table, exponent, here in zip(self.tables, self.exponents, seen, strict=True)
-            if here and len(table.levels) > 1
-        ]
-        return None if sums is None else sums + sum(widths)
+        widths = [e * LOG_TWO * (len(t.levels) > 1) for t, e in zip(self.tables, self.exponents, strict=True)]
+        return np.asarray(super().log_power_sums(powers) + np.array(widths)[:, np.newaxis])
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """Uniform within a bin."""
@@ -285,7 +280,7 @@ class SolvedHistogram(SolvedLevels):
             if not table.levels:
                 columns.append(np.full(len(classes), np.nan))
                 continue
-            bins = table.draw(self.family, classes, rng) + table.levels[0]
+            bins = table.draw(classes, rng) + table.levels[0]
             within = rng.random(len(classes)) if len(table.levels) > 1 else 0.0
             columns.append(np.ldexp(bins + within, exponent))
         return columns

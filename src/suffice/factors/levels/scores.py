@@ -19,6 +19,7 @@ from suffice.factors.levels.readings import NumberReader, Reading, add_readings,
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
+from suffice.kernels.cells import class_blocks
 
 
 class LevelTable:
@@ -61,10 +62,14 @@ class LevelTable:
         log_p = self.log_p[: len(self.levels)].T
         return float(np.sum(np.where(self.weight > 0, self.weight * log_p, 0.0)))
 
-    def draw(self, family: Family, classes: Codes, rng: np.random.Generator) -> Codes:
-        """A level number for each row, from the row's class."""
-        natural = family.natural_from_mean(self.probability, np.zeros(()))
-        return family.sample(natural[:, classes], np.zeros(()), rng).astype(np.intp)
+    def draw(self, classes: Codes, rng: np.random.Generator) -> Codes:
+        """A level number for each row, from the row's class; a level of probability 0 is never drawn."""
+        chance, drawn = rng.random(len(classes)), np.empty(len(classes), dtype=np.intp)
+        for k, rows in class_blocks(classes, self.probability.shape[1]):
+            # The last sum may differ from 1 by rounding. Scaled by it, every chance stays below it.
+            steps = np.cumsum(self.probability[:, k])
+            drawn[rows] = np.searchsorted(steps, chance[rows] * steps[-1], side="right")
+        return drawn
 
     def score(self, row: Expression) -> Score:
         """The scores that a row of the table gives."""
@@ -196,13 +201,13 @@ class SolvedLevels(SolvedFactor):
     def take_columns(self, index: Codes) -> SolvedFactor:
         return SolvedLevels(self.family, [self.tables[j] for j in index.tolist()])
 
-    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
-        result = np.zeros((len(powers), self.log_p.shape[1]))
-        for table, counts in zip(self.tables, seen, strict=True):
-            if counts and table.levels:
+    def log_power_sums(self, powers: Array) -> Array:
+        result = np.zeros((len(powers), len(self.tables), self.log_p.shape[1]))
+        for j, table in enumerate(self.tables):
+            if table.levels:
                 # An unseen level is an outcome too, if it has a probability.
                 outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
-                result += special.logsumexp(powers[:, np.newaxis, np.newaxis] * outcomes, axis=1)
+                result[:, j] = [special.logsumexp(a * outcomes, axis=0) for a in powers]
         return result
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
@@ -211,7 +216,7 @@ class SolvedLevels(SolvedFactor):
             levels = np.empty(len(table.levels), dtype=object)
             levels[:] = table.levels
             nothing = np.full(len(classes), None)
-            columns.append(levels[table.draw(self.family, classes, rng)] if len(levels) else nothing)
+            columns.append(levels[table.draw(classes, rng)] if len(levels) else nothing)
         return columns
 
     def separation(self) -> Separation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,7 @@ from suffice.factors.term_scores import TermScores, rows_of_entries
 from suffice.factors.words.word_counts import document_lengths, document_values, term_frequencies
 from suffice.families import Words
 from suffice.kernels.choose import row_parts
+from suffice.tables.wording import counted
 from suffice.text import Analysis, Documents, TermCounts, Vocabulary, count
 
 SCORES_AT_ONCE = 4
@@ -110,7 +112,7 @@ class Language:
 
     def _refusal(self, label: str, number: int, outside: int, never: int) -> str:
         """Why a document with words outside the vocabulary is refused."""
-        which = f"{outside} words" if outside > 1 else "1 word"
+        which = counted(outside, "word")
         why = "never seen in training"
         if never < outside:
             cut = "removed by min_count or max_vocabulary"
@@ -207,10 +209,13 @@ class Language:
         drawn = self.in_order[rng.choice(self.n_words, size=n_words, p=p / p.sum())]
         return self.vocabulary.words_of(self.ids[drawn])
 
-    def sample(self, k: int, rng: np.random.Generator) -> str:
-        """One document of a class."""
+    def sample(self, k: int, number: int, rng: np.random.Generator) -> list[str]:
+        """Some documents of a class."""
         gap = " " if self.family.analyzer == "word" else ""
         if self.family.event == "bernoulli":
-            present = self.in_order[rng.random(self.n_words) < self.probabilities(k)[self.in_order]]
-            return gap.join(self.vocabulary.words_of(self.ids[present]))
-        return gap.join(self.generate(k, int(rng.poisson(self.mean_length()[k])), rng))
+            p = self.probabilities(k)[self.in_order]
+            drawn = (self.ids[self.in_order[rng.random(len(p)) < p]] for _ in range(number))
+            return [gap.join(self.vocabulary.words_of(present)) for present in drawn]
+        ends = np.cumsum(rng.poisson(self.mean_length()[k], number))
+        words = self.generate(k, int(ends[-1]), rng)
+        return [gap.join(words[start:end]) for start, end in itertools.pairwise([0, *ends.tolist()])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +15,7 @@ from suffice.factors.sparse_sums import sum_of
 from suffice.factors.words.language import Language
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Bernoulli, Words
+from suffice.kernels.cells import class_blocks
 
 
 class SolvedWords(SolvedFactor):
@@ -75,20 +75,23 @@ class SolvedWords(SolvedFactor):
     def take_columns(self, index: Codes) -> SolvedFactor:
         return SolvedWords(self.family, [self.languages[j] for j in index.tolist()])
 
-    def log_power_sums(self, seen: NDArray[np.bool_], powers: Array) -> Array | None:
+    def log_power_sums(self, powers: Array) -> Array:
         """Of the presence of each word; counts of words are given their number."""
-        result = np.zeros((len(powers), len(self.languages[0].weight)))
-        for language in itertools.compress(self.languages, seen):
-            for k in range(result.shape[1]):
+        result = np.empty((len(powers), len(self.languages), len(self.languages[0].weight)))
+        for j, language in enumerate(self.languages):
+            for k in range(result.shape[2]):
                 p = language.probabilities(k)
-                result[:, k] += [np.sum(np.log(p**a + (1.0 - p) ** a)) for a in powers]
+                result[:, j, k] = [np.sum(np.log(p**a + (1.0 - p) ** a)) for a in powers]
         return result
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
-        return [
-            np.array([language.sample(k, rng) for k in classes.tolist()], dtype=object)
-            for language in self.languages
-        ]
+        columns = []
+        for language in self.languages:
+            texts = np.empty(len(classes), dtype=object)
+            for k, rows in class_blocks(classes, len(language.weight)):
+                texts[rows] = language.sample(k, len(texts[rows]), rng)
+            columns.append(texts)
+        return columns
 
     def separation(self) -> Separation:
         """Of documents of the mean length: of the true class, or between both for the symmetric distance."""

@@ -181,6 +181,8 @@ def open_source(X: Any, form: str | None = None) -> FileSource:
     """Open files given by a path, a glob, or a list of these."""
     if isinstance(X, FileSource):
         return X
+    if isinstance(X, (list, tuple)) and not X:
+        raise ValueError("the list of files is empty; pass a path, a glob or a list of them.")
     paths: list[Path] = []
     for one in X if isinstance(X, (list, tuple)) else [X]:
         path = Path(one)

@@ -1,0 +1,114 @@
+"""Novelty of tables with many patterns of gaps: one simulation for all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from suffice import BayesClassifier, GaussianDiscriminant
+from suffice.factors.columns.scores import SolvedColumns
+from suffice.families import Bernoulli, Categorical, Gamma, Histogram, MultivariateNormal, Normal, Poisson
+from suffice.model import drawn_rows
+from suffice.model.novelty import DRAWN_ROWS
+
+
+def table(n=300, missing=0.3):
+    rng = np.random.default_rng(0)
+    y = rng.choice(["a", "b", "c"], n)
+    k = (y == "a") + 2.0 * (y == "b")
+    columns = {
+        "x": rng.normal(k),
+        "z": rng.normal(-k),
+        "time": rng.gamma(1.0 + k),
+        "visits": rng.poisson(1.0 + k).astype(float),
+        "flag": (rng.random(n) < 0.2 + 0.3 * k).astype(float),
+        "town": rng.choice(["Bonn", "Ulm", "Köln"], n),
+        "bins": rng.normal(k),
+    }
+    frame = pd.DataFrame(columns)
+    return frame.mask(rng.random(frame.shape) < missing), y
+
+
+FAMILIES = {
+    "time": Gamma(),
+    "visits": Poisson(),
+    "flag": Bernoulli(),
+    "town": Categorical(),
+    "bins": Histogram(),
+}
+MODELS = {
+    "mixed": BayesClassifier({**FAMILIES, "x": Normal(), "z": Normal()}),
+    "joint beside others": BayesClassifier({**FAMILIES, ("x", "z"): MultivariateNormal()}),
+    "alpha = 0": BayesClassifier({**FAMILIES, "town": Categorical(alpha=0), "visits": Poisson(alpha=0)}),
+}
+
+
+def fitted(name):
+    X, y = table()
+    return MODELS[name].fit(X, y), X
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_row_has_the_same_novelty_whatever_rows_are_beside_it(name):
+    model, X = fitted(name)
+    together = model.novelty(X)
+    assert len(X.isna().drop_duplicates()) > 50
+    for rows in ([0], [7, 3], [*range(40)]):
+        assert np.array_equal(model.novelty(X.iloc[rows]), together[rows])
+
+
+def test_a_row_of_a_discriminant_has_the_same_novelty_whatever_rows_are_beside_it():
+    X, y = table()
+    model = GaussianDiscriminant("full").fit(X[["x", "z", "time"]], y)
+    together = model.novelty(X[["x", "z", "time"]])
+    assert np.array_equal(model.novelty(X[["x", "z", "time"]].iloc[[5, 1]]), together[[5, 1]])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_novelty_of_a_row_is_the_share_of_drawn_rows_that_are_no_more_probable_on_its_cells(name):
+    model, X = fitted(name)
+    novelty = model.novelty(X[:40])
+    drawn, _ = model.sample(DRAWN_ROWS, random_state=0)
+    resolved = 0
+    for i in range(40):
+        there = model.score_samples(drawn.mask(np.tile(X.iloc[i].isna(), (DRAWN_ROWS, 1))))
+        here = model.score_samples(X.iloc[[i]])[0]
+        below = np.count_nonzero(there <= here + 1e-9 * (1.0 + abs(here)))
+        if below >= 100:
+            resolved += 1
+            assert novelty[i] == pytest.approx((1.0 + below) / (1.0 + DRAWN_ROWS), abs=2.0 / DRAWN_ROWS)
+    assert resolved > 30
+
+
+def test_drawn_rows_are_read_once_for_all_patterns(monkeypatch):
+    X, y = table(missing=0.2)
+    rows = np.exp(X[["x", "z", "bins"]])
+    model = BayesClassifier(Gamma()).fit(rows, y)
+    contributions, read = SolvedColumns.contributions, []
+
+    def counted(self, block, labels, *, base):
+        read.append(len(block))
+        return contributions(self, block, labels, base=base)
+
+    monkeypatch.setattr(SolvedColumns, "contributions", counted)
+    model.novelty(rows)
+    assert len(rows.isna().drop_duplicates()) > 5
+    assert sum(read) == DRAWN_ROWS
+
+
+def test_rows_that_are_too_many_to_keep_give_the_same_novelty(monkeypatch):
+    model, X = fitted("mixed")
+    kept = model.novelty(X)
+    monkeypatch.setattr(drawn_rows, "MOST_KEPT", 0)
+    monkeypatch.setattr(drawn_rows, "CELLS_AT_ONCE", 1 << 17)
+    monkeypatch.setattr(drawn_rows, "CHOICES_AT_ONCE", 32)
+    assert np.array_equal(model.novelty(X), kept)
+
+
+def test_sums_of_cells_on_the_grid_are_exact_in_any_order():
+    rng = np.random.default_rng(0)
+    cells = rng.normal(size=(50, 9, 2)) * 10.0 ** rng.integers(-12, 12, (50, 9, 2))
+    on_grid = drawn_rows._on_grid(cells)
+    ways = [on_grid[:, rng.permutation(9)].cumsum(axis=1)[:, -1] for _ in range(20)]
+    assert all(np.array_equal(ways[0], way) for way in ways)
+    size = np.abs(cells).sum(axis=1)
+    assert (np.abs(ways[0] - cells.sum(axis=1)) <= 9 * 2.0**-51 * size).all()
