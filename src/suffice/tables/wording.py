@@ -1,12 +1,69 @@
-"""Words and tables for people to read: columns of text in line, and the name that was probably meant."""
+"""Words and tables for people to read: one line for any cell, columns in line, the name that was meant."""
 
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 Name = TypeVar("Name")
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Control characters, marks of direction, halves of surrogate pairs, separators of lines and paragraphs."""
+JOINERS = "\u200c\u200d"
+"""Hidden too, but part of how Persian, Indic scripts and emoji are written."""
+
+
+def one_line(value: object, most: int = 40) -> str:
+    """Show a cell, label or name in one line: what is hidden is escaped, long text is cut in the middle."""
+    text = str(value)
+    if len(text) <= most and text.isprintable():
+        return text
+    # No character becomes shorter, so those further inside cannot be shown.
+    begin, end = (list(map(_visible, part)) for part in (text[: most + 1], text[-most:]))
+    if len("".join(begin)) <= most:
+        return "".join(begin)
+    head, tail = _fitting(begin, most // 2), _fitting(end[::-1], most - most // 2 - 1)[::-1]
+    while tail and unicodedata.combining(tail[0][0]):  # an accent would sit on the ellipsis
+        tail = tail[1:]
+    return "".join([*head, "…", *tail])
+
+
+def quoted(value: object, most: int = 80) -> str:
+    """Show a cell, label or name in a message, in one line: text in quotes."""
+    return one_line(repr(value), most)
+
+
+def listed(values: Iterable[object], most: int = 20) -> str:
+    """List cells, labels or names in a message, with the number of those that are not shown."""
+    shown = [quoted(value, 40) for value in values]
+    more = f" and {len(shown) - most:,} more" if len(shown) > most else ""
+    return f"[{', '.join(shown[:most])}]{more}"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Count things: "1 category", "3 categories"; the plural is with an s, -y becoming -ies, unless given."""
+    regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
+    return f"{n:,} {one if n == 1 else many or regular}"
+
+
+def _visible(character: str) -> str:
+    """A character as it is, or escaped if it would not be seen or would tear a line."""
+    if unicodedata.category(character) in HIDDEN and character not in JOINERS:
+        return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character
+
+
+def _fitting(parts: Sequence[str], most: int) -> list[str]:
+    """The first parts, as many as fit into a line of this length."""
+    kept: list[str] = []
+    for part in parts:
+        most -= len(part)
+        if most < 0:
+            break
+        kept.append(part)
+    return kept
 
 
 def aligned(rows: Iterable[Sequence[str]], *, left: int = 1, indent: str = "") -> list[str]:
