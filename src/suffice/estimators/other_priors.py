@@ -13,6 +13,7 @@ from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.tables.targets import checked_weights, read_labels
+from suffice.tables.wording import quoted
 
 
 class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
@@ -123,7 +124,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         if impossible.any():
             label = self.classes_.tolist()[int(np.argmax(impossible))]
             raise ValueError(
-                f"class {label!r} had prior 0 in training, so its posteriors cannot be reweighted."
+                f"class {quoted(label)} had prior 0 in training, so its posteriors cannot be reweighted."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)

@@ -25,6 +25,7 @@ from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
 from suffice.tables.table import Table, TextTable
 from suffice.tables.targets import class_index, read_weights
+from suffice.tables.wording import listed
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100
@@ -171,7 +172,8 @@ class TextClassifier(BayesClassifier):
         """The single column of documents."""
         if X.num_columns != 1:
             raise ValueError(
-                f"the documents must be in a single column, but there are {X.column_names[:20]}; leave the "
+                f"the documents must be in a single column, but there are {listed(X.column_names)}; leave "
+                "the "
                 "others out with drop=."
             )
         return X.column(0)

@@ -21,7 +21,7 @@ from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
 from suffice.tables.targets import read_labels
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -231,7 +231,7 @@ class LearningCurves:
 
     def __repr__(self) -> str:
         mean, spread = self.mean_and_standard_error("error")
-        cells = [("rows", *self.models)]
+        cells = [("rows", *map(one_line, self.models))]
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))

@@ -17,13 +17,15 @@ from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
     from suffice.plots.explanation import ExplanationDisplay
 
 MOST_LINES = 20
+MOST_LETTERS = 72
+"""How much of a cell is shown: more than of a name, for cells may be text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,15 +219,16 @@ class Explanation:
         posterior = self.posterior[row]
         names = self.classes.tolist()
         order = np.argsort(-posterior, kind="stable").tolist()
-        shares = ", ".join(f"{names[k]} {posterior[k]:.4g}" for k in order[:5])
-        lines = [f"row {row}: {names[order[0]]}  (posterior: {shares})"]
+        shares = ", ".join(f"{one_line(names[k])} {posterior[k]:.4g}" for k in order[:5])
+        lines = [f"row {row}: {one_line(names[order[0]])}  (posterior: {shares})"]
         if len(order) == 1:
             return lines[0]
         a = order[0] if label is None else class_index(label, self.classes)
         b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
         gains = self.evidence(names[a], names[b])[row]
         entries = [
-            (str(c), _shown(v[row]), g) for c, v, g in zip(self.columns, self.values, gains, strict=True)
+            (one_line(c), one_line(_shown(v[row]), MOST_LETTERS), g)
+            for c, v, g in zip(self.columns, self.values, gains, strict=True)
         ]
         entries.sort(key=lambda entry: -abs(entry[2]))
         if len(entries) > MOST_LINES:
@@ -241,7 +244,7 @@ class Explanation:
                 odds = float(np.log(posterior[a]) - np.log(posterior[b]))
         if not np.isnan(odds):
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
-        lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
+        lines.append(f"{self.unit} for {one_line(names[a])} against {one_line(names[b])}:")
         lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
         return "\n".join(lines)
 
@@ -363,7 +366,7 @@ class ColumnEvidence:
     def __repr__(self) -> str:
         weight, distance = self.weight, self._mean(self.bhattacharyya)
         order = np.argsort(-weight, kind="stable")[:MOST_LINES]
-        rows = [(str(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
+        rows = [(one_line(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
         lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
         if len(self.columns) > MOST_LINES:
             lines.append(f"… and {len(self.columns) - MOST_LINES} weaker columns")

@@ -29,7 +29,7 @@ from suffice.families import (
 from suffice.model.schema import Column, Schema
 from suffice.tables.columns import LevelCells, array_column
 from suffice.tables.table import Levels, Table
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted
 
 FamilySpec = Family | str | None
 Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
@@ -153,7 +153,7 @@ def _given(
         for one in keys:
             position = _position(one, places)
             if position in chosen:
-                raise ValueError(f"families= lists column {names[position]!r} twice.")
+                raise ValueError(f"families= lists column {quoted(names[position])} twice.")
             chosen[position] = (family, block)
     return chosen
 
@@ -164,12 +164,12 @@ def _position(key: Hashable, places: dict[Hashable, int]) -> int:
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"families= names the column {key!r}, but the columns are {list(places)[:20]}.")
+    raise ValueError(f"families= names the column {quoted(key)}, but the columns are {listed(places)}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:
     if schema.named and table.named and schema.names != table.names:
-        odd = sorted({str(n) for n in schema.names} ^ {str(n) for n in table.names})
+        odd = sorted({one_line(n, 80) for n in set(schema.names) ^ set(table.names)})
         raise ValueError(
             f"families= is the schema of other columns: {', '.join(odd[:5]) or 'in another order'}."
         )
@@ -293,7 +293,7 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
         )
     if n_levels == n_rows >= IDENTIFIER_ROWS:
         return Column(name, None, f"an identifier: {n_levels} values, all different")
-    return Column(name, Categorical(), f"{n_levels} categories")
+    return Column(name, Categorical(), counted(n_levels, "category"))
 
 
 def _is_numbering(name: Hashable, distinct: NDArray[np.floating[Any]]) -> bool:

@@ -19,7 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -155,7 +155,7 @@ class PriorShift:
 
     def __repr__(self) -> str:
         pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
-        rows = [(str(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
+        rows = [(one_line(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
         lines = [f"Priors of {self.n_rows} rows, after {self.n_iterations} iterations"]
         lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"

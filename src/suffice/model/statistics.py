@@ -21,6 +21,7 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.wording import quoted
 
 
 class Accumulator:
@@ -94,8 +95,8 @@ class Accumulator:
             added = labels[fresh]
             if _mixes_text(self.classes, added):
                 raise ValueError(
-                    f"the labels mix text and numbers: {self.classes[0]!r} was seen before, "
-                    f"now {added[0]!r}; convert y to one type."
+                    f"the labels mix text and numbers: {quoted(self.classes[0])} was seen before, "
+                    f"now {quoted(added[0])}; convert y to one type."
                 )
             index = np.concatenate([np.arange(len(self.classes)), np.full(len(fresh), -1)])
             self.classes = np.concatenate([self.classes, added]) if len(self.classes) else added
@@ -137,7 +138,7 @@ class Accumulator:
         if bad.any():
             at = int(np.argmax(bad))
             return (
-                f"class {self.classes.tolist()[at]!r} would have {int(self.support[at])} rows "
+                f"class {quoted(self.classes.tolist()[at])} would have {int(self.support[at])} rows "
                 f"of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
@@ -418,7 +419,9 @@ class Statistics(Saved):
         shape = f"{self.n_rows} rows, {len(self.classes)} classes, {len(self.schema)} columns"
         lines = [f"Statistics: {shape}, {f'{size} bytes' if size < 1000 else large}"]
         known = zip(self.classes.tolist()[:10], self.weight[:10], self.support[:10], strict=True)
-        lines += [f"  class {label!r}: {rows} rows, weight {weight:g}" for label, weight, rows in known]
+        lines += [
+            f"  class {quoted(label, 40)}: {rows} rows, weight {weight:g}" for label, weight, rows in known
+        ]
         if len(self.classes) > 10:
             lines.append(f"  … {len(self.classes) - 10} more classes")
         return "\n".join(lines)

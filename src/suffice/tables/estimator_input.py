@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from suffice.tables.columns import as_array, complex_refusal
 from suffice.tables.table import Table, is_frame, read_table
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import one_line
 
 Names = tuple[Hashable, ...]
 
@@ -72,14 +73,16 @@ def _check_names(given: Names, fitted: Names) -> None:
     missing = [name for name in fitted if name not in given]
     message = "The feature names should match those that were passed during fit.\n"
     if extra:
-        message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
+        message += "Feature names unseen at fit time:\n" + "".join(
+            f"- {one_line(name, 80)}\n" for name in extra[:5]
+        )
     if missing:
         message += "Feature names seen at fit time, yet now missing:\n"
-        message += "".join(f"- {name}\n" for name in missing[:5])
+        message += "".join(f"- {one_line(name, 80)}\n" for name in missing[:5])
     if not extra and not missing:
         here, there = next(pair for pair in zip(given, fitted, strict=True) if pair[0] != pair[1])
         message += (
             "Feature names must be in the same order as they were in fit.\n"
-            f"- {here} is in the place of {there}\n"
+            f"- {one_line(here, 80)} is in the place of {one_line(there, 80)}\n"
         )
     raise ValueError(message)

@@ -24,6 +24,7 @@ from suffice.tables.columns import (
     frame_column,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
+from suffice.tables.wording import listed, quoted
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Table:
 
     def label(self, column: int) -> str:
         """Name a column in a message."""
-        return f"column {self.names[column]!r}"
+        return f"column {quoted(self.names[column])}"
 
     def kind(self, column: int) -> Kind:
         """Return the kind of the cells of a column."""
@@ -191,7 +192,7 @@ class Table:
         text = next((value for value in levels.values if isinstance(value, str)), None)
         if text is not None:
             raise ValueError(
-                f"{self.label(position)} must hold numbers, but holds the text {text!r}; "
+                f"{self.label(position)} must hold numbers, but holds the text {quoted(text)}; "
                 "convert it to numbers, or choose a family for levels such as Categorical()."
             )
         return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
@@ -333,11 +334,11 @@ def _frame_table(
     names = tuple(names)
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"The column names {repeated} occur more than once; rename the columns.")
+        raise ValueError(f"The column names {listed(repeated)} occur more than once; rename the columns.")
 
     @cache
     def open_column(column: int) -> Column:
-        return frame_column(open_native(column), f"column {names[column]!r}")
+        return frame_column(open_native(column), f"column {quoted(names[column])}")
 
     return Table(library, X, open_column, names=names, block=block)
 

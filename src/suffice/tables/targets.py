@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
 from suffice.tables.table import is_frame
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import did_you_mean, listed, quoted
 
-MOST_NAMED = 20
-"""The most classes that a message lists."""
+
+class UnknownColumnError(ValueError):
+    """A column that does not exist; the message names the nearest one and lists them all."""
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -53,14 +54,27 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
     """Split a frame into the other columns and the target column."""
     if not is_frame(X):
         raise ValueError(
-            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
+            f"y is {quoted(target)}, the name of a column, so X must be a table with named columns; for "
+            "arrays "
+            "pass the labels themselves."
         )
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(X, eager_only=True)
-    if target not in frame.columns:
-        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
+    require_column(target, frame.columns)
     return frame.drop(target).to_native(), frame[target].to_native()
+
+
+def require_column(name: Hashable, names: Iterable[Hashable]) -> None:
+    """Refuse a column that does not exist."""
+    known = list(names)
+    if name in known:
+        return
+    near = did_you_mean(name, known)
+    hint = f"; {near}" if near else "."
+    raise UnknownColumnError(
+        f"there is no column {quoted(name)}{hint} The columns are {listed(known, brackets=False)}."
+    )
 
 
 def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
@@ -103,11 +117,10 @@ def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
     one = label.item() if isinstance(label, np.generic) else label
     if one in known:
         return known.index(one)
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-    those = f"classes are {known[:MOST_NAMED]}{more}."
+    those = f"classes are {listed(known)}."
     near = did_you_mean(one, known)
     hint = f"{near} The {those}" if near else f"the {those}"
-    raise ValueError(f"there is no class {one!r}; {hint}")
+    raise ValueError(f"there is no class {quoted(one)}; {hint}")
 
 
 def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:

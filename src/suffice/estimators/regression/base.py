@@ -27,6 +27,7 @@ from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.wording import one_line
 
 StandardErrors = bool | Literal["auto"]
 
@@ -249,7 +250,7 @@ class Regression(Estimator):
         """How the search ended, in words."""
         learnt = self._fitted()
         several = len(learnt.solved) > 1
-        titles = [f"{title}: " for title in learnt.against_the_rest()] if several else [""]
+        titles = [f"{one_line(title, 100)}: " for title in learnt.against_the_rest()] if several else [""]
         found = [
             title + one.problem
             for title, one in zip(titles, learnt.solved, strict=True)

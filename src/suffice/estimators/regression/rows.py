@@ -20,6 +20,7 @@ from suffice.tables.estimator_input import Names, read_features, read_more_featu
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import quoted
 
 HELD_BYTES = 1 << 27
 """Bytes of numbers from files that are kept in memory; beyond that, files are read on every pass."""
@@ -129,7 +130,7 @@ def _weights_of_classes(
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least 2 classes, but y has only one class: "
-            f"{classes.tolist()[0]!r}."
+            f"{quoted(classes.tolist()[0])}."
         )
     if class_weight is None:
         return None
@@ -141,7 +142,7 @@ def _weights_of_classes(
     for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
         if not 0.0 < weight < np.inf:
             raise ValueError(
-                f"class_weight is {weight} for class {label!r}; class weights must be finite and > 0 "
+                f"class_weight is {weight} for class {quoted(label)}; class weights must be finite and > 0 "
                 "(to leave a class out, drop its rows)."
             )
     return np.asarray(weights)

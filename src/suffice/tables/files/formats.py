@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from suffice.tables.wording import listed
+
 FORMATS = {
     "csv": ("csv",),
     "tsv": ("tsv", "tab"),
@@ -71,7 +73,9 @@ def column_names(path: Path, form: str) -> tuple[str, ...]:
                 names = reader.schema.names
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise FileDataError(f"{path}: the column names {repeated[:5]} occur more than once; rename them.")
+        raise FileDataError(
+            f"{path}: the column names {listed(repeated, 5)} occur more than once; rename them."
+        )
     return tuple(names)
 
 
