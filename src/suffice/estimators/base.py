@@ -9,18 +9,43 @@ from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from suffice.export.exportable import Exportable
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.targets import labelled
 
 _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()
 
 
-class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Classifier(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose labels may be a column of X, given by its name."""
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy of `predict` on rows whose classes are known.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        X, y = labelled(X, y)
+        return float(super().score(X, y, sample_weight))
+
+
+class Estimator(Exportable, Saved, Classifier, BaseEstimator):  # type: ignore[misc]
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
     _learnt: Any
@@ -54,10 +79,6 @@ class Estimator(Exportable, Saved, ClassifierMixin, BaseEstimator):  # type: ign
     def _learn_files(self, files: LabelledFiles) -> None:
         """Fit from scratch; if that fails, the model stays as it was."""
         raise NotImplementedError
-
-    def _cells(self, X: Any) -> Any:
-        """The part of a batch of files that the model reads."""
-        return X
 
     def _atomically(self, change: Callable[[], None]) -> Self:
         """Run a change; if it fails, the model stays as it was."""

@@ -21,6 +21,7 @@ from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.targets import labelled
 
 
 class BayesClassifier(Generative):
@@ -82,10 +83,10 @@ class BayesClassifier(Generative):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like, frame, dict of columns or list of dicts, of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -105,10 +106,10 @@ class BayesClassifier(Generative):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like, frame, dict of columns or list of dicts, of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         classes : array-like, optional
             Ignored: new classes may appear in any batch.
         sample_weight : array-like of shape (n_samples,), optional
@@ -124,7 +125,7 @@ class BayesClassifier(Generative):
     def _learn_files(self, files: LabelledFiles) -> None:
         def learn(batches: Iterator[LabelledBatch]) -> None:
             for number, (X, y, weights) in enumerate(batches):
-                self._learn(self._cells(X), y, weights, afresh=number == 0)
+                self._learn(X, y, weights, afresh=number == 0)
             self._check_priors(np.unique(self._learnt.accumulator.classes))
 
         self._atomically(lambda: files.through(learn))
@@ -136,8 +137,9 @@ class BayesClassifier(Generative):
         ----------
         X : array-like or frame of shape (n_samples, n_features), fitted model or Statistics
             The rows to remove, or a model or statistics of them.
-        y : array-like of shape (n_samples,), optional
-            The class of each row; leave it out for a model or statistics.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it; leave it out for a model or
+            statistics.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -149,6 +151,7 @@ class BayesClassifier(Generative):
         self._require_fitted()
         gone = getattr(X, "statistics_", X) if y is None else None
         if not isinstance(gone, Statistics):
+            X, y = labelled(X, y)
             rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
             gone = rows.statistics(self._learnt.accumulator.schema)
         with self._lock():
@@ -216,6 +219,7 @@ class BayesClassifier(Generative):
         check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
         """Add rows, after `check` has seen their distinct labels."""
+        X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:

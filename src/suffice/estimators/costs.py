@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from suffice.arrays import Array
+from suffice.estimators.base import Classifier
 from suffice.estimators.wrapper import Wrapper
 from suffice.model.priors import as_reals
 from suffice.tables.table import is_frame
-from suffice.tables.targets import checked_weights, class_index, read_labels
+from suffice.tables.targets import checked_weights, class_index, labelled, read_labels
 from suffice.tables.wording import listed, quoted
 
 Costs = ArrayLike | Mapping[Any, float] | None
@@ -23,7 +23,7 @@ ROUNDING = 1e-12
 """By how much rounding may move a threshold."""
 
 
-class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
+class CostSensitive(Classifier, Wrapper):
     """Decide for the class with the lowest expected cost, or refuse to decide.
 
     Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. The model can be any classifier with
@@ -81,8 +81,8 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -145,8 +145,8 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -154,6 +154,7 @@ class CostSensitive(ClassifierMixin, Wrapper):  # type: ignore[misc]
         -------
         cost : float
         """
+        X, y = labelled(X, y)
         answers = self._answers()
         costs = self.costs_
         if self.reject_cost is not None:

@@ -21,7 +21,7 @@ from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.infer import Families
 from suffice.model.priors import Priors
-from suffice.tables.table import is_frame, read_table
+from suffice.tables.table import has_names, read_table
 from suffice.tables.targets import class_index
 from suffice.tables.wording import listed, one_line, quoted
 
@@ -100,8 +100,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -390,7 +390,7 @@ class Boundary:
 
     def _rows(self, X: Any) -> Array:
         """X as numbers, with the columns in the order of the boundary's."""
-        if is_frame(X) and self.columns is not None:
+        if has_names(X) and self.columns is not None:
             table = read_table(X)
             missing = [name for name in self.columns if name not in table.names]
             if missing:

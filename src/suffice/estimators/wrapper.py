@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
 from suffice.estimators.base import not_fitted
+from suffice.tables.targets import labelled
 
 
 class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,8 +30,8 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -41,6 +42,7 @@ class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self : object
             The fitted wrapper; `model_` is the fitted clone.
         """
+        X, y = labelled(X, y)
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:

@@ -20,7 +20,7 @@ from suffice.plots.display import Display, legend_below
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import labelled, read_labels
 from suffice.tables.wording import aligned, one_line
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def compare(
             raise ValueError(f"{setting} must be an integer ≥ {least}, got {value!r}.")
     if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
+    X, y = labelled(X, y)
     labels, table = read_labels(y), read_table(X)
     if len(labels) != table.n_rows:
         raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")

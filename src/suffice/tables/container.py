@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,13 +12,14 @@ import numpy as np
 from scipy import sparse
 
 from suffice.tables.columns import Kind, as_floats, frame_column, is_missing, kind_of_type, plain
+from suffice.tables.records import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-Library = Literal["numpy", "sparse", "pandas", "polars", "pyarrow"]
+Library = Literal["numpy", "sparse", "dict", "records", "pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,15 @@ class Container:
     @classmethod
     def of(cls, library: Library, X: Any, cell_types: tuple[type | None, ...]) -> Container:
         """Remember the container of some rows."""
+        template: Any
         if library == "numpy":
             template = np.empty((0, X.shape[1]), X.dtype)
         elif library == "sparse":
             template = type(X)((0, X.shape[1]), dtype=X.dtype)
         elif library == "pandas":
             template = X.iloc[:0].copy()
+        elif library in ("dict", "records"):
+            template = Records(X.names, tuple(np.empty(0, column.dtype) for column in X.columns), X.by_row)
         else:
             template = X.clear() if library == "polars" else X.schema.empty_table()
         return cls(library, partial(itself, template), cell_types)
@@ -85,6 +89,8 @@ class Container:
         builders = {
             "numpy": self._array,
             "sparse": self._sparse,
+            "dict": self._records,
+            "records": self._records,
             "pandas": self._pandas,
             "polars": self._polars,
             "pyarrow": self._pyarrow,
@@ -94,10 +100,12 @@ class Container:
     def kinds(self) -> tuple[Kind, ...]:
         """The kind of the cells of each column."""
         if self.library in ("numpy", "sparse"):
-            by_dtype: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
-            kind = by_dtype.get(self.template.dtype.kind, "number")
+            kind = _kind_of_array(self.template.dtype)
             return tuple((cls and kind_of_type(cls)) or kind for cls in self.cell_types)
         columns = range(len(self.cell_types))
+        if self.library in ("dict", "records"):
+            pairs = zip(self.template.columns, self.cell_types, strict=True)
+            return tuple((cls and kind_of_type(cls)) or _kind_of_array(one.dtype) for one, cls in pairs)
         if self.library == "pandas":
             series = [self.template.iloc[:, j] for j in columns]
         elif self.library == "polars":
@@ -140,6 +148,15 @@ class Container:
         if dtype.kind in "iub":
             return numbers if np.isnan(numbers).any() else whole_numbers(numbers, dtype.name).astype(dtype)
         return numbers.astype(dtype, copy=False)
+
+    def _records(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a dict of columns, or a list of dicts."""
+        template: Records = self.template
+        built = (
+            Container.of("numpy", empty[:, np.newaxis], (cell_type,)).build([values])[:, 0]
+            for values, empty, cell_type in zip(columns, template.columns, self.cell_types, strict=True)
+        )
+        return replace(template, columns=tuple(built)).unpacked()
 
     def _sparse(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Build a sparse array or matrix of the template's class."""
@@ -194,6 +211,12 @@ class Container:
     def _kind(series: Any) -> Kind:
         """Return the kind of cells in a column of the template."""
         return frame_column(series, "").kind
+
+
+def _kind_of_array(dtype: np.dtype[Any]) -> Kind:
+    """Return the kind of cells in an array; of objects, only their type can tell."""
+    kinds: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
+    return kinds.get(dtype.kind, "number")
 
 
 def itself(template: Any) -> Any:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
-from suffice.tables.table import Table, is_frame, read_table
+from suffice.tables.table import Table, has_names, is_frame, read_table, refuse_lazy
 from suffice.tables.targets import read_labels
 from suffice.tables.wording import one_line
 
@@ -42,13 +42,16 @@ def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
 
 
 def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
-    if is_frame(X):
+    if has_names(X):
         table = read_table(X)
         if names is not None:
             _check_names(table.names, names)
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        validate_data(estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset)
         return table
-    X = as_array(X, "X") if isinstance(X, list) else X
+    refuse_lazy(X)
+    X = as_array(X, "X") if isinstance(X, (list, tuple)) else X
+    if (X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim) < 2:
+        read_table(X)  # which refuses it without a copy of the data in the message
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
@@ -63,6 +66,15 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         ensure_min_samples=1 if reset else 0,
     )
     return read_table(checked)
+
+
+def _header(table: Table) -> Any:
+    """Something whose names scikit-learn can read: a frame without rows if all names are text."""
+    if not all(isinstance(name, str) for name in table.names):
+        return np.empty((0, table.n_columns))
+    import pyarrow as pa
+
+    return pa.table({name: pa.nulls(0) for name in table.names})
 
 
 def _check_names(given: Names, fitted: Names) -> None:

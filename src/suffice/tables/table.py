@@ -24,6 +24,7 @@ from suffice.tables.columns import (
     frame_column,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
+from suffice.tables.records import Records, are_records, read_records
 from suffice.tables.wording import listed, quoted
 from suffice.text import Documents
 
@@ -32,10 +33,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "TextTable", "has_names", "is_frame", "read_table", "refuse_lazy"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
+_LAZY = {
+    "polars.LazyFrame": "collect()",
+    "narwhals.LazyFrame": "collect()",
+    "duckdb.DuckDBPyRelation": "to_arrow_table()",
+    "_duckdb.DuckDBPyRelation": "to_arrow_table()",
+    "dask.DataFrame": "compute()",
+    "dask_expr.DataFrame": "compute()",
+    "pyspark.DataFrame": "toPandas()",
+    "ibis.Table": "to_pyarrow()",
+    "pyarrow.Dataset": "to_table()",
+    "pyarrow.Scanner": "to_table()",
+    "pyarrow.RecordBatchReader": "read_all()",
+}
+"""Tables whose rows are not in memory, by library and class, and what reads them."""
 
 
 class Table:
@@ -183,6 +198,15 @@ class Table:
             )
         return read_table(self._source[rows])
 
+    def without(self, name: Hashable) -> tuple[Any, Any]:
+        """The other columns and the column of this name, each as its library holds it."""
+        if isinstance(self._source, Records):
+            return self._source.without(name)
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(self._source, eager_only=True)
+        return frame.drop(name).to_native(), frame[name].to_native()
+
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Return one column as floats; one of levels only if all of them are numbers."""
         column = self._open_column(position)
@@ -240,14 +264,32 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def has_names(X: Any) -> bool:
+    """Whether X is a table whose columns have names: a frame, a dict of columns or a list of dicts."""
+    return is_frame(X) or are_records(X)
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a table whose rows are not in memory, with the method that reads them."""
+    for cls in type(X).__mro__:
+        method = _LAZY.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
+        if method is not None:
+            raise ValueError(
+                f"Expected a 2D table in memory, got a {type(X).__name__}; convert it with X.{method}."
+            )
+
+
 def read_table(X: Any) -> Table:
-    """Read a two-dimensional array, sparse matrix, frame or list of rows."""
+    """Read a two-dimensional array, sparse matrix, frame, dict of columns, or list of rows or dicts."""
     if type(X) is np.ndarray:
         return _read_array(X)
     if sparse.issparse(X):
         return _read_sparse(X)
     if is_frame(X):
         return _read_frame(X)
+    if are_records(X):
+        return _read_records(read_records(X))
+    refuse_lazy(X)
     array = as_array(X, "X")
     if array.ndim == 0:
         raise ValueError(
@@ -321,6 +363,16 @@ def _read_frame(X: Any) -> Table:
 
         X = pa.Table.from_batches([X])
     return _frame_table("pyarrow", X, X.column_names, X.column)
+
+
+def _read_records(X: Records) -> Table:
+    """Read named columns."""
+
+    @cache
+    def open_column(column: int) -> Column:
+        return array_column(X.columns[column], f"column {quoted(X.names[column])}")
+
+    return Table("records" if X.by_row else "dict", X, open_column, names=X.names)
 
 
 def _frame_table(

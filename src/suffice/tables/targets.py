@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
 from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
-from suffice.tables.table import is_frame
+from suffice.tables.table import has_names, read_table, refuse_lazy
 from suffice.tables.wording import did_you_mean, listed, quoted
 
 
@@ -50,19 +50,26 @@ def read_labels(y: Any) -> NDArray[Any]:
             raise ValueError(f"y has dtype {labels.dtype}; convert the labels to strings.")
 
 
+def labelled(X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y, where a y that names a column is taken out of X."""
+    return split_target(X, y) if isinstance(y, str) else (X, y)
+
+
 def split_target(X: Any, target: str) -> tuple[Any, Any]:
-    """Split a frame into the other columns and the target column."""
-    if not is_frame(X):
+    """Split a table with named columns into the other columns and the target column."""
+    refuse_lazy(X)
+    if not has_names(X):
         raise ValueError(
-            f"y is {quoted(target)}, the name of a column, so X must be a table with named columns; for "
+            f"y is {quoted(target)}, the name of a column, so X must be a table with named columns, such "
+            "as a DataFrame; for "
             "arrays "
             "pass the labels themselves."
         )
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    require_column(target, frame.columns)
-    return frame.drop(target).to_native(), frame[target].to_native()
+    table = read_table(X)
+    require_column(target, table.names)
+    if table.n_columns == 1:
+        raise ValueError(f"no columns are left to learn from besides {quoted(target)}.")
+    return table.without(target)
 
 
 def require_column(name: Hashable, names: Iterable[Hashable]) -> None:

@@ -63,8 +63,8 @@ class Regression(Estimator):
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
             The rows, without missing cells.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 

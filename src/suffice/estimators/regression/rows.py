@@ -19,7 +19,7 @@ from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import labelled, read_labels
 from suffice.tables.wording import quoted
 
 HELD_BYTES = 1 << 27
@@ -44,6 +44,7 @@ def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
 ) -> RegressionRows:
     """Read and check rows, labels and weights."""
+    X, y = labelled(X, y)
     labels = read_targets(estimator, y)
     table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
