@@ -21,6 +21,7 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.tables.targets import joined_labels
 from suffice.tables.wording import quoted
 
 
@@ -99,7 +100,7 @@ class Accumulator:
                     f"now {quoted(added[0])}; convert y to one type."
                 )
             index = np.concatenate([np.arange(len(self.classes)), np.full(len(fresh), -1)])
-            self.classes = np.concatenate([self.classes, added]) if len(self.classes) else added
+            self.classes = joined_labels([self.classes, added]) if len(self.classes) else added
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)
             self.totals = [totals.take_classes(index) for totals in self.totals]

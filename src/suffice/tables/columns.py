@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import fractions
+import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
 
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
+_WHOLE = (int, np.integer, decimal.Decimal, fractions.Fraction)
 _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+LARGEST_EXACT = 2.0**53
+"""Beyond this, floats leave out whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,15 @@ class ArrayColumn:
             return np.asarray(self.values.astype("timedelta64[us]") / np.timedelta64(1, "s"))
         return as_floats(self.values)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the cells are integers, which have digits that floats lack."""
+        if self.values.dtype.kind != "O":
+            return self.values.dtype.kind in "iu"
+        return all(
+            issubclass(cls, _WHOLE) or kind_of_type(cls) is None for cls in set(map(type, self.values))
+        )
+
     def documents(self) -> Documents:
         """Return the cells as text."""
         return read_documents(self.values)
@@ -112,7 +125,26 @@ class FrameColumn:
             import narwhals.stable.v2 as nw
 
             return as_floats(self.series.cast(nw.Float64).to_numpy())
+        if self._is_wide:
+            return as_floats(self._objects())
         return array_column(self.series.to_numpy(), "").numbers()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the cells are integers, which have digits that floats lack."""
+        return bool(self.series.dtype.is_integer() or self.series.dtype.is_decimal())
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether NumPy has no type for the cells."""
+        import narwhals.stable.v2 as nw
+
+        return self.series.dtype.is_decimal() or self.series.dtype in (nw.Int128, nw.UInt128)
+
+    def _objects(self) -> NDArray[np.object_]:
+        cells = np.empty(len(self.series), dtype=object)
+        cells[:] = self.series.to_list()
+        return cells
 
     def documents(self) -> Documents:
         """Return the cells as text."""
@@ -120,6 +152,8 @@ class FrameColumn:
 
     def levels(self) -> Levels:
         """Let the container encode text, booleans and integers (exact beyond 2⁵³), and NumPy the rest."""
+        if self._is_wide:
+            return ArrayColumn(self._objects(), self.kind).levels()
         if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
@@ -191,8 +225,6 @@ def frame_column(native: Any, label: str) -> Column:
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(f"{label} has the nested dtype {dtype}; split it into several columns.")
-    if dtype in (nw.Int128, nw.UInt128):
-        series = series.cast(nw.Float64)
     kind = kind_of_dtype(dtype)
     # narwhals guesses from the first cells of pandas objects; here all of them are inspected.
     if kind is None or (series.implementation.is_pandas_like() and native.dtype == "O"):
@@ -273,7 +305,8 @@ def plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, _NUMBERS):
         number = float(value)
-        return int(number) if number.is_integer() else number
+        whole = int(value) if math.isfinite(number) else None
+        return whole if whole == value else number
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)
@@ -301,18 +334,34 @@ def as_native(values: NDArray[Any]) -> NDArray[Any]:
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn anything array-like into an ndarray in which numbers stay numbers and gaps stay gaps."""
     if isinstance(values, np.ma.MaskedArray):
-        array = np.array(values.data, dtype=np.float64 if values.dtype.kind in "fiu" else object)
+        exact = values.dtype.kind == "f" or (values.dtype.kind in "iu" and not _is_beyond_floats(values.data))
+        array = np.array(values.data, dtype=np.float64 if exact else object)
         array[np.ma.getmaskarray(values)] = None  # NaN in a float array
         return array
+    if hasattr(values, "to_list") and str(getattr(values, "dtype", "")).endswith("128"):
+        values = values.to_list()  # NumPy has no such integers
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        if isinstance(values, (list, tuple)) and (array.dtype.kind in "US" or _lost_digits(array, values)):
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ValueError(
             f"{name} is not rectangular; all rows must have the same number of cells."
         ) from error
     return array
+
+
+def _is_beyond_floats(numbers: NDArray[Any]) -> bool:
+    """Whether floats leave out whole numbers of this size."""
+    return bool(numbers.size and max(-float(np.nanmin(numbers)), float(np.nanmax(numbers))) >= LARGEST_EXACT)
+
+
+def _lost_digits(array: NDArray[Any], values: Any) -> bool:
+    """Whether NumPy made integers of a list floats that are not equal to them."""
+    if array.dtype.kind != "f" or np.isnan(array).all() or not _is_beyond_floats(array):
+        return False
+    cells = np.asarray(values, dtype=object).ravel().tolist()
+    return any(isinstance(cell, (int, np.integer)) and int(float(cell)) != int(cell) for cell in cells)
 
 
 def complex_refusal(label: str) -> str:

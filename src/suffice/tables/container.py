@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import sparse
 
-from suffice.tables.columns import Kind, as_floats, frame_column, is_missing, kind_of_type, plain
+from suffice.tables.columns import (
+    LARGEST_EXACT,
+    Kind,
+    as_floats,
+    frame_column,
+    is_missing,
+    kind_of_type,
+    plain,
+)
 from suffice.tables.records import Records
 
 if TYPE_CHECKING:
@@ -141,12 +149,14 @@ class Container:
             for j, values in enumerate(columns):
                 rows[:, j] = as_typed(values, "level")
             return rows if any(map(is_missing, rows.ravel())) else rows.astype(dtype.kind)
+        if dtype.kind in "iu":
+            return _whole_array([whole_cells(values, dtype.name) for values in columns], dtype, len(rows))
         kinds: dict[str, Kind] = {"M": "moment", "m": "duration"}
         numbers = np.empty(rows.shape, np.float64) if dtype.kind not in kinds else np.empty(rows.shape, dtype)
         for j, values in enumerate(columns):
             numbers[:, j] = as_typed(values, kinds.get(dtype.kind, "number"))
-        if dtype.kind in "iub":
-            return numbers if np.isnan(numbers).any() else whole_numbers(numbers, dtype.name).astype(dtype)
+        if dtype.kind == "b":
+            return numbers if np.isnan(numbers).any() else np.rint(numbers).astype(dtype)
         return numbers.astype(dtype, copy=False)
 
     def _records(self, columns: Sequence[NDArray[Any]]) -> Any:
@@ -254,10 +264,36 @@ def whole_numbers(numbers: NDArray[Any], dtype: str) -> NDArray[Any]:
     return np.asarray(np.clip(np.rint(numbers), limits.min, largest))
 
 
+def whole_cells(values: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Whole numbers that an integer dtype can hold: floats, or objects if they have more digits."""
+    if not has_more_digits(values):
+        return whole_numbers(as_numbers(values), dtype)
+    limits = np.iinfo(dtype.lower()) if "128" not in dtype else None
+    low, high = (-(2**127), 2**127 - 1) if limits is None else (int(limits.min), int(limits.max))
+    cells = [None if is_missing(value) else min(max(round(value), low), high) for value in values.tolist()]
+    return np.array(cells, dtype=object)
+
+
+def has_more_digits(values: NDArray[Any]) -> bool:
+    """Whether cells are integers that floats cannot hold."""
+    return values.dtype == object and any(
+        isinstance(value, int) and abs(value) > LARGEST_EXACT for value in values.tolist()
+    )
+
+
+def _whole_array(columns: list[NDArray[Any]], dtype: np.dtype[Any], n_rows: int) -> NDArray[Any]:
+    """Columns of whole numbers as one array; missing cells make it floats, or objects beside more digits."""
+    exact = any(column.dtype == object for column in columns)
+    array = np.empty((n_rows, len(columns)), dtype=object if exact else np.float64)
+    for j, column in enumerate(columns):
+        array[:, j] = column
+    return array if any(map(is_missing, array.ravel())) else array.astype(dtype)
+
+
 def as_objects(values: NDArray[Any], cell_type: type | None) -> NDArray[np.object_]:
     """Turn a column into Python objects of the type that its first cell had."""
     kind = (None if cell_type is None else kind_of_type(cell_type)) or "level"
-    typed = as_typed(values, kind)
+    typed = values if kind == "number" and has_more_digits(values) else as_typed(values, kind)
     convert: Callable[[Any], Any] = _unchanged
     if cell_type is None or kind in ("level", "clock"):
         return typed
@@ -282,6 +318,11 @@ def _decimal(number: float) -> decimal.Decimal:
     return decimal.Decimal(repr(number))
 
 
+def _as_decimal(value: Any) -> decimal.Decimal | None:
+    """Return a number as a decimal."""
+    return None if is_missing(value) else _decimal(value)
+
+
 def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
     """Return one column as a pandas Series of a dtype."""
     import pandas as pd
@@ -295,12 +336,13 @@ def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type 
         return pd.Series(as_objects(values, cell_type), dtype=object)
     if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
         return pd.Series(as_typed(values, "level"), dtype=object)
-    typed = as_typed(values, kind)
+    if pd.api.types.is_integer_dtype(dtype):
+        typed = whole_cells(values, str(dtype))
+    else:
+        typed = as_typed(values, kind)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return pd.Series(typed).dt.tz_localize("UTC").dt.tz_convert(dtype.tz).astype(dtype)
-    if pd.api.types.is_integer_dtype(dtype):
-        typed = whole_numbers(typed, str(dtype))
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and np.isnan(typed).any():
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and pd.isna(typed).any():
         dtype = "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
     return pd.Series(typed).astype(dtype)
 
@@ -328,6 +370,9 @@ def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
     if kind in ("level", "clock"):
         return pl.Series(typed.tolist(), dtype=pl.String if kind == "level" else pl.Time).cast(dtype)
     if kind in ("number", "boolean"):
+        if has_more_digits(values) and (dtype.is_integer() or dtype.is_decimal()):
+            cells = values if dtype.is_decimal() else whole_cells(values, str(dtype))
+            return pl.Series(cells.tolist(), dtype=pl.Int128, strict=False).cast(dtype)
         typed = whole_numbers(typed, str(dtype)) if dtype.is_integer() else typed
         return pl.Series(typed).fill_nan(None).cast(dtype)
     series = pl.Series(typed)
@@ -347,6 +392,10 @@ def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
         return pa.array(typed.tolist(), type=dtype.value_type).dictionary_encode().cast(dtype)
     if kind in ("level", "clock"):
         return pa.array(typed.tolist(), type=dtype)
+    if has_more_digits(values) and (pa.types.is_integer(dtype) or pa.types.is_decimal(dtype)):
+        whole = pa.types.is_integer(dtype)
+        cells = whole_cells(values, str(dtype)).tolist() if whole else map(_as_decimal, values.tolist())
+        return pa.array(list(cells), type=dtype)
     if pa.types.is_integer(dtype):
         typed = whole_numbers(typed, str(dtype))
     if pa.types.is_date(dtype):

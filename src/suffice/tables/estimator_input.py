@@ -49,11 +49,9 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         validate_data(estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset)
         return table
     refuse_lazy(X)
-    X = as_array(X, "X") if isinstance(X, (list, tuple)) else X
+    X = as_array(X, "X") if isinstance(X, (list, tuple, np.ma.MaskedArray)) else X
     if (X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim) < 2:
         read_table(X)  # which refuses it without a copy of the data in the message
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
     if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
         raise ValueError(complex_refusal("column 0"))
     checked = validate_data(

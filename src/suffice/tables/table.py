@@ -12,6 +12,7 @@ from scipy import sparse
 from suffice.kernels import threads
 from suffice.kernels.choose import first_infinity, infinity_refusal
 from suffice.tables.columns import (
+    LARGEST_EXACT,
     Column,
     Kind,
     LevelCells,
@@ -172,7 +173,17 @@ class Table:
         if kind in ("level", "boolean"):
             levels = self.levels(column)
             return np.asarray(np.array([*levels.values, None], dtype=object)[levels.codes])
-        return as_typed(self.numbers([column])[:, 0], kind)
+        numbers = self.numbers([column])[:, 0]
+        return self._exact(column, numbers) if kind == "number" else as_typed(numbers, kind)
+
+    def _exact(self, column: int, numbers: NDArray[Any]) -> NDArray[Any]:
+        """The numbers of a column as floats, or as objects if they are integers of more digits."""
+        if not (np.abs(numbers) >= LARGEST_EXACT).any() or not self._open_column(column).is_whole:
+            return as_typed(numbers, "number")
+        levels = self.levels(column)
+        values = np.empty(len(levels.values) + 1, dtype=object)
+        values[:-1] = levels.values
+        return np.asarray(values[levels.codes])
 
     def part(self, rows: slice) -> Table:
         """Return the table of adjacent rows, without a copy if the container allows it."""

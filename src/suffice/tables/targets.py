@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
-from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
+from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
 from suffice.tables.table import has_names, read_table, refuse_lazy
 from suffice.tables.wording import did_you_mean, listed, quoted
 
@@ -118,6 +118,29 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
     return weights
 
 
+def whole_labels(numbers: list[int]) -> NDArray[Any]:
+    """Labels that are integers, with all their digits."""
+    dtype = np.uint64 if max(numbers, default=0) > np.iinfo(np.int64).max else np.int64
+    try:
+        return np.array(numbers, dtype=dtype)
+    except OverflowError:
+        raise ValueError("y holds integers of more than 64 bits; convert them to strings.") from None
+
+
+def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Labels of several batches, in which integers keep their digits beside others of another dtype."""
+    labels = np.concatenate(parts)
+    if labels.dtype.kind == "f" and any(part.dtype.kind in "iu" for part in parts):
+        numbers = [plain(label) for part in parts for label in part.tolist()]
+        if _are_whole(numbers) and max(map(abs, numbers)) > LARGEST_EXACT:
+            return whole_labels(numbers)
+    return labels
+
+
+def _are_whole(numbers: list[Any]) -> bool:
+    return all(isinstance(number, int) for number in numbers)
+
+
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
     """Return the position of a label among the classes; if it is not there, the error names the nearest."""
     known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
@@ -144,11 +167,11 @@ def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
     if kinds == {"boolean"}:
         return labels.astype(np.bool)
     if kinds == {"number"}:
-        whole = all(issubclass(cls, (int, np.integer)) for cls in types)
-        try:
-            return read_labels(labels.astype(np.int64 if whole else np.float64))
-        except OverflowError:
-            raise ValueError("y holds integers of more than 64 bits; convert them to strings.") from None
+        return (
+            whole_labels(numbers)
+            if _are_whole(numbers := list(map(plain, labels)))
+            else (read_labels(np.array(numbers, dtype=np.float64)))
+        )
     names = ", ".join(sorted(cls.__name__ for cls in types))
     raise ValueError(f"y holds labels of type {names}; convert all of them to strings or all to numbers.")
 

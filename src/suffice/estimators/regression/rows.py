@@ -19,7 +19,7 @@ from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import labelled, read_labels
+from suffice.tables.targets import joined_labels, labelled, read_labels
 from suffice.tables.wording import quoted
 
 HELD_BYTES = 1 << 27
@@ -71,7 +71,7 @@ def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any)
         return first, totals, seen, size
 
     (table,), sums, seen, size = files.through(scan)
-    classes = np.unique(np.concatenate(seen))
+    classes = np.unique(joined_labels(seen))
     totals = np.array([sums[label] for label in classes.tolist()])
     by_class = _weights_of_classes(estimator, classes, totals, class_weight)
     parts: Parts = _FileParts(files, classes, by_class)
