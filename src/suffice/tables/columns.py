@@ -143,7 +143,7 @@ class FrameColumn:
 
     def _objects(self) -> NDArray[np.object_]:
         cells = np.empty(len(self.series), dtype=object)
-        cells[:] = self.series.to_list()
+        cells[:] = [None if is_missing(cell) else cell for cell in self.series.to_list()]
         return cells
 
     def documents(self) -> Documents:
@@ -162,7 +162,27 @@ class FrameColumn:
         return arrow_levels(self.series.to_arrow())
 
 
-Column = ArrayColumn | FrameColumn
+@dataclass(frozen=True)
+class PeriodColumn:
+    """A pandas column of periods: the moments at which they start; as levels, their text."""
+
+    series: Any
+    cell_type: type | None = None
+    """Periods that came as objects come back as datetimes: nothing else remembers their length."""
+    kind: Kind = "moment"
+    is_whole = False
+
+    def numbers(self) -> NDArray[np.floating[Any]]:
+        """Return the moments at which the periods start, in seconds since 1970."""
+        return array_column(self.series.dt.to_timestamp().to_numpy(), "").numbers()
+
+    def levels(self) -> Levels:
+        """Let pandas encode the periods."""
+        codes, distinct = self.series.factorize()
+        return make_levels(codes, list(map(str, distinct)))
+
+
+Column = ArrayColumn | FrameColumn | PeriodColumn
 
 
 def array_column(values: NDArray[Any], label: str) -> Column:
@@ -191,17 +211,13 @@ def array_column(values: NDArray[Any], label: str) -> Column:
 def object_column(values: NDArray[Any], label: str) -> Column:
     """Read one column of Python objects by the types that occur in it."""
     types = set(map(type, values))
-    for cls in types:
-        if issubclass(cls, _NESTED):
-            raise TypeError(
-                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
-                "split nested values into several columns."
-            )
-        if issubclass(cls, (complex, np.complexfloating)):
-            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
+    _refuse_types(types, label)
     kinds = {known for cls in types if (known := kind_of_type(cls)) is not None}
     if len(kinds) == 2 and "number" in kinds and all(map(_is_missing_or_not_number, values)):
         kinds.discard("number")
+    if {cls.__name__ for cls in types if kind_of_type(cls) is not None} == {"Period"}:
+        periods = _same_periods(values)
+        return ArrayColumn(values, "level") if periods is None else PeriodColumn(periods, dt.datetime)
     kind: Kind = "number" if not kinds else kinds.pop() if len(kinds) == 1 else "level"
     if kind == "level":
         return ArrayColumn(values, kind)
@@ -217,10 +233,24 @@ def object_column(values: NDArray[Any], label: str) -> Column:
     return ArrayColumn(values, kind, cell_type)
 
 
+def _refuse_types(types: set[type], label: str) -> None:
+    """Refuse cells that are not single values, or complex."""
+    for cls in types:
+        if issubclass(cls, _NESTED):
+            raise TypeError(
+                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
+                "split nested values into several columns."
+            )
+        if issubclass(cls, (complex, np.complexfloating)):
+            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
+
+
 def frame_column(native: Any, label: str) -> Column:
     """Read one column of a pandas, Polars or pyarrow table."""
     import narwhals.stable.v2 as nw
 
+    if str(getattr(native, "dtype", "")).startswith("period["):
+        return PeriodColumn(native)
     series = nw.from_native(native, series_only=True)
     dtype = series.dtype
     if dtype.is_nested():
@@ -375,6 +405,16 @@ def complex_refusal(label: str) -> str:
 def _is_missing_or_not_number(value: Any) -> bool:
     """Return whether a cell is anything but a number."""
     return is_missing(value) or kind_of_type(type(value)) != "number"
+
+
+def _same_periods(values: NDArray[Any]) -> Any:
+    """Return pandas periods as a Series; None if they differ in length."""
+    import pandas as pd
+
+    try:
+        return pd.Series(pd.PeriodIndex(values))
+    except (TypeError, ValueError):
+        return None
 
 
 def _utc(value: Any) -> Any:

@@ -202,8 +202,8 @@ class Container:
         templates = self.template.get_columns()
         return pl.DataFrame(
             [
-                polars_series(values, template.dtype, self._kind(template)).alias(template.name)
-                for values, template in zip(columns, templates, strict=True)
+                polars_series(values, template.dtype, self._kind(template), cell_type).alias(template.name)
+                for values, template, cell_type in zip(columns, templates, self.cell_types, strict=True)
             ]
         )
 
@@ -292,7 +292,7 @@ def _whole_array(columns: list[NDArray[Any]], dtype: np.dtype[Any], n_rows: int)
 
 def as_objects(values: NDArray[Any], cell_type: type | None) -> NDArray[np.object_]:
     """Turn a column into Python objects of the type that its first cell had."""
-    kind = (None if cell_type is None else kind_of_type(cell_type)) or "level"
+    kind = "level" if cell_type is None or _holds_text(values) else kind_of_type(cell_type) or "level"
     typed = values if kind == "number" and has_more_digits(values) else as_typed(values, kind)
     convert: Callable[[Any], Any] = _unchanged
     if cell_type is None or kind in ("level", "clock"):
@@ -334,7 +334,9 @@ def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type 
         return pd.Series(array, dtype=pd.ArrowDtype(array.type))
     if dtype == "O":
         return pd.Series(as_objects(values, cell_type), dtype=object)
-    if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+    if isinstance(dtype, pd.PeriodDtype):
+        return pd.Series(_periods(values, dtype.freq))
+    if isinstance(dtype, pd.IntervalDtype):
         return pd.Series(as_typed(values, "level"), dtype=object)
     if pd.api.types.is_integer_dtype(dtype):
         typed = whole_cells(values, str(dtype))
@@ -345,6 +347,21 @@ def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type 
     if isinstance(dtype, np.dtype) and dtype.kind in "iub" and pd.isna(typed).any():
         dtype = "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
     return pd.Series(typed).astype(dtype)
+
+
+def _periods(values: NDArray[Any], freq: Any) -> Any:
+    """Return moments, or the text of periods, as pandas periods."""
+    import pandas as pd
+
+    if not _holds_text(values):
+        return pd.DatetimeIndex(as_typed(values, "moment")).to_period(freq)
+    starts = (None if is_missing(value) else value.partition("/")[0] for value in values.tolist())
+    return pd.PeriodIndex(list(starts), freq=freq)
+
+
+def _holds_text(values: NDArray[Any]) -> bool:
+    """Whether cells are levels that are text."""
+    return values.dtype == object and any(isinstance(value, str) for value in values.tolist())
 
 
 def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
@@ -360,12 +377,14 @@ def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
     return pd.Categorical.from_codes([-1 if level is None else code[level] for level in levels], dtype=dtype)
 
 
-def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
+def polars_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
     """Return one column as a Polars Series of a dtype."""
     import polars as pl
 
-    if dtype in (pl.Null, pl.Object):
+    if dtype == pl.Null:
         return pl.Series(as_typed(values, "level").tolist())
+    if dtype == pl.Object:
+        return pl.Series(as_objects(values, cell_type).tolist(), dtype=pl.Object)
     typed = as_typed(values, kind)
     if kind in ("level", "clock"):
         return pl.Series(typed.tolist(), dtype=pl.String if kind == "level" else pl.Time).cast(dtype)

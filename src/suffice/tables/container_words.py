@@ -1,7 +1,7 @@
 """The container of rows in plain words, so that a file can record what a model was fitted on.
 
 The type of a column is a word such as "int64", or a list such as ["category", "str", false, ["a", "b"]]. A
-type without a word here (a decimal, a period) is written as the plain type for cells of that kind.
+type without a word here (a decimal, an interval) is written as the plain type for cells of that kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ZONE = r"([A-Za-z0-9_+/:-]{1,64})"
 NUMPY = re.compile(r"[<|]([iu][1248]|f[248]|b1|O|U\d{1,4}|S\d{1,4}|[mM]8(\[[a-zA-Z]{1,2}\])?|T16)")
 PANDAS = re.compile(
     rf"[uU]?[iI]nt(8|16|32|64)|[fF]loat(32|64)|float16|bool|boolean|object|str|string"
-    rf"|(datetime|timedelta)64\[{UNIT}\]|datetime64\[{UNIT}, {ZONE}\]"
+    rf"|(datetime|timedelta)64\[{UNIT}\]|datetime64\[{UNIT}, {ZONE}\]|period\[[A-Za-z0-9-]{{1,32}}\]"
 )
 ARROW = re.compile(
     rf"u?int(8|16|32|64)|halffloat|float|double|bool|(large_)?(string|binary)|null|date32\[day\]|date64\[ms\]"
@@ -213,7 +213,7 @@ def _pandas_words(template: Any) -> list[Any]:
             of = str(dtype.categories.dtype)
             levels = [plain(category) for category in dtype.categories]
             words.append(["category", of if PANDAS.fullmatch(of) else "object", bool(dtype.ordered), levels])
-        elif isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+        elif isinstance(dtype, pd.IntervalDtype):
             words.append("object")
         else:
             words.append(_word("pandas", str(dtype), template.iloc[:, j]))

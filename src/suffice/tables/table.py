@@ -17,6 +17,7 @@ from suffice.tables.columns import (
     Kind,
     LevelCells,
     Levels,
+    PeriodColumn,
     array_column,
     as_array,
     as_floats,
@@ -155,7 +156,8 @@ class Table:
 
     def documents(self, column: int) -> Documents:
         """Return a column of text as documents."""
-        if self.kind(column) != "level":
+        opened = self._open_column(column)
+        if opened.kind != "level" or isinstance(opened, PeriodColumn):
             if np.isnan(self.numbers([column])).all():  # no cell tells the kind
                 return Documents.missing_ones(self.n_rows)
             raise TypeError(
@@ -163,7 +165,7 @@ class Table:
                 "convert it to strings, or choose another family for it."
             )
         try:
-            return self._open_column(column).documents()
+            return opened.documents()
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.label(column)}: {error}") from error
 
