@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -14,12 +15,44 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from suffice.export.exportable import Exportable
+from suffice.model.schema import Schema
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.targets import labelled
+from suffice.tables.wording import counted
 
 _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()
+
+
+class Printed(BaseEstimator):  # type: ignore[misc]
+    """Prints as scikit-learn's estimators do, with a schema among the settings in a few words."""
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return str(BaseEstimator.__repr__(_in_short(self), N_CHAR_MAX))
+
+
+@dataclass(frozen=True)
+class _Brief:
+    """Something that prints as this text."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _in_short(value: Any) -> Any:
+    """A setting as it is printed: a schema in a few words, an estimator with its settings in short."""
+    if isinstance(value, Schema):
+        return _Brief(f"<schema of {counted(len(value), 'column')}>")
+    if not isinstance(value, Printed):
+        return value
+    # scikit-learn breaks lines only for a class whose __repr__ is its own.
+    plain: Any = type(type(value).__name__, (type(value),), {"__repr__": BaseEstimator.__repr__})
+    twin = plain.__new__(plain)
+    twin.__dict__ = {name: _in_short(one) for name, one in value.get_params(deep=False).items()}
+    return twin
 
 
 class Classifier(ClassifierMixin):  # type: ignore[misc]
@@ -45,7 +78,7 @@ class Classifier(ClassifierMixin):  # type: ignore[misc]
         return float(super().score(X, y, sample_weight))
 
 
-class Estimator(Exportable, Saved, Classifier, BaseEstimator):  # type: ignore[misc]
+class Estimator(Exportable, Saved, Classifier, Printed):
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
     _learnt: Any

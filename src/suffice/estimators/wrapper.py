@@ -14,11 +14,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
-from suffice.estimators.base import not_fitted
+from suffice.estimators.base import Printed, not_fitted
 from suffice.tables.targets import labelled
 
 
-class Wrapper(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Wrapper(MetaEstimatorMixin, Printed):  # type: ignore[misc]
     """An estimator around `model`, which is used as it is if fitted, and cloned by `fit` otherwise."""
 
     model: Any

@@ -54,6 +54,8 @@ class Explanation:
         The unit of the contributions: nats, or standard deviations for a probit regression.
     start : str
         The name of `prior` in tables: "(prior)" or "(intercept)".
+    rows : Index or None
+        The index of the rows, if they came in a pandas frame.
 
     Examples
     --------
@@ -77,6 +79,8 @@ class Explanation:
     """The unit of the contributions."""
     start: str = "(prior)"
     """The name of `prior` in tables: in a regression it is the intercept."""
+    rows: Any = None
+    """The labels of the rows, if they have any."""
 
     def evidence(self, label: Any, against: Any = None) -> Array:
         """How much each cell speaks for a class, against another class or against its prior.
@@ -150,14 +154,15 @@ class Explanation:
         Returns
         -------
         frame : DataFrame
-            In the library that the model was fitted with.
+            In the library that the model was fitted with. The field `row` holds the index of a pandas frame,
+            and the positions of other rows.
         """
         n, d, _ = self.contributions.shape
         names = [str(name) for name in self.columns]
         if label is None:
             if against is not None:
                 raise ValueError("against= needs a label to compare it with.")
-            fields: dict[str, Any] = {"row": np.repeat(np.arange(n), d), "column": names * n}
+            fields: dict[str, Any] = {"row": self._row_labels(d), "column": names * n}
             for k, one in enumerate(self.classes.tolist()):
                 fields[str(one)] = self.contributions[:, :, k].reshape(-1)
             return self.container.frame(fields)
@@ -166,12 +171,19 @@ class Explanation:
         shown = [[_shown(values[row]) for values in self.values] + [""] * len(ends) for row in range(n)]
         return self.container.frame(
             {
-                "row": np.repeat(np.arange(n), nats.shape[1]),
+                "row": self._row_labels(nats.shape[1]),
                 "column": [*names, *ends] * n,
                 "value": [cell for row in shown for cell in row],
                 self.unit: nats.reshape(-1),
             }
         )
+
+    def _row_labels(self, times: int) -> Any:
+        """The label of each row, or its position, each of them repeated."""
+        if self.rows is None:
+            return np.repeat(np.arange(len(self.total)), times)
+        labels = self.rows.to_flat_index().repeat(times)
+        return labels if self.container.library == "pandas" else labels.map(str).tolist()
 
     def _ends(self, label: Any, against: Any) -> dict[str, Any]:
         """The terms that complete the evidence of the cells."""
@@ -220,7 +232,8 @@ class Explanation:
         names = self.classes.tolist()
         order = np.argsort(-posterior, kind="stable").tolist()
         shares = ", ".join(f"{one_line(names[k])} {posterior[k]:.4g}" for k in order[:5])
-        lines = [f"row {row}: {one_line(names[order[0]])}  (posterior: {shares})"]
+        name = row if self.rows is None else one_line(self.rows[[row]].to_flat_index()[0])
+        lines = [f"row {name}: {one_line(names[order[0]])}  (posterior: {shares})"]
         if len(order) == 1:
             return lines[0]
         a = order[0] if label is None else class_index(label, self.classes)

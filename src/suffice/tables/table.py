@@ -95,6 +95,11 @@ class Table:
         stored = None if self.sparse is None else int(self.sparse.nnz)
         return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
 
+    @property
+    def row_labels(self) -> Any:
+        """The index of a pandas frame; None where rows have no labels."""
+        return self._source.index if self._library == "pandas" else None
+
     def label(self, column: int) -> str:
         """Name a column in a message."""
         return f"column {quoted(self.names[column])}"

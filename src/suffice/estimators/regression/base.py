@@ -27,6 +27,7 @@ from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.table import is_frame, read_table
 from suffice.tables.wording import one_line
 
 StandardErrors = bool | Literal["auto"]
@@ -198,6 +199,7 @@ class Regression(Estimator):
             container=learnt.container,
             unit=self._score_unit,
             start="(intercept)",
+            rows=read_table(X).row_labels if is_frame(X) else None,
         )
 
     def _expression(self) -> Expression:
