@@ -173,3 +173,24 @@ def test_no_refusal_holds_a_copy_of_the_data(X):
     with pytest.raises((TypeError, ValueError), match="Expected a 2D table") as refusal:
         suffice.BayesClassifier().fit(X, ["a", "b"])
     assert "123456789" not in str(refusal.value)
+
+
+def test_keys_may_come_in_any_order_and_be_absent_from_every_row():
+    model = suffice.BayesClassifier().fit(ROWS, LABELS)
+    turned = [dict(reversed(row.items())) for row in ROWS]
+    assert_array_equal(model.predict_proba(turned), model.predict_proba(ROWS))
+    assert_array_equal(model.predict_proba(dict(reversed(CELLS.items()))), model.predict_proba(CELLS))
+    alone = [{"town": "Ulm"}, {"town": "Bonn"}, {}]
+    nothing = pl.DataFrame({name: [None] * 3 for name in CELLS} | {"town": ["Ulm", "Bonn", None]})
+    assert_array_equal(model.predict_proba(alone), model.predict_proba(nothing))
+    assert_array_equal(model.predict_proba([{}]), model.priors_[np.newaxis])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- twon"):
+        model.predict([{"twon": "Ulm"}])
+
+
+def test_a_container_of_columns_does_not_hold_the_data():
+    column = np.arange(1_000.0)
+    (empty,) = read_table({"a": column}).container.template.columns
+    assert len(empty) == 0
+    assert not np.may_share_memory(empty, column)
+    assert empty.base is None

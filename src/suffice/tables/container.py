@@ -55,7 +55,8 @@ class Container:
         elif library == "pandas":
             template = X.iloc[:0].copy()
         elif library in ("dict", "records"):
-            template = Records(X.names, tuple(np.empty(0, column.dtype) for column in X.columns), X.by_row)
+            empty = tuple(np.empty(0, column.dtype) for column in X.columns)
+            template = replace(X, columns=empty, n_rows=0)
         else:
             template = X.clear() if library == "polars" else X.schema.empty_table()
         return cls(library, partial(itself, template), cell_types)
@@ -166,7 +167,7 @@ class Container:
             Container.of("numpy", empty[:, np.newaxis], (cell_type,)).build([values])[:, 0]
             for values, empty, cell_type in zip(columns, template.columns, self.cell_types, strict=True)
         )
-        return replace(template, columns=tuple(built)).unpacked()
+        return replace(template, columns=tuple(built), n_rows=len(columns[0])).unpacked()
 
     def _sparse(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Build a sparse array or matrix of the template's class."""

@@ -143,7 +143,7 @@ def _template(library: str, names: list[Any], words: list[Any], *, nested: bool)
             return _empty_pandas(names, words, nested=nested)
         if library in ("dict", "records"):
             columns = tuple(np.empty(0, _array_type(word)) for word in words)
-            return Records(tuple(names), columns, by_row=library == "records")
+            return Records(tuple(names), columns, 0, by_row=library == "records")
         return _empty_polars(names, words) if library == "polars" else _empty_arrow(names, words)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SufficeFileError(

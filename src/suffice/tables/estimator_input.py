@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
+from suffice.tables.records import are_records, read_records
 from suffice.tables.table import Table, has_names, is_frame, read_table, refuse_lazy
 from suffice.tables.targets import read_labels
 from suffice.tables.wording import one_line
@@ -43,6 +44,8 @@ def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
 
 def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
     if has_names(X):
+        if names is not None and are_records(X):
+            X = read_records(X).arranged(names)
         table = read_table(X)
         if names is not None:
             _check_names(table.names, names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,22 +21,33 @@ class Records:
 
     names: tuple[Hashable, ...]
     columns: tuple[NDArray[Any], ...]
+    n_rows: int
     by_row: bool
     """Whether they came as one dict for each row, not as one dict of columns."""
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and columns."""
-        return len(self.columns[0]) if self.columns else 0, len(self.columns)
+        return self.n_rows, len(self.columns)
 
     def __getitem__(self, rows: Any) -> Records:
-        return Records(self.names, tuple(column[rows] for column in self.columns), self.by_row)
+        n_rows = len(np.arange(self.n_rows)[rows])
+        return replace(self, columns=tuple(column[rows] for column in self.columns), n_rows=n_rows)
+
+    def arranged(self, names: tuple[Hashable, ...]) -> Records:
+        """The columns in this order, if they are these; by row, a column that no row has is missing."""
+        held = dict(zip(self.names, self.columns, strict=True))
+        absent = set(names) - set(held)
+        if set(held) - set(names) or (absent and not self.by_row):
+            return self
+        nothing = np.full(self.n_rows, None)
+        return replace(self, names=names, columns=tuple(held.get(name, nothing) for name in names))
 
     def without(self, name: Hashable) -> tuple[Records, NDArray[Any]]:
         """The other columns, and the column of this name."""
         at = self.names.index(name)
         names, columns = self.names, self.columns
-        others = Records(names[:at] + names[at + 1 :], columns[:at] + columns[at + 1 :], self.by_row)
+        others = replace(self, names=names[:at] + names[at + 1 :], columns=columns[:at] + columns[at + 1 :])
         return others, columns[at]
 
     def unpacked(self) -> Any:
@@ -69,14 +80,15 @@ def read_records(X: Any) -> Records:
                 "must be "
                 "of the same length."
             )
-        return Records(names, columns, by_row=False)
+        return Records(names, columns, len(columns[0]) if columns else 0, by_row=False)
     strange = next((at for at, row in enumerate(X) if not isinstance(row, Mapping)), None)
     if strange is not None:
         raise ValueError(
             f"row 0 is a dict, but row {strange} is a {type(X[strange]).__name__}; use one type."
         )
     names = tuple(dict.fromkeys(name for row in X for name in row))
-    return Records(names, tuple(_column([row.get(name) for row in X], name) for name in names), by_row=True)
+    columns = tuple(_column([row.get(name) for row in X], name) for name in names)
+    return Records(names, columns, len(X), by_row=True)
 
 
 def _column(values: Any, name: Hashable) -> NDArray[Any]:
