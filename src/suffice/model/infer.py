@@ -228,12 +228,12 @@ class _Observed:
         return self._measurements(name, values, present)
 
     def _whole_numbers(self, j: int, name: Hashable, values: Array, present: Array) -> Column:
-        numbers = distinct = np.unique(present).tolist()
-        levels = values
-        if max(-distinct[0], distinct[-1]) >= LARGEST_EXACT:  # floats may be equal where integers differ
+        distinct = np.unique(present)
+        low, high, n, levels = distinct[0], distinct[-1], len(distinct), values
+        if max(-low, high) >= LARGEST_EXACT:  # floats may be equal where integers differ
             exact = self.table.levels(j)
-            distinct, levels = sorted(exact.values), np.where(exact.codes < 0, np.nan, exact.codes)
-        low, high, n = distinct[0], distinct[-1], len(distinct)
+            low, high, n = min(exact.values), max(exact.values), len(exact.values)
+            levels = np.where(exact.codes < 0, np.nan, exact.codes)
         if low >= 0 and high <= 1:
             return Column(name, Bernoulli(), "only 0 and 1")
         if n == len(present) >= IDENTIFIER_ROWS and (high - low < 2 * n or _is_named_like_an_id(name)):
@@ -242,7 +242,7 @@ class _Observed:
         candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
         if low >= 0:
             candidates.append(Poisson())
-        if n > len(numbers) and n <= CATEGORY_LEVELS:  # only as categories do they stay apart
+        if len(distinct) < n <= CATEGORY_LEVELS:  # only as categories do they stay apart
             candidates = []
         if n <= CATEGORY_LEVELS:
             candidates.append(Categorical())
