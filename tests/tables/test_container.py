@@ -289,9 +289,9 @@ def test_a_column_that_was_all_missing_takes_whatever_comes():
             )
 
 
-def test_periods_and_intervals_come_back_as_their_text():
-    frame = pd.DataFrame({"c": pd.period_range("2020-01", periods=2, freq="M"), "d": pd.interval_range(0, 2)})
-    assert round_trip(frame).to_numpy().tolist() == [["2020-01", "(0, 1]"], ["2020-02", "(1, 2]"]]
+def test_intervals_come_back_as_their_text():
+    frame = pd.DataFrame({"c": pd.interval_range(0, 2)})
+    assert round_trip(frame).to_numpy().tolist() == [["(0, 1]"], ["(1, 2]"]]
 
 
 def test_columns_of_a_multi_index_come_back():

@@ -16,9 +16,9 @@ from pyarrow import parquet as pq
 
 import suffice
 from suffice.tables.files import formats
-from suffice.tables.files.batches import UnknownColumnError
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import open_source
+from suffice.tables.targets import UnknownColumnError
 
 HOSTILE = ['a"; drop table x; --', "a,b", "a=b", "new\nline", " space ", "Ünïcode ☃", "--help", "a.b[0]"]
 

@@ -90,6 +90,7 @@ def test_text_in_a_message_is_quoted_at_both_ends():
 def test_a_list_in_a_message_is_short():
     assert listed(["a\n", 1]) == r"['a\n', 1]"
     assert listed(range(1100), most=2) == "[0, 1] and 1,098 more"
+    assert listed("abc", most=2, brackets=False) == "'a', 'b' and 1 more"
 
 
 def test_things_are_counted_in_the_singular_and_the_plural():

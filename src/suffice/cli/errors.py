@@ -46,8 +46,8 @@ def told(context: click.Context) -> Iterator[None]:
 
 
 def _failure(error: Exception) -> click.ClickException:
-    from suffice.tables.files.batches import UnknownColumnError
     from suffice.tables.files.source import WrongCellError
+    from suffice.tables.targets import UnknownColumnError
 
     message = str(error).rstrip()
     if isinstance(error, UnknownColumnError):

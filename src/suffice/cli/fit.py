@@ -11,6 +11,7 @@ import click
 
 from suffice.cli import options
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
+from suffice.tables.wording import listed, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.batches import LabelledFiles
@@ -79,7 +80,7 @@ def fit(
     baseline = evaluation.baseline
     click.echo(
         f"Cross-validated: accuracy {evaluation.accuracy:.3f} and log loss {evaluation.log_loss:.3f}; "
-        f"always {evaluation.commonest!r}: {baseline.accuracy:.3f} and {baseline.log_loss:.3f}.",
+        f"always {quoted(evaluation.commonest)}: {baseline.accuracy:.3f} and {baseline.log_loss:.3f}.",
         err=True,
     )
 
@@ -90,7 +91,8 @@ def _fitted(
     """The model, its cross-validation, and the number of rows."""
     import suffice
     from suffice.cli.cross_validation import Sample, cross_validated
-    from suffice.tables.files.batches import LabelledFiles, require_column
+    from suffice.tables.files.batches import LabelledFiles
+    from suffice.tables.targets import require_column
 
     for name in families:
         require_column(name, source.names)
@@ -143,7 +145,7 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
     if len(left) != 1:
         raise click.UsageError(
             f"--model text needs a single column of text, but the columns are "
-            f"{', '.join(map(repr, left[:20]))}; drop the others with --drop, or use --model auto for all."
+            f"{listed(left, brackets=False)}; drop the others with --drop, or use --model auto for all."
         )
     return left[0]
 

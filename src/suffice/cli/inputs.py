@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.errors import DataFailure, SchemaFailure
-from suffice.tables.wording import nearest
+from suffice.tables.wording import listed, nearest, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.source import FileSource, Types
@@ -162,13 +162,12 @@ def _is_numeric(of: Any) -> bool:
 def _missing(missing: list[str], present: tuple[str, ...], known: list[str]) -> str:
     extra = [name for name in present if name not in known]
     near = nearest(missing[0], extra)
-    hint = "" if near is None else f" If you meant {near!r}, rename it."
+    hint = "" if near is None else f" If you meant {quoted(near)}, rename it."
     return f"the data lacks {_list(missing)}, which the model needs.{hint} The columns are {_list(present)}."
 
 
 def _list(names: Any) -> str:
-    shown = ", ".join(repr(str(name)) for name in list(names)[:20])
-    return f"{shown} and {len(names) - 20} more" if len(names) > 20 else shown
+    return listed(map(str, names), brackets=False)
 
 
 def _kinds(model: Any) -> dict[Any, Any]:
@@ -236,14 +235,16 @@ def named_target(source: FileSource, target: str | None) -> str:
 
 def target_of(model: Any, source: FileSource, target: str | None, weight: str | None = None) -> str:
     """The column that holds the classes: the named one, or the only one that can."""
-    from suffice.tables.files.batches import require_column
+    from suffice.tables.targets import require_column
 
     own = set(reader(model, source).names) | set(getattr(model, "feature_names_in_", ()))
     for name, option in ((target, "-y"), (weight, "--weight")):
         if name is not None:
             require_column(name, source.names)
         if name in own:
-            raise click.UsageError(f"the model learns from {name!r}, so {option} must name another column.")
+            raise click.UsageError(
+                f"the model learns from {quoted(name)}, so {option} must name another column."
+            )
     if target is not None:
         return target
     others = [name for name in source.names if name not in own and name != weight]

@@ -11,6 +11,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_to_replace, write_tables, write_text
+from suffice.tables.wording import listed, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.source import FileSource
@@ -58,7 +59,7 @@ def predict(
     does not know are ignored, and cells may be missing.
     """
     from suffice.cli.inputs import load_model, opened, reader
-    from suffice.tables.files.batches import require_column
+    from suffice.tables.targets import require_column
 
     refuse_to_replace(output, force=force)
     answerer = load_model(model)
@@ -110,7 +111,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         if not {"true", "predicted", "cost"} <= set(source.names):
             raise DataFailure(
                 f"{path}: costs need the columns true, predicted and cost, but the columns are "
-                f"{', '.join(map(repr, source.names[:20]))}."
+                f"{listed(source.names, brackets=False)}."
             )
         kinds: Any = {"true": "level", "predicted": "level", "cost": "number"}
         tables = source.only(kinds, kinds).batches()
@@ -317,5 +318,7 @@ def _drawn(model: Any, X: Any, y: Any, target: str) -> Any:
         names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(cells.shape[1])])
         table = pa.table({str(name): pa.array(cells[:, j].tolist()) for j, name in enumerate(names)})
     if target in table.column_names:
-        raise click.UsageError(f"{target!r} is a column of the model; give the classes another name with -y.")
+        raise click.UsageError(
+            f"{quoted(target)} is a column of the model; give the classes another name with -y."
+        )
     return table.append_column(target, pa.array(y.tolist()))

@@ -37,6 +37,7 @@ from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
 from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.table import Table
+from suffice.tables.targets import labelled
 
 
 class DropIn(BayesClassifier):
@@ -59,8 +60,8 @@ class DropIn(BayesClassifier):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The training rows; missing values are allowed.
-        y : array-like of shape (n_samples,)
-            The class labels.
+        y : array-like of shape (n_samples,) or str
+            The class labels, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight k counts as k rows.
 
@@ -69,6 +70,7 @@ class DropIn(BayesClassifier):
         self : object
             The fitted estimator.
         """
+        X, y = labelled(X, y)
 
         def learn() -> None:
             self._validate_params()
@@ -88,8 +90,8 @@ class DropIn(BayesClassifier):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The new rows; missing values are allowed.
-        y : array-like of shape (n_samples,)
-            The class labels.
+        y : array-like of shape (n_samples,) or str
+            The class labels, or the name of the column of X that holds them.
         classes : array-like of shape (n_classes,), default=None
             All labels that may ever occur in y. Unlike in scikit-learn it is optional: without it, any batch
             may bring new classes.

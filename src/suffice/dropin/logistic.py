@@ -11,6 +11,7 @@ from sklearn import linear_model
 
 from suffice.arrays import Array
 from suffice.estimators.regression import LogisticRegression as CoreLogisticRegression
+from suffice.tables.targets import labelled
 
 TIGHTEST, LOOSEST = 1e-10, 1e-5
 """The limits of `tol`, in standard errors."""
@@ -103,8 +104,8 @@ class LogisticRegression(CoreLogisticRegression):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        y : array-like of shape (n_samples,) or str
+            Their labels, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight k counts as k rows.
 
@@ -116,6 +117,7 @@ class LogisticRegression(CoreLogisticRegression):
         self._validate_params()
         self._warn_of_deprecations()
         penalty = self._checked_penalty()
+        X, y = labelled(X, y)
         y = np.asarray(y) if isinstance(y, (list, tuple)) else y
         if self.solver == "liblinear" and len(np.unique(np.asarray(y))) > 2:
             raise ValueError(

@@ -4,24 +4,82 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
+from suffice.model.schema import Schema
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.targets import labelled
+from suffice.tables.wording import counted
 
 _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
 _NEW_LOCK = Lock()
 
 
-class Estimator(Exportable, Saved, KeepsSettings, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Printed(BaseEstimator):  # type: ignore[misc]
+    """Prints as scikit-learn's estimators do, with a schema among the settings in a few words."""
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return str(BaseEstimator.__repr__(_in_short(self), N_CHAR_MAX))
+
+
+@dataclass(frozen=True)
+class _Brief:
+    """Something that prints as this text."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _in_short(value: Any) -> Any:
+    """A setting as it is printed: a schema in a few words, an estimator with its settings in short."""
+    if isinstance(value, Schema):
+        return _Brief(f"<schema of {counted(len(value), 'column')}>")
+    if not isinstance(value, Printed):
+        return value
+    # scikit-learn breaks lines only for a class whose __repr__ is its own.
+    plain: Any = type(type(value).__name__, (type(value),), {"__repr__": BaseEstimator.__repr__})
+    twin = plain.__new__(plain)
+    twin.__dict__ = {name: _in_short(one) for name, one in value.get_params(deep=False).items()}
+    return twin
+
+
+class Classifier(ClassifierMixin):  # type: ignore[misc]
+    """A classifier whose labels may be a column of X, given by its name."""
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy of `predict` on rows whose classes are known.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        accuracy : float
+        """
+        X, y = labelled(X, y)
+        return float(super().score(X, y, sample_weight))
+
+
+class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
     _learnt: Any
@@ -55,10 +113,6 @@ class Estimator(Exportable, Saved, KeepsSettings, ClassifierMixin, BaseEstimator
     def _learn_files(self, files: LabelledFiles) -> None:
         """Fit from scratch; if that fails, the model stays as it was."""
         raise NotImplementedError
-
-    def _cells(self, X: Any) -> Any:
-        """The part of a batch of files that the model reads."""
-        return X
 
     def _atomically(self, change: Callable[[], None]) -> Self:
         """Run a change; if it fails, the model stays as it was."""

@@ -22,6 +22,7 @@ from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.targets import labelled
 
 
 class BayesClassifier(Generative):
@@ -84,10 +85,10 @@ class BayesClassifier(Generative):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like, frame, dict of columns or list of dicts, of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -107,10 +108,10 @@ class BayesClassifier(Generative):
 
         Parameters
         ----------
-        X : array-like or frame of shape (n_samples, n_features)
+        X : array-like, frame, dict of columns or list of dicts, of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         classes : array-like, optional
             Ignored: new classes may appear in any batch.
         sample_weight : array-like of shape (n_samples,), optional
@@ -126,7 +127,7 @@ class BayesClassifier(Generative):
     def _learn_files(self, files: LabelledFiles) -> None:
         def learn(batches: Iterator[LabelledBatch]) -> None:
             for number, (X, y, weights) in enumerate(batches):
-                self._learn(self._cells(X), y, weights, afresh=number == 0)
+                self._learn(X, y, weights, afresh=number == 0)
             self._check_priors(np.unique(self._learnt.accumulator.classes))
 
         self._atomically(lambda: files.through(learn))
@@ -138,8 +139,9 @@ class BayesClassifier(Generative):
         ----------
         X : array-like or frame of shape (n_samples, n_features), fitted model or Statistics
             The rows to remove, or a model or statistics of them.
-        y : array-like of shape (n_samples,), optional
-            The class of each row; leave it out for a model or statistics.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it; leave it out for a model or
+            statistics.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -151,6 +153,7 @@ class BayesClassifier(Generative):
         self._require_fitted()
         gone = getattr(X, "statistics_", X) if y is None else None
         if not isinstance(gone, Statistics):
+            X, y = labelled(X, y)
             rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
             gone = rows.statistics(self._learnt.accumulator.schema)
         deed = "forget rows that were never fitted"
@@ -226,6 +229,7 @@ class BayesClassifier(Generative):
     ) -> None:
         """Add rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
+        X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:

@@ -10,24 +10,24 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from suffice.arrays import Array
+from suffice.estimators.base import Classifier
 from suffice.estimators.wrapper import Wrapper
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Decision, Scoring
 from suffice.model.priors import as_reals
 from suffice.tables.table import is_frame
-from suffice.tables.targets import checked_weights, class_index, read_labels
-from suffice.tables.wording import counted, there_are
+from suffice.tables.targets import checked_weights, class_index, labelled, read_labels
+from suffice.tables.wording import counted, listed, quoted, there_are
 
 Costs = ArrayLike | Mapping[Any, float] | None
 ROUNDING = 1e-12
 """By how much rounding may move a threshold."""
 
 
-class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
+class CostSensitive(Exportable, Classifier, Wrapper):
     """Decide for the class with the lowest expected cost, or refuse to decide.
 
     Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. The model can be any classifier with
@@ -85,8 +85,8 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -149,8 +149,8 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -158,6 +158,7 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
         -------
         cost : float
         """
+        X, y = labelled(X, y)
         answers = self._answers()
         costs = self.costs_
         if self.reject_cost is not None:
@@ -170,7 +171,8 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
         unknown = [label for label in dict.fromkeys(truth.tolist()) if label not in answers[: len(costs)]]
         if unknown:
             raise ValueError(
-                f"y has labels without costs: {unknown[:5]}; the classes are {self.classes_.tolist()}."
+                f"y has labels without costs: {listed(unknown, 5)}; the classes are "
+                f"{listed(self.classes_.tolist())}."
             )
         place = {label: k for k, label in enumerate(answers.tolist())}
         rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, decided))
@@ -218,13 +220,14 @@ class CostSensitive(Exportable, ClassifierMixin, Wrapper):  # type: ignore[misc]
         label = self.reject_label
         if isinstance(label, str) != isinstance(classes.tolist()[0], str):
             raise ValueError(
-                f"reject_label {label!r} does not have the type of the classes {classes.tolist()[:5]}; pass "
+                f"reject_label {quoted(label)} does not have the type of the classes "
+                f"{listed(classes.tolist(), 5)}; pass "
                 "another one, such as reject_label=-1 for numbers."
             )
         if label in classes.tolist():
-            raise ValueError(f"reject_label {label!r} is also a class; choose another.")
+            raise ValueError(f"reject_label {quoted(label)} is also a class; choose another.")
         if isinstance(label, Real) and math.isnan(label):
-            raise ValueError(f"reject_label must not be {label!r}; choose another, such as -1.")
+            raise ValueError(f"reject_label must not be {quoted(label)}; choose another, such as -1.")
         return np.concatenate([classes, np.array([label], dtype=object if classes.dtype == object else None)])
 
 
@@ -236,11 +239,11 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
     if isinstance(costs, Mapping):
         matrix = np.where(np.eye(len(labels), dtype=np.bool_), 0.0, np.nan)
         for pair, cost in costs.items():
-            if not np.isfinite(as_reals(cost, f"costs[{pair!r}]")):
-                raise ValueError(f"costs must be finite numbers, got {cost!r} for {pair!r}.")
-            needs = f"the keys of costs must be pairs (true, predicted) of classes, got {pair!r}"
+            if not np.isfinite(as_reals(cost, f"costs[{quoted(pair)}]")):
+                raise ValueError(f"costs must be finite numbers, got {cost!r} for {quoted(pair)}.")
+            needs = f"the keys of costs must be pairs (true, predicted) of classes, got {quoted(pair)}"
             if not (isinstance(pair, tuple) and len(pair) == 2):
-                raise ValueError(f"{needs}; the classes are {labels[:20]}.")
+                raise ValueError(f"{needs}; the classes are {listed(labels)}.")
             try:
                 matrix[class_index(pair[0], labels), class_index(pair[1], labels)] = cost
             except ValueError as error:
@@ -249,7 +252,8 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
         if len(missing):
             k, j = missing[0]
             raise ValueError(
-                f"costs has no entry for ({labels[k]!r}, {labels[j]!r}); list every pair (true, predicted)."
+                f"costs has no entry for ({quoted(labels[k])}, {quoted(labels[j])}); list every pair "
+                "(true, predicted)."
             )
     else:
         matrix = as_reals(_in_order(costs, labels), "costs")
@@ -261,7 +265,8 @@ def cost_matrix(costs: Costs, classes: NDArray[Any]) -> Array:
     if not np.isfinite(matrix).all():
         k, j = np.argwhere(~np.isfinite(matrix))[0]
         raise ValueError(
-            f"costs must be finite numbers, got {matrix[k, j]} for ({labels[k]!r}, {labels[j]!r})."
+            f"costs must be finite numbers, got {matrix[k, j]} for ({quoted(labels[k])}, "
+            f"{quoted(labels[j])})."
         )
     return matrix
 
@@ -274,7 +279,8 @@ def _in_order(costs: Any, labels: list[Any]) -> Any:
         names = list(getattr(costs, "column_names", costs.columns))
         if names != labels and set(names) & set(labels):
             raise ValueError(
-                f"costs has the columns {names[:20]}, but the classes are {labels[:20]} and its rows have no "
+                f"costs has the columns {listed(names)}, but the classes are {listed(labels)} and its "
+                "rows have no "
                 "names; put both in the order of the classes, or pass a dict of pairs (true, predicted)."
             )
         return costs
@@ -283,8 +289,9 @@ def _in_order(costs: Any, labels: list[Any]) -> Any:
         return costs  # without names
     if set(true) != set(labels) or set(predicted) != set(labels):
         raise ValueError(
-            f"costs has the rows {true[:20]} and the columns {predicted[:20]}; both must be the classes "
-            f"{labels[:20]}, or have no names."
+            f"costs has the rows {listed(true)} and the columns {listed(predicted)}; both must be the "
+            "classes "
+            f"{listed(labels)}, or have no names."
         )
     return costs.loc[labels, labels]
 

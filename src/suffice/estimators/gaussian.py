@@ -22,9 +22,9 @@ from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.infer import Families
 from suffice.model.priors import Priors
-from suffice.tables.table import is_frame, read_table
+from suffice.tables.table import has_names, read_table
 from suffice.tables.targets import class_index
-from suffice.tables.wording import counted, printable
+from suffice.tables.wording import counted, listed, one_line, printable, quoted
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
@@ -102,8 +102,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -188,7 +188,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         known = self.classes_.tolist()
         i, j = class_index(label, known), class_index(against, known)
         if i == j:
-            raise ValueError(f"a boundary lies between two different classes, got {label!r} twice.")
+            raise ValueError(f"a boundary lies between two different classes, got {quoted(label)} twice.")
         centre = gaussian.mean[i]
         parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
         log_priors = self._solved_model().log_priors
@@ -392,11 +392,11 @@ class Boundary:
 
     def _rows(self, X: Any) -> Array:
         """X as numbers, with the columns in the order of the boundary's."""
-        if is_frame(X) and self.columns is not None:
+        if has_names(X) and self.columns is not None:
             table = read_table(X)
             missing = [name for name in self.columns if name not in table.names]
             if missing:
-                raise ValueError(f"the boundary needs {list(self.columns)}, but X lacks {missing}.")
+                raise ValueError(f"the boundary needs {listed(self.columns)}, but X lacks {listed(missing)}.")
             return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
         rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if rows.shape[1] != len(self.centre):
@@ -406,10 +406,10 @@ class Boundary:
         return rows
 
     def __repr__(self) -> str:
-        d = len(self.centre)
+        d, classes = len(self.centre), f"{quoted(self.label, 40)} | {quoted(self.against, 40)}"
         if d > 6:
-            return f"Boundary({self.label!r} | {self.against!r}: {self.kind} in {d} columns)"
-        names = [f"x{i}" for i in range(d)] if self.columns is None else [str(name) for name in self.columns]
+            return f"Boundary({classes}: {self.kind} in {d} columns)"
+        names = [f"x{i}" for i in range(d)] if self.columns is None else list(map(one_line, self.columns))
         terms = []
         for i in range(d):
             for j in range(i, d):
@@ -418,7 +418,7 @@ class Boundary:
                     terms.append(f"{coefficient:+.4g}·{names[i]}" + ("²" if i == j else f"·{names[j]}"))
         terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
         terms.append(f"{self.w0:+.4g}")
-        return printable(f"Boundary({self.label!r} | {self.against!r}: {self.kind}, {' '.join(terms)} = 0)")
+        return printable(f"Boundary({classes}: {self.kind}, {' '.join(terms)} = 0)")
 
 
 def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:

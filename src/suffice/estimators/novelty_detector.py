@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
+from suffice.tables.records import are_records, read_records
 
 
 class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
@@ -50,8 +51,8 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,), optional
-            The class of each row.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -64,7 +65,9 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
         """
         self._check_rate()
         if y is None:
-            y = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X), dtype=np.intp)  # sparse has no length
+            sized: Any = read_records(X) if are_records(X) else X
+            n_rows = sized.shape[0] if hasattr(sized, "shape") else len(sized)  # sparse has no length
+            y = np.zeros(n_rows, dtype=np.intp)
         return super().fit(X, y, sample_weight, **params)
 
     @property

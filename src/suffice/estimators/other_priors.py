@@ -6,16 +6,17 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
 
 from suffice.arrays import Array
+from suffice.estimators.base import Classifier
 from suffice.estimators.wrapper import Wrapper
 from suffice.links import log_softmax
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
-from suffice.tables.targets import checked_weights, read_labels
+from suffice.tables.targets import checked_weights, labelled, read_labels
+from suffice.tables.wording import quoted
 
 
-class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
+class WithPriors(Classifier, Wrapper):
     """A classifier under other class priors: p(C_k | x) times new prior over old prior, normalised.
 
     Models of this library that have priors of their own have a method `with_priors` instead.
@@ -66,8 +67,8 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -78,6 +79,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         self : object
             The fitted wrapper; `model_` is the fitted clone.
         """
+        X, y = labelled(X, y)
         super().fit(X, y, sample_weight, **params)
         labels = read_labels(y)
         weight = (
@@ -124,7 +126,7 @@ class WithPriors(ClassifierMixin, Wrapper):  # type: ignore[misc]
         if impossible.any():
             label = self.classes_.tolist()[int(np.argmax(impossible))]
             raise ValueError(
-                f"class {label!r} had prior 0 in training, so its posteriors cannot be reweighted."
+                f"class {quoted(label)} had prior 0 in training, so its posteriors cannot be reweighted."
             )
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)

@@ -24,8 +24,9 @@ from suffice.model.sampling import draw_rows, generator_of
 from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
-from suffice.tables.table import Table, TextTable
+from suffice.tables.table import Table, TextTable, has_names, read_table, refuse_lazy
 from suffice.tables.targets import class_index, read_weights
+from suffice.tables.wording import listed
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100
@@ -164,19 +165,11 @@ class TextClassifier(BayesClassifier):
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        table = TextTable(read_documents(X), Container.of_documents(X))
+        column = _single_column(X)
+        table = TextTable(read_documents(column), Container.of_documents(column))
         if reset and table.n_rows == 0:
             raise ValueError("there are no documents to learn from.")
         return table
-
-    def _cells(self, X: Any) -> Any:
-        """The single column of documents."""
-        if X.num_columns != 1:
-            raise ValueError(
-                f"the documents must be in a single column, but there are {X.column_names[:20]}; leave the "
-                "others out with drop=."
-            )
-        return X.column(0)
 
     def _language(self) -> Language:
         factor = self._solved_model().factors[0]
@@ -264,7 +257,7 @@ class TextClassifier(BayesClassifier):
             A number for a single string.
         """
         self._solved_model().require_density("log_prob")
-        many = read_documents([documents] if isinstance(documents, str) else documents)
+        many = read_documents(_single_column([documents] if isinstance(documents, str) else documents))
         log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
         return float(log_p[0]) if isinstance(documents, str) else log_p
 
@@ -282,7 +275,7 @@ class TextClassifier(BayesClassifier):
             NaN if the documents hold no word that counts; ∞ if alpha = 0 rules a word out.
         """
         self._solved_model().require_density("perplexity")
-        many = read_documents([documents] if isinstance(documents, str) else documents)
+        many = read_documents(_single_column([documents] if isinstance(documents, str) else documents))
         language = self._language()
         x, unseen = language.read(many, "text")
         length = float(x.sum(axis=1).sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
@@ -303,7 +296,8 @@ class TextClassifier(BayesClassifier):
         explanation : TextExplanation
         """
         solution, language = self._solved_model(), self._language()
-        documents = read_documents([X] if isinstance(X, str) else X)
+        column = _single_column([X] if isinstance(X, str) else X)
+        documents = read_documents(column)
         scores = solution.scores(TextTable(documents), base=True)
         return TextExplanation(
             language=language,
@@ -313,7 +307,7 @@ class TextClassifier(BayesClassifier):
             total=scores.joint(),
             posterior=softmax(scores.comparable()),
             classes=solution.classes,
-            container=Container.of_documents(X),
+            container=Container.of_documents(column),
         )
 
     def sample(
@@ -353,6 +347,20 @@ class TextClassifier(BayesClassifier):
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
+
+
+def _single_column(X: Any) -> Any:
+    """The single column of a table; anything else is a column already."""
+    refuse_lazy(X)
+    if not has_names(X) or (isinstance(X, dict) and any(isinstance(column, str) for column in X.values())):
+        return X
+    table = read_table(X)
+    if table.n_columns != 1:
+        raise ValueError(
+            f"the documents must be in a single column, but there are {listed(table.names)}; leave the "
+            "others out (with drop= for files)."
+        )
+    return table.without(table.names[0])[1]
 
 
 def _check_number(name: str, value: Any) -> None:

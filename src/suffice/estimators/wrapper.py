@@ -14,11 +14,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
-from suffice.estimators.base import not_fitted
+from suffice.estimators.base import Printed, not_fitted
 from suffice.estimators.settings import KeepsSettings
+from suffice.tables.targets import labelled
 
 
-class Wrapper(KeepsSettings, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
     """An estimator around `model`, which is used as it is if fitted, and cloned by `fit` otherwise."""
 
     model: Any
@@ -30,8 +31,8 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
         **params : dict
@@ -42,6 +43,7 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, BaseEstimator):  # type: ignore
         self : object
             The fitted wrapper; `model_` is the fitted clone.
         """
+        X, y = labelled(X, y)
         if sample_weight is not None:
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:

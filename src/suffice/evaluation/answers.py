@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.tables.columns import as_floats
 from suffice.tables.targets import checked_weights, read_labels
+from suffice.tables.wording import listed, quoted
 
 LABELS_AT_ONCE = 1 << 16
 """Labels that are Python objects at a time."""
@@ -125,7 +126,7 @@ def _check_types(known: list[Any], strange: list[Any]) -> None:
     """Refuse labels that the model does not know because they have another type."""
     if strange and isinstance(strange[0], str) != isinstance(known[0], str):
         raise ValueError(
-            f"the model's classes are {known[:5]}, but y holds labels such as {strange[0]!r}; "
+            f"the model's classes are {listed(known, 5)}, but y holds labels such as {quoted(strange[0])}; "
             "convert them to one type."
         )
 

@@ -19,8 +19,8 @@ from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT
 from suffice.plots.reliability import ReliabilityDisplay, reliability_curves
 from suffice.tables.container import PLAIN
-from suffice.tables.table import is_frame, read_table
-from suffice.tables.targets import read_labels, split_target
+from suffice.tables.table import has_names, read_table
+from suffice.tables.targets import labelled, read_labels
 
 SIDE_BY_SIDE = 6.0
 """Inches of width from which two panels stand side by side."""
@@ -78,9 +78,8 @@ def evaluate(
         raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
     if y is None:
         raise ValueError("y is None; evaluate needs the true labels: pass them, or the name of a column.")
-    if isinstance(y, str):
-        X, y = split_target(X, y)
-    container = read_table(X).container if is_frame(X) else PLAIN
+    X, y = labelled(X, y)
+    container = read_table(X).container if has_names(X) else PLAIN
     truth = read_labels(y)
     if len(truth) == 0:
         raise ValueError("there are no rows to evaluate: X and y are empty.")

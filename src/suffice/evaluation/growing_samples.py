@@ -12,6 +12,7 @@ from sklearn.base import clone
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
+from suffice.tables.records import are_records, read_records
 from suffice.tables.table import is_frame
 
 
@@ -98,4 +99,6 @@ def _rows(X: Any, positions: NDArray[np.intp]) -> Any:
         import narwhals.stable.v2 as nw
 
         return nw.from_native(X, eager_only=True, pass_through=False)[positions].to_native()
+    if are_records(X):
+        return read_records(X)[positions].unpacked()
     return X[positions] if hasattr(X, "shape") else [X[i] for i in positions.tolist()]

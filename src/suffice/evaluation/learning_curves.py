@@ -21,8 +21,8 @@ from suffice.plots.layout import number_ticks
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
-from suffice.tables.targets import read_labels
-from suffice.tables.wording import aligned
+from suffice.tables.targets import labelled, read_labels
+from suffice.tables.wording import aligned, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,6 +87,7 @@ def compare(
             raise ValueError(f"{setting} must be an integer ≥ {least}, got {value!r}.")
     if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
+    X, y = labelled(X, y)
     labels, table = read_labels(y), read_table(X)
     if len(labels) != table.n_rows:
         raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")
@@ -232,7 +233,7 @@ class LearningCurves:
 
     def __repr__(self) -> str:
         mean, spread = self.mean_and_standard_error("error")
-        cells = [("rows", *self.models)]
+        cells = [("rows", *map(one_line, self.models))]
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import Key, Metrics, confusion
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line, quoted
 
 NAMES = {
     "accuracy": "accuracy",
@@ -199,7 +199,7 @@ def _plain(value: float) -> float | None:
 
 
 def _name(label: Any) -> str:
-    return repr(label) if isinstance(label, str) else str(label)
+    return quoted(label, 40) if isinstance(label, str) else one_line(label)
 
 
 def _shown(value: float) -> str:

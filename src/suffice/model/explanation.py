@@ -18,13 +18,15 @@ from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned, counted, printable
+from suffice.tables.wording import aligned, counted, one_line, printable
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
     from suffice.plots.explanation import ExplanationDisplay
 
 MOST_LINES = 20
+MOST_LETTERS = 72
+"""How much of a cell is shown: more than of a name, for cells may be text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,8 @@ class Explanation:
         The unit of the contributions: nats, or standard deviations for a probit regression.
     start : str
         The name of `prior` in tables: "(prior)" or "(intercept)".
+    rows : Index or None
+        The index of the rows, if they came in a pandas frame.
 
     Examples
     --------
@@ -76,6 +80,8 @@ class Explanation:
     """The unit of the contributions."""
     start: str = "(prior)"
     """The name of `prior` in tables: in a regression it is the intercept."""
+    rows: Any = None
+    """The labels of the rows, if they have any."""
 
     def evidence(self, label: Any, against: Any = None) -> Array:
         """How much each cell speaks for a class, against another class or against its prior.
@@ -149,14 +155,15 @@ class Explanation:
         Returns
         -------
         frame : DataFrame
-            In the library that the model was fitted with.
+            In the library that the model was fitted with. The field `row` holds the index of a pandas frame,
+            and the positions of other rows.
         """
         n, d, _ = self.contributions.shape
         names = [str(name) for name in self.columns]
         if label is None:
             if against is not None:
                 raise ValueError("against= needs a label to compare it with.")
-            fields: dict[str, Any] = {"row": np.repeat(np.arange(n), d), "column": names * n}
+            fields: dict[str, Any] = {"row": self._row_labels(d), "column": names * n}
             for k, one in enumerate(self.classes.tolist()):
                 fields[str(one)] = self.contributions[:, :, k].reshape(-1)
             return self.container.frame(fields)
@@ -165,12 +172,19 @@ class Explanation:
         shown = [[_shown(values[row]) for values in self.values] + [""] * len(ends) for row in range(n)]
         return self.container.frame(
             {
-                "row": np.repeat(np.arange(n), nats.shape[1]),
+                "row": self._row_labels(nats.shape[1]),
                 "column": [*names, *ends] * n,
                 "value": [cell for row in shown for cell in row],
                 self.unit: nats.reshape(-1),
             }
         )
+
+    def _row_labels(self, times: int) -> Any:
+        """The label of each row, or its position, each of them repeated."""
+        if self.rows is None:
+            return np.repeat(np.arange(len(self.total)), times)
+        labels = self.rows.to_flat_index().repeat(times)
+        return labels if self.container.library == "pandas" else labels.map(str).tolist()
 
     def _ends(self, label: Any, against: Any) -> dict[str, Any]:
         """The terms that complete the evidence of the cells."""
@@ -220,15 +234,17 @@ class Explanation:
         posterior = self.posterior[row]
         names = self.classes.tolist()
         order = np.argsort(-posterior, kind="stable").tolist()
-        shares = ", ".join(f"{names[k]} {posterior[k]:.4g}" for k in order[:5])
-        lines = [f"row {row}: {names[order[0]]}  (posterior: {shares})"]
+        shares = ", ".join(f"{one_line(names[k])} {posterior[k]:.4g}" for k in order[:5])
+        name = row if self.rows is None else one_line(self.rows[[row]].to_flat_index()[0])
+        lines = [f"row {name}: {one_line(names[order[0]])}  (posterior: {shares})"]
         if len(order) == 1:
             return printable(lines[0])
         a = order[0] if label is None else class_index(label, self.classes)
         b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
         gains = self.evidence(names[a], names[b])[row]
         entries = [
-            (str(c), _shown(v[row]), g) for c, v, g in zip(self.columns, self.values, gains, strict=True)
+            (one_line(c), one_line(_shown(v[row]), MOST_LETTERS), g)
+            for c, v, g in zip(self.columns, self.values, gains, strict=True)
         ]
         entries.sort(key=lambda entry: -abs(entry[2]))
         if len(entries) > MOST_LINES:
@@ -244,7 +260,7 @@ class Explanation:
                 odds = float(np.log(posterior[a]) - np.log(posterior[b]))
         if not np.isnan(odds):
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
-        lines.append(f"{self.unit} for {names[a]} against {names[b]}:")
+        lines.append(f"{self.unit} for {one_line(names[a])} against {one_line(names[b])}:")
         lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
         return printable("\n".join(lines))
 
@@ -367,7 +383,7 @@ class ColumnEvidence:
     def __repr__(self) -> str:
         weight, distance = self.weight, self._mean(self.bhattacharyya)
         order = np.argsort(-weight, kind="stable")[:MOST_LINES]
-        rows = [(str(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
+        rows = [(one_line(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
         lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
         if len(self.columns) > MOST_LINES:
             lines.append(f"… and {counted(len(self.columns) - MOST_LINES, 'weaker column')}")

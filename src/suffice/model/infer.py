@@ -10,7 +10,6 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS
@@ -29,9 +28,9 @@ from suffice.families import (
     family_named,
 )
 from suffice.model.schema import Column, Schema
-from suffice.tables.columns import LevelCells, array_column
+from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
 from suffice.tables.table import Levels, Table
-from suffice.tables.wording import counted, did_you_mean
+from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted
 
 FamilySpec = Family | str | None
 Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
@@ -153,7 +152,7 @@ def _given(
         for one in keys:
             position = _position(one, places)
             if position in chosen:
-                raise ValueError(f"families= lists column {names[position]!r} twice.")
+                raise ValueError(f"families= lists column {quoted(names[position])} twice.")
             chosen[position] = (family, block)
     return chosen
 
@@ -164,12 +163,12 @@ def _position(key: Hashable, places: dict[Hashable, int]) -> int:
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"families= names the column {key!r}, but the columns are {list(places)[:20]}.")
+    raise ValueError(f"families= names the column {quoted(key)}, but the columns are {listed(places)}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:
     if schema.named and table.named and schema.names != table.names:
-        odd = sorted({str(n) for n in schema.names} ^ {str(n) for n in table.names})
+        odd = sorted({one_line(n, 80) for n in set(schema.names) ^ set(table.names)})
         raise ValueError(
             f"families= is the schema of other columns: {', '.join(odd[:5]) or 'in another order'}."
         )
@@ -227,24 +226,30 @@ class _Observed:
         if self.table.array is not None or self.table.sparse is not None:
             return Column(name, Normal(), "numbers in an array")
         if (present == np.floor(present)).all():
-            return self._whole_numbers(name, values, present)
+            return self._whole_numbers(j, name, values, present)
         return self._measurements(name, values, present)
 
-    def _whole_numbers(self, name: Hashable, values: Array, present: Array) -> Column:
+    def _whole_numbers(self, j: int, name: Hashable, values: Array, present: Array) -> Column:
         distinct = np.unique(present)
-        low, high = distinct[0], distinct[-1]
+        low, high, n, levels = distinct[0], distinct[-1], len(distinct), values
+        if max(-low, high) >= LARGEST_EXACT:  # floats may be equal where integers differ
+            exact = self.table.levels(j)
+            low, high, n = min(exact.values), max(exact.values), len(exact.values)
+            levels = np.where(exact.codes < 0, np.nan, exact.codes)
         if low >= 0 and high <= 1:
             return Column(name, Bernoulli(), "only 0 and 1")
-        if len(distinct) == len(present) >= IDENTIFIER_ROWS and _is_numbering(name, distinct):
-            return Column(name, None, f"an identifier: {len(distinct)} whole numbers, all different")
+        if n == len(present) >= IDENTIFIER_ROWS and (high - low < 2 * n or _is_named_like_an_id(name)):
+            return Column(name, None, f"an identifier: {n} whole numbers, all different")
         # A density is not a probability: for few values that repeat, it would win by being narrow.
-        candidates: list[Family] = [] if len(distinct) <= FEW_VALUES else [Normal()]
+        candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
         if low >= 0:
             candidates.append(Poisson())
-        if len(distinct) <= CATEGORY_LEVELS:
+        if len(distinct) < n <= CATEGORY_LEVELS:  # only as categories do they stay apart
+            candidates = []
+        if n <= CATEGORY_LEVELS:
             candidates.append(Categorical())
-        best = self._best(candidates, values)
-        return Column(name, best, f"whole numbers, {len(distinct)} different: {best.name} fits best")
+        best = self._best(candidates, values, levels)
+        return Column(name, best, f"whole numbers, {n} different: {best.name} fits best")
 
     def _measurements(self, name: Hashable, values: Array, present: Array) -> Column:
         if (present > 0).all():
@@ -252,20 +257,24 @@ class _Observed:
             centred = (present - present.mean()) / (spread if spread > 0 else 1.0)
             skewness = float(np.mean(centred**3))
             if skewness > SKEWED:
-                best = self._best([Normal(), LogNormal(), Gamma()], values)
+                best = self._best([Normal(), LogNormal(), Gamma()], values, values)
                 return Column(name, best, f"positive and skewed ({skewness:.1f}): {best.name} fits best")
         return Column(name, Normal(), "numbers")
 
-    def _best(self, candidates: list[Family], values: Array) -> Family:
-        """The candidate of lowest BIC, class by class; the first of equals."""
+    def _best(self, candidates: list[Family], numbers: Array, levels: Array) -> Family:
+        """The candidate of lowest BIC, class by class; the first of equals.
+
+        Levels are numbers too, and different where the cells are.
+        """
         if len(candidates) == 1:
             return candidates[0]
-        values = values[self.rows]
-        scored = [(self._bic(family, values), i) for i, family in enumerate(candidates)]
+        numbers, levels = numbers[self.rows], levels[self.rows]
+        scored = [(self._bic(family, numbers, levels), i) for i, family in enumerate(candidates)]
         return candidates[min(scored)[1]]
 
-    def _bic(self, family: Family, values: Array) -> float:
+    def _bic(self, family: Family, numbers: Array, levels: Array) -> float:
         kind = KINDS[family.factor]
+        values = numbers if kind.totals.reads == "numbers" else levels
         totals = kind.totals.empty(family, 1).take_classes(np.full(self.n_classes, -1))
         column = values[:, np.newaxis]
         block: Any = (
@@ -295,13 +304,11 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
         )
     if n_levels == n_rows >= IDENTIFIER_ROWS:
         return Column(name, None, f"an identifier: {counted(n_levels, 'value')}, all different")
-    return Column(name, Categorical(), counted(n_levels, "category", "categories"))
+    return Column(name, Categorical(), counted(n_levels, "category"))
 
 
-def _is_numbering(name: Hashable, distinct: NDArray[np.floating[Any]]) -> bool:
-    """Whether distinct whole numbers are a numbering: close together, or named like an id."""
-    if distinct[-1] - distinct[0] < 2 * len(distinct):
-        return True
+def _is_named_like_an_id(name: Hashable) -> bool:
+    """Whether the name of a column says that it numbers the rows."""
     words = str(name).replace("-", "_").replace(" ", "_").lower().split("_")
     return bool({"id", "uuid", "index", "key", "number", "no", "nr"} & set(words)) or str(name).endswith(
         ("Id", "ID")

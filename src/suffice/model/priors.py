@@ -19,7 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
-from suffice.tables.wording import aligned, counted, there_are
+from suffice.tables.wording import aligned, counted, one_line, there_are
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -155,7 +155,7 @@ class PriorShift:
 
     def __repr__(self) -> str:
         pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
-        rows = [(str(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
+        rows = [(one_line(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
         after = f"after {counted(self.n_iterations, 'iteration')}"
         lines = [f"Priors of {counted(self.n_rows, 'row')}, {after}"]
         lines += aligned([("class", "before", "now"), *rows])

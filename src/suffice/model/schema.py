@@ -16,7 +16,7 @@ from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.table import Table
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line, quoted
 
 
 class Column(NamedTuple):
@@ -187,7 +187,7 @@ class Schema:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """How messages refer to each column."""
-        shown = map(repr, self.names) if self.named else range(len(self))
+        shown = map(quoted, self.names) if self.named else range(len(self))
         return tuple(f"column {one}" for one in shown)
 
     def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
@@ -279,7 +279,7 @@ class Schema:
             return None
         if self.names != other.names:
             odd = [
-                repr(n) for n in (*self.names, *other.names) if n not in self.names or n not in other.names
+                quoted(n) for n in (*self.names, *other.names) if n not in self.names or n not in other.names
             ]
             detail = f"{', '.join(odd[:5])} in only one of them" if odd else "the same names in another order"
             return f"the columns differ: {detail}"
@@ -377,7 +377,9 @@ class Schema:
             if column.family is None:
                 continue
             if column.undecided or column.family.joint != (column.block is not None):
-                raise fields.error("block", f"does not match {column.family} of column {column.name!r}.")
+                raise fields.error(
+                    "block", f"does not match {column.family} of column {quoted(column.name)}."
+                )
         for one in families:
             cls._check_summed(fields, one)
         return cls(columns, named)
@@ -405,7 +407,7 @@ class Schema:
         def family(column: Column) -> str:
             return "undecided" if column.undecided else repr(column.family) if column.family else "left out"
 
-        return [(str(column.name), family(column), column.reason) for column in self.columns]
+        return [(one_line(column.name), family(column), column.reason) for column in self.columns]
 
     def __repr__(self) -> str:
         rows = [("column", "family", "why"), *self._rows()]

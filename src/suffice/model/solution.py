@@ -245,6 +245,7 @@ class SolvedModel:
             classes=self.classes,
             values=tuple(table.values(j) for j in range(table.n_columns)),
             container=table.container,
+            rows=table.row_labels,
         )
 
     def separation(self, container: Container) -> ColumnEvidence:

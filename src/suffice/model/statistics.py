@@ -21,7 +21,8 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
-from suffice.tables.wording import counted
+from suffice.tables.targets import joined_labels
+from suffice.tables.wording import counted, quoted
 
 
 class Accumulator:
@@ -95,11 +96,11 @@ class Accumulator:
             added = labels[fresh]
             if _mixes_text(self.classes, added):
                 raise ValueError(
-                    f"the labels mix text and numbers: {self.classes[0]!r} was seen before, "
-                    f"now {added[0]!r}; convert y to one type."
+                    f"the labels mix text and numbers: {quoted(self.classes[0])} was seen before, "
+                    f"now {quoted(added[0])}; convert y to one type."
                 )
             index = np.concatenate([np.arange(len(self.classes)), np.full(len(fresh), -1)])
-            self.classes = np.concatenate([self.classes, added]) if len(self.classes) else added
+            self.classes = joined_labels([self.classes, added]) if len(self.classes) else added
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)
             self.totals = [totals.take_classes(index) for totals in self.totals]
@@ -138,8 +139,8 @@ class Accumulator:
         if bad.any():
             at = int(np.argmax(bad))
             return (
-                f"class {self.classes.tolist()[at]!r} would have {counted(int(self.support[at]), 'row')} "
-                f"of total weight {self.weight[at]:g}"
+                f"class {quoted(self.classes.tolist()[at])} would have "
+                f"{counted(int(self.support[at]), 'row')} of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
             problem = totals.problem(self.schema.labels_of(factor.columns), size, self.support)
@@ -420,7 +421,10 @@ class Statistics(Saved):
         shape = ", ".join(counted(*size) for size in sizes)
         lines = [f"Statistics: {shape}, {f'{size} bytes' if size < 1000 else large}"]
         known = zip(self.classes.tolist()[:10], self.weight[:10], self.support[:10], strict=True)
-        lines += [f"  class {label!r}: {counted(n, 'row')}, weight {weight:g}" for label, weight, n in known]
+        lines += [
+            f"  class {quoted(label, 40)}: {counted(n, 'row')}, weight {weight:g}"
+            for label, weight, n in known
+        ]
         if len(self.classes) > 10:
             lines.append(f"  … {counted(len(self.classes) - 10, 'more class')}")
         return "\n".join(lines)

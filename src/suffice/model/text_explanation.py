@@ -18,7 +18,7 @@ from suffice.factors.words.language import Language
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned, counted
+from suffice.tables.wording import aligned, counted, one_line, quoted
 from suffice.text import Documents, count, place_terms, words_end
 
 if TYPE_CHECKING:
@@ -258,13 +258,15 @@ class TextExplanation:
             entries.append(("(absent or unknown words)", left))
         if not np.isnan(odds):
             entries.append(("log odds", odds))
-        head = f"document {document}: {names[a]!r} with probability {self.posterior[document, a]:.4f}"
-        lines = aligned([(printable(word), f"{value:+8.3f}") for word, value in entries], indent="  ")
+        head = f"document {document}: {quoted(names[a])} with probability {self.posterior[document, a]:.4f}"
+        lines = aligned(
+            [(one_line(word, MOST_LETTERS), f"{value:+8.3f}") for word, value in entries], indent="  "
+        )
         if ruled_out:
             lines.append("  alpha = 0 rules both out; these are the odds in the limit of no smoothing")
             if np.isnan(odds):
                 lines[-1] = "  alpha = 0 rules both out, but another class less so"
-        return "\n".join([head, f"nats for {names[a]!r} against {names[b]!r}:", *lines])
+        return "\n".join([head, f"nats for {quoted(names[a])} against {quoted(names[b])}:", *lines])
 
     def html(
         self,
@@ -310,7 +312,8 @@ class TextExplanation:
             done = after
         pieces.append(_escaped(text[done:end]))
         title = _escaped(
-            f"{names[a]!r} with probability {self.posterior[document, a]:.4f}, against {names[b]!r}"
+            f"{quoted(names[a])} with probability {self.posterior[document, a]:.4f}, against "
+            f"{quoted(names[b])}"
         )
         cut = ""
         if end < len(text):
@@ -359,12 +362,6 @@ class TextExplanation:
         a = order[0] if label is None else class_index(label, self.classes)
         others = [k for k in order if k != a] or [a]
         return a, others[0] if against is None else class_index(against, self.classes)
-
-
-def printable(word: str) -> str:
-    """A word as it can be printed: control characters are escaped, and a very long word is shortened."""
-    shown = "".join(c if c.isprintable() else _escape(c) for c in word[: MOST_LETTERS + 1])
-    return shown if len(shown) <= MOST_LETTERS else shown[: MOST_LETTERS - 1] + "…"
 
 
 def _escape(characters: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import fractions
+import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
 
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
+_WHOLE = (int, np.integer, decimal.Decimal, fractions.Fraction)
 _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
+LARGEST_EXACT = 2.0**53
+"""Beyond this, floats leave out whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,15 @@ class ArrayColumn:
             return np.asarray(self.values.astype("timedelta64[us]") / np.timedelta64(1, "s"))
         return as_floats(self.values)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the cells are integers, which have digits that floats lack."""
+        if self.values.dtype.kind != "O":
+            return self.values.dtype.kind in "iu"
+        return all(
+            issubclass(cls, _WHOLE) or kind_of_type(cls) is None for cls in set(map(type, self.values))
+        )
+
     def documents(self) -> Documents:
         """Return the cells as text."""
         return read_documents(self.values)
@@ -109,7 +122,26 @@ class FrameColumn:
             import narwhals.stable.v2 as nw
 
             return as_floats(self.series.cast(nw.Float64).to_numpy())
+        if self._is_wide:
+            return as_floats(self._objects())
         return array_column(self.series.to_numpy(), "").numbers()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the cells are integers, which have digits that floats lack."""
+        return bool(self.series.dtype.is_integer() or self.series.dtype.is_decimal())
+
+    @property
+    def _is_wide(self) -> bool:
+        """Whether NumPy has no type for the cells."""
+        import narwhals.stable.v2 as nw
+
+        return self.series.dtype.is_decimal() or self.series.dtype in (nw.Int128, nw.UInt128)
+
+    def _objects(self) -> NDArray[np.object_]:
+        cells = np.empty(len(self.series), dtype=object)
+        cells[:] = [None if is_missing(cell) else cell for cell in self.series.to_list()]
+        return cells
 
     def documents(self) -> Documents:
         """Return the cells as text."""
@@ -117,6 +149,8 @@ class FrameColumn:
 
     def levels(self) -> Levels:
         """Let the container encode text, booleans and integers (exact beyond 2⁵³), and NumPy the rest."""
+        if self._is_wide:
+            return ArrayColumn(self._objects(), self.kind).levels()
         if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
@@ -125,7 +159,27 @@ class FrameColumn:
         return arrow_levels(self.series.to_arrow())
 
 
-Column = ArrayColumn | FrameColumn
+@dataclass(frozen=True)
+class PeriodColumn:
+    """A pandas column of periods: the moments at which they start; as levels, their text."""
+
+    series: Any
+    cell_type: type | None = None
+    """Periods that came as objects come back as datetimes: nothing else remembers their length."""
+    kind: Kind = "moment"
+    is_whole = False
+
+    def numbers(self) -> NDArray[np.floating[Any]]:
+        """Return the moments at which the periods start, in seconds since 1970."""
+        return array_column(self.series.dt.to_timestamp().to_numpy(), "").numbers()
+
+    def levels(self) -> Levels:
+        """Let pandas encode the periods."""
+        codes, distinct = self.series.factorize()
+        return make_levels(codes, list(map(str, distinct)))
+
+
+Column = ArrayColumn | FrameColumn | PeriodColumn
 
 
 def array_column(values: NDArray[Any], label: str) -> Column:
@@ -159,17 +213,13 @@ def number_objects(values: NDArray[Any], numbers: NDArray[np.float64]) -> Column
 def object_column(values: NDArray[Any], label: str) -> Column:
     """Read one column of Python objects by the types that occur in it."""
     types = set(map(type, values))
-    for cls in types:
-        if issubclass(cls, _NESTED):
-            raise TypeError(
-                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
-                "split nested values into several columns."
-            )
-        if issubclass(cls, (complex, np.complexfloating)):
-            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
+    _refuse_types(types, label)
     kinds = {known for cls in types if (known := kind_of_type(cls)) is not None}
     if len(kinds) == 2 and "number" in kinds and all(map(_is_missing_or_not_number, values)):
         kinds.discard("number")
+    if {cls.__name__ for cls in types if kind_of_type(cls) is not None} == {"Period"}:
+        periods = _same_periods(values)
+        return ArrayColumn(values, "level") if periods is None else PeriodColumn(periods, dt.datetime)
     kind: Kind = "number" if not kinds else kinds.pop() if len(kinds) == 1 else "level"
     if kind == "level":
         return ArrayColumn(values, kind)
@@ -185,16 +235,28 @@ def object_column(values: NDArray[Any], label: str) -> Column:
     return ArrayColumn(values, kind, cell_type)
 
 
+def _refuse_types(types: set[type], label: str) -> None:
+    """Refuse cells that are not single values, or complex."""
+    for cls in types:
+        if issubclass(cls, _NESTED):
+            raise TypeError(
+                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
+                "split nested values into several columns."
+            )
+        if issubclass(cls, (complex, np.complexfloating)):
+            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
+
+
 def frame_column(native: Any, label: str) -> Column:
     """Read one column of a pandas, Polars or pyarrow table."""
     import narwhals.stable.v2 as nw
 
+    if str(getattr(native, "dtype", "")).startswith("period["):
+        return PeriodColumn(native)
     series = nw.from_native(native, series_only=True)
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(f"{label} has the nested dtype {dtype}; split it into several columns.")
-    if dtype in (nw.Int128, nw.UInt128):
-        series = series.cast(nw.Float64)
     kind = kind_of_dtype(dtype)
     # narwhals guesses from the first cells of pandas objects; here all of them are inspected.
     if kind is None or (series.implementation.is_pandas_like() and native.dtype == "O"):
@@ -275,7 +337,8 @@ def plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, _NUMBERS):
         number = float(value)
-        return int(number) if number.is_integer() else number
+        whole = int(value) if math.isfinite(number) else None
+        return whole if whole == value else number
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return str(value)
@@ -303,18 +366,34 @@ def as_native(values: NDArray[Any]) -> NDArray[Any]:
 def as_array(values: Any, name: str) -> NDArray[Any]:
     """Turn anything array-like into an ndarray in which numbers stay numbers and gaps stay gaps."""
     if isinstance(values, np.ma.MaskedArray):
-        array = np.array(values.data, dtype=np.float64 if values.dtype.kind in "fiu" else object)
+        exact = values.dtype.kind == "f" or (values.dtype.kind in "iu" and not _is_beyond_floats(values.data))
+        array = np.array(values.data, dtype=np.float64 if exact else object)
         array[np.ma.getmaskarray(values)] = None  # NaN in a float array
         return array
+    if hasattr(values, "to_list") and str(getattr(values, "dtype", "")).endswith("128"):
+        values = values.to_list()  # NumPy has no such integers
     try:
         array = np.asarray(values)
-        if array.dtype.kind in "US" and isinstance(values, (list, tuple)):
+        if isinstance(values, (list, tuple)) and (array.dtype.kind in "US" or _lost_digits(array, values)):
             array = np.asarray(values, dtype=object)
     except ValueError as error:
         raise ValueError(
             f"{name} is not rectangular; all rows must have the same number of cells."
         ) from error
     return array
+
+
+def _is_beyond_floats(numbers: NDArray[Any]) -> bool:
+    """Whether floats leave out whole numbers of this size."""
+    return bool(numbers.size and max(-float(np.nanmin(numbers)), float(np.nanmax(numbers))) >= LARGEST_EXACT)
+
+
+def _lost_digits(array: NDArray[Any], values: Any) -> bool:
+    """Whether NumPy made integers of a list floats that are not equal to them."""
+    if array.dtype.kind != "f" or np.isnan(array).all() or not _is_beyond_floats(array):
+        return False
+    cells = np.asarray(values, dtype=object).ravel().tolist()
+    return any(isinstance(cell, (int, np.integer)) and int(float(cell)) != int(cell) for cell in cells)
 
 
 def complex_refusal(label: str) -> str:
@@ -333,6 +412,16 @@ def _cell_type(values: NDArray[Any]) -> type | None:
 def _is_missing_or_not_number(value: Any) -> bool:
     """Return whether a cell is anything but a number."""
     return is_missing(value) or kind_of_type(type(value)) != "number"
+
+
+def _same_periods(values: NDArray[Any]) -> Any:
+    """Return pandas periods as a Series; None if they differ in length."""
+    import pandas as pd
+
+    try:
+        return pd.Series(pd.PeriodIndex(values))
+    except (TypeError, ValueError):
+        return None
 
 
 def _utc(value: Any) -> Any:

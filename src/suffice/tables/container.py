@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from suffice.tables.columns import Kind, as_floats, frame_column, is_missing, kind_of_type, plain
+from suffice.tables.columns import (
+    LARGEST_EXACT,
+    Kind,
+    as_floats,
+    frame_column,
+    is_missing,
+    kind_of_type,
+    plain,
+)
+from suffice.tables.records import Records
 from suffice.tables.wording import is_utf8, printable
 
 if TYPE_CHECKING:
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Library = Literal["numpy", "sparse", "pandas", "polars", "pyarrow"]
+Library = Literal["numpy", "sparse", "dict", "records", "pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True)
@@ -39,12 +48,16 @@ class Container:
     @classmethod
     def of(cls, library: Library, X: Any, cell_types: tuple[type | None, ...]) -> Container:
         """Remember the container of some rows."""
+        template: Any
         if library == "numpy":
             template = np.empty((0, X.shape[1]), X.dtype)
         elif library == "sparse":
             template = type(X)((0, X.shape[1]), dtype=X.dtype)
         elif library == "pandas":
             template = X.iloc[:0].copy()
+        elif library in ("dict", "records"):
+            empty = tuple(np.empty(0, column.dtype) for column in X.columns)
+            template = replace(X, columns=empty, n_rows=0)
         else:
             template = X.clear() if library == "polars" else X.schema.empty_table()
         return cls(library, partial(itself, template), cell_types)
@@ -86,6 +99,8 @@ class Container:
         builders = {
             "numpy": self._array,
             "sparse": self._sparse,
+            "dict": self._records,
+            "records": self._records,
             "pandas": self._pandas,
             "polars": self._polars,
             "pyarrow": self._pyarrow,
@@ -106,10 +121,12 @@ class Container:
     def kinds(self) -> tuple[Kind, ...]:
         """The kind of the cells of each column."""
         if self.library in ("numpy", "sparse"):
-            by_dtype: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
-            kind = by_dtype.get(self.template.dtype.kind, "number")
+            kind = _kind_of_array(self.template.dtype)
             return tuple((cls and kind_of_type(cls)) or kind for cls in self.cell_types)
         columns = range(len(self.cell_types))
+        if self.library in ("dict", "records"):
+            pairs = zip(self.template.columns, self.cell_types, strict=True)
+            return tuple((cls and kind_of_type(cls)) or _kind_of_array(one.dtype) for one, cls in pairs)
         if self.library == "pandas":
             series = [self.template.iloc[:, j] for j in columns]
         elif self.library == "polars":
@@ -152,13 +169,24 @@ class Container:
             for j, values in enumerate(columns):
                 rows[:, j] = as_typed(values, "level")
             return rows if any(map(is_missing, rows.ravel())) else rows.astype(dtype.kind)
+        if dtype.kind in "iu":
+            return _whole_array([whole_cells(values, dtype.name) for values in columns], dtype, len(rows))
         kinds: dict[str, Kind] = {"M": "moment", "m": "duration"}
         numbers = np.empty(rows.shape, np.float64) if dtype.kind not in kinds else np.empty(rows.shape, dtype)
         for j, values in enumerate(columns):
             numbers[:, j] = as_typed(values, kinds.get(dtype.kind, "number"))
-        if dtype.kind in "iub":
-            return numbers if np.isnan(numbers).any() else whole_numbers(numbers, dtype.name).astype(dtype)
+        if dtype.kind == "b":
+            return numbers if np.isnan(numbers).any() else np.rint(numbers).astype(dtype)
         return numbers.astype(dtype, copy=False)
+
+    def _records(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """Build a dict of columns, or a list of dicts."""
+        template: Records = self.template
+        built = (
+            Container.of("numpy", empty[:, np.newaxis], (cell_type,)).build([values])[:, 0]
+            for values, empty, cell_type in zip(columns, template.columns, self.cell_types, strict=True)
+        )
+        return replace(template, columns=tuple(built), n_rows=len(columns[0])).unpacked()
 
     def _sparse(self, columns: Sequence[NDArray[Any]]) -> Any:
         """Build a sparse array or matrix of the template's class."""
@@ -194,8 +222,8 @@ class Container:
         templates = self.template.get_columns()
         return pl.DataFrame(
             [
-                polars_series(values, template.dtype, self._kind(template)).alias(template.name)
-                for values, template in zip(columns, templates, strict=True)
+                polars_series(values, template.dtype, self._kind(template), cell_type).alias(template.name)
+                for values, template, cell_type in zip(columns, templates, self.cell_types, strict=True)
             ]
         )
 
@@ -213,6 +241,12 @@ class Container:
     def _kind(series: Any) -> Kind:
         """Return the kind of cells in a column of the template."""
         return frame_column(series, "").kind
+
+
+def _kind_of_array(dtype: np.dtype[Any]) -> Kind:
+    """Return the kind of cells in an array; of objects, only their type can tell."""
+    kinds: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
+    return kinds.get(dtype.kind, "number")
 
 
 def itself(template: Any) -> Any:
@@ -250,10 +284,36 @@ def whole_numbers(numbers: NDArray[Any], dtype: str) -> NDArray[Any]:
     return np.asarray(np.clip(np.rint(numbers), limits.min, largest))
 
 
+def whole_cells(values: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Whole numbers that an integer dtype can hold: floats, or objects if they have more digits."""
+    if not has_more_digits(values):
+        return whole_numbers(as_numbers(values), dtype)
+    limits = np.iinfo(dtype.lower()) if "128" not in dtype else None
+    low, high = (-(2**127), 2**127 - 1) if limits is None else (int(limits.min), int(limits.max))
+    cells = [None if is_missing(value) else min(max(round(value), low), high) for value in values.tolist()]
+    return np.array(cells, dtype=object)
+
+
+def has_more_digits(values: NDArray[Any]) -> bool:
+    """Whether cells are integers that floats cannot hold."""
+    return values.dtype == object and any(
+        isinstance(value, int) and abs(value) > LARGEST_EXACT for value in values.tolist()
+    )
+
+
+def _whole_array(columns: list[NDArray[Any]], dtype: np.dtype[Any], n_rows: int) -> NDArray[Any]:
+    """Columns of whole numbers as one array; missing cells make it floats, or objects beside more digits."""
+    exact = any(column.dtype == object for column in columns)
+    array = np.empty((n_rows, len(columns)), dtype=object if exact else np.float64)
+    for j, column in enumerate(columns):
+        array[:, j] = column
+    return array if any(map(is_missing, array.ravel())) else array.astype(dtype)
+
+
 def as_objects(values: NDArray[Any], cell_type: type | None) -> NDArray[np.object_]:
     """Turn a column into Python objects of the type that its first cell had."""
-    kind = (None if cell_type is None else kind_of_type(cell_type)) or "level"
-    typed = as_typed(values, kind)
+    kind = "level" if cell_type is None or _holds_text(values) else kind_of_type(cell_type) or "level"
+    typed = values if kind == "number" and has_more_digits(values) else as_typed(values, kind)
     convert: Callable[[Any], Any] = _unchanged
     if cell_type is None or kind in ("level", "clock"):
         return typed
@@ -278,6 +338,11 @@ def _decimal(number: float) -> decimal.Decimal:
     return decimal.Decimal(repr(number))
 
 
+def _as_decimal(value: Any) -> decimal.Decimal | None:
+    """Return a number as a decimal."""
+    return None if is_missing(value) else _decimal(value)
+
+
 def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
     """Return one column as a pandas Series of a dtype."""
     import pandas as pd
@@ -289,16 +354,34 @@ def pandas_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type 
         return pd.Series(array, dtype=pd.ArrowDtype(array.type))
     if dtype == "O":
         return pd.Series(as_objects(values, cell_type), dtype=object)
-    if isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+    if isinstance(dtype, pd.PeriodDtype):
+        return pd.Series(_periods(values, dtype.freq))
+    if isinstance(dtype, pd.IntervalDtype):
         return pd.Series(as_typed(values, "level"), dtype=object)
-    typed = as_typed(values, kind)
+    if pd.api.types.is_integer_dtype(dtype):
+        typed = whole_cells(values, str(dtype))
+    else:
+        typed = as_typed(values, kind)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return pd.Series(typed).dt.tz_localize("UTC").dt.tz_convert(dtype.tz).astype(dtype)
-    if pd.api.types.is_integer_dtype(dtype):
-        typed = whole_numbers(typed, str(dtype))
-    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and np.isnan(typed).any():
+    if isinstance(dtype, np.dtype) and dtype.kind in "iub" and pd.isna(typed).any():
         dtype = "boolean" if dtype.kind == "b" else dtype.name.replace("int", "Int").replace("u", "U")
     return pd.Series(typed).astype(dtype)
+
+
+def _periods(values: NDArray[Any], freq: Any) -> Any:
+    """Return moments, or the text of periods, as pandas periods."""
+    import pandas as pd
+
+    if not _holds_text(values):
+        return pd.DatetimeIndex(as_typed(values, "moment")).to_period(freq)
+    starts = (None if is_missing(value) else value.partition("/")[0] for value in values.tolist())
+    return pd.PeriodIndex(list(starts), freq=freq)
+
+
+def _holds_text(values: NDArray[Any]) -> bool:
+    """Whether cells are levels that are text."""
+    return values.dtype == object and any(isinstance(value, str) for value in values.tolist())
 
 
 def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
@@ -314,16 +397,21 @@ def _pandas_categorical(values: NDArray[Any], dtype: Any) -> Any:
     return pd.Categorical.from_codes([-1 if level is None else code[level] for level in levels], dtype=dtype)
 
 
-def polars_series(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
+def polars_series(values: NDArray[Any], dtype: Any, kind: Kind, cell_type: type | None) -> Any:
     """Return one column as a Polars Series of a dtype."""
     import polars as pl
 
-    if dtype in (pl.Null, pl.Object):
+    if dtype == pl.Null:
         return pl.Series(as_typed(values, "level").tolist())
+    if dtype == pl.Object:
+        return pl.Series(as_objects(values, cell_type).tolist(), dtype=pl.Object)
     typed = as_typed(values, kind)
     if kind in ("level", "clock"):
         return pl.Series(typed.tolist(), dtype=pl.String if kind == "level" else pl.Time).cast(dtype)
     if kind in ("number", "boolean"):
+        if has_more_digits(values) and (dtype.is_integer() or dtype.is_decimal()):
+            cells = values if dtype.is_decimal() else whole_cells(values, str(dtype))
+            return pl.Series(cells.tolist(), dtype=pl.Int128, strict=False).cast(dtype)
         typed = whole_numbers(typed, str(dtype)) if dtype.is_integer() else typed
         return pl.Series(typed).fill_nan(None).cast(dtype)
     series = pl.Series(typed)
@@ -343,6 +431,10 @@ def arrow_array(values: NDArray[Any], dtype: Any, kind: Kind) -> Any:
         return pa.array(typed.tolist(), type=dtype.value_type).dictionary_encode().cast(dtype)
     if kind in ("level", "clock"):
         return pa.array(typed.tolist(), type=dtype)
+    if has_more_digits(values) and (pa.types.is_integer(dtype) or pa.types.is_decimal(dtype)):
+        whole = pa.types.is_integer(dtype)
+        cells = whole_cells(values, str(dtype)).tolist() if whole else map(_as_decimal, values.tolist())
+        return pa.array(list(cells), type=dtype)
     if pa.types.is_integer(dtype):
         typed = whole_numbers(typed, str(dtype))
     if pa.types.is_date(dtype):

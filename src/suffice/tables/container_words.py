@@ -1,7 +1,7 @@
 """The container of rows in plain words, so that a file can record what a model was fitted on.
 
 The type of a column is a word such as "int64", or a list such as ["category", "str", false, ["a", "b"]]. A
-type without a word here (a decimal, a period) is written as the plain type for cells of that kind.
+type without a word here (a decimal, an interval) is written as the plain type for cells of that kind.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy import sparse
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.columns import Kind, frame_column, plain
 from suffice.tables.container import Container, Library, itself
+from suffice.tables.records import Records
 from suffice.tables.wording import is_utf8
 
 UNIT = r"(s|ms|us|ns)"
@@ -26,7 +27,7 @@ ZONE = r"([A-Za-z0-9_+/:-]{1,64})"
 NUMPY = re.compile(r"[<|]([iu][1248]|f[248]|b1|O|U\d{1,4}|S\d{1,4}|[mM]8(\[[a-zA-Z]{1,2}\])?|T16)")
 PANDAS = re.compile(
     rf"[uU]?[iI]nt(8|16|32|64)|[fF]loat(32|64)|float16|bool|boolean|object|str|string"
-    rf"|(datetime|timedelta)64\[{UNIT}\]|datetime64\[{UNIT}, {ZONE}\]"
+    rf"|(datetime|timedelta)64\[{UNIT}\]|datetime64\[{UNIT}, {ZONE}\]|period\[[A-Za-z0-9-]{{1,32}}\]"
 )
 ARROW = re.compile(
     rf"u?int(8|16|32|64)|halffloat|float|double|bool|(large_)?(string|binary)|null|date32\[day\]|date64\[ms\]"
@@ -79,8 +80,7 @@ def state_of_container(container: Container) -> dict[str, Any]:
     template = container.template
     state: dict[str, Any] = {"library": container.library}
     if container.library in ("numpy", "sparse"):
-        dtype = template.dtype.newbyteorder("<").str
-        state["dtype"] = dtype if NUMPY.fullmatch(dtype) else "|O"
+        state["dtype"] = _array_word(template.dtype)
         if container.library == "sparse":
             state["form"] = type(template).__name__
     else:
@@ -89,7 +89,7 @@ def state_of_container(container: Container) -> dict[str, Any]:
         places = {text: i for i, text in enumerate(distinct)}
         state["types"] = Setting(list(distinct.values()))
         state["type"] = np.array([places[repr(word)] for word in words], dtype=np.int32)
-        names = template.column_names if container.library == "pyarrow" else template.columns
+        names = getattr(template, NAMES.get(container.library, "columns"))
         state["names"] = Setting(list(names))
         state["nested"] = getattr(names, "nlevels", 1) > 1
     cells = [
@@ -129,7 +129,7 @@ def container_from_fields(fields: Fields, n_columns: int) -> Container:
 def _are_names(library: str, names: Any, n_columns: int, *, nested: bool) -> bool:
     if not isinstance(names, list) or len(names) != n_columns:
         return False
-    if library != "pandas":
+    if library in ("polars", "pyarrow"):
         return all(isinstance(name, str) for name in names) and len(set(names)) == n_columns
     if nested:
         depths = {len(name) if isinstance(name, tuple) else 0 for name in names}
@@ -142,6 +142,9 @@ def _template(library: str, names: list[Any], words: list[Any], *, nested: bool)
     try:
         if library == "pandas":
             return _empty_pandas(names, words, nested=nested)
+        if library in ("dict", "records"):
+            columns = tuple(np.empty(0, _array_type(word)) for word in words)
+            return Records(tuple(names), columns, 0, by_row=library == "records")
         return _empty_polars(names, words) if library == "polars" else _empty_arrow(names, words)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise SufficeFileError(
@@ -173,6 +176,8 @@ def _is_known(library: str, word: Any) -> bool:
     if isinstance(word, str):
         if library == "pandas" and word.endswith("[pyarrow]"):
             return ARROW.fullmatch(word.removesuffix("[pyarrow]")) is not None
+        if library in ("dict", "records"):
+            return _array_type(word) is not None
         return {"pandas": PANDAS, "pyarrow": ARROW, "polars": POLARS}[library].fullmatch(word) is not None
     if not isinstance(word, list):
         return False
@@ -191,6 +196,15 @@ def _are_levels(values: list[Any]) -> bool:
     return all(type(v) in (str, int, float, bool) for v in values) and len(set(values)) == len(values)
 
 
+def _records_words(template: Records) -> list[Any]:
+    return [_array_word(column.dtype) for column in template.columns]
+
+
+def _array_word(dtype: np.dtype[Any]) -> str:
+    word = dtype.newbyteorder("<").str
+    return word if NUMPY.fullmatch(word) else "|O"
+
+
 def _pandas_words(template: Any) -> list[Any]:
     import pandas as pd
 
@@ -200,7 +214,7 @@ def _pandas_words(template: Any) -> list[Any]:
             of = str(dtype.categories.dtype)
             levels = [plain(category) for category in dtype.categories]
             words.append(["category", of if PANDAS.fullmatch(of) else "object", bool(dtype.ordered), levels])
-        elif isinstance(dtype, (pd.PeriodDtype, pd.IntervalDtype)):
+        elif isinstance(dtype, pd.IntervalDtype):
             words.append("object")
         else:
             words.append(_word("pandas", str(dtype), template.iloc[:, j]))
@@ -302,4 +316,12 @@ def _arrow_type(word: str) -> Any:
     return pa.timestamp(*moment.groups()) if moment else pa.type_for_alias(word)
 
 
-WRITERS = {"pandas": _pandas_words, "polars": _polars_words, "pyarrow": _arrow_words}
+WRITERS = {
+    "dict": _records_words,
+    "records": _records_words,
+    "pandas": _pandas_words,
+    "polars": _polars_words,
+    "pyarrow": _arrow_words,
+}
+NAMES = {"dict": "names", "records": "names", "pyarrow": "column_names"}
+"""Where a container has the names of its columns, if not in `columns`."""

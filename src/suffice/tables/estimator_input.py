@@ -11,8 +11,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
-from suffice.tables.table import Table, is_frame, read_table
+from suffice.tables.records import are_records, read_records
+from suffice.tables.table import Table, has_names, is_frame, read_table, refuse_lazy
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import one_line
 
 Names = tuple[Hashable, ...]
 
@@ -41,15 +43,18 @@ def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
 
 
 def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
-    if is_frame(X):
+    if has_names(X):
+        if names is not None and are_records(X):
+            X = read_records(X).arranged(names)
         table = read_table(X)
         if names is not None:
             _check_names(table.names, names)
-        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        validate_data(estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset)
         return table
-    X = as_array(X, "X") if isinstance(X, list) else X
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
+    refuse_lazy(X)
+    X = as_array(X, "X") if isinstance(X, (list, tuple, np.ma.MaskedArray)) else X
+    if (X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim) < 2:
+        read_table(X)  # which refuses it without a copy of the data in the message
     if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
         raise ValueError(complex_refusal("column 0"))
     checked = validate_data(
@@ -64,6 +69,15 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
     return read_table(checked)
 
 
+def _header(table: Table) -> Any:
+    """Something whose names scikit-learn can read: a frame without rows if all names are text."""
+    if not all(isinstance(name, str) for name in table.names):
+        return np.empty((0, table.n_columns))
+    import pyarrow as pa
+
+    return pa.table({name: pa.nulls(0) for name in table.names})
+
+
 def _check_names(given: Names, fitted: Names) -> None:
     """Name the columns that are missing, extra or out of order."""
     if given == fitted:
@@ -72,14 +86,16 @@ def _check_names(given: Names, fitted: Names) -> None:
     missing = [name for name in fitted if name not in given]
     message = "The feature names should match those that were passed during fit.\n"
     if extra:
-        message += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra[:5])
+        message += "Feature names unseen at fit time:\n" + "".join(
+            f"- {one_line(name, 80)}\n" for name in extra[:5]
+        )
     if missing:
         message += "Feature names seen at fit time, yet now missing:\n"
-        message += "".join(f"- {name}\n" for name in missing[:5])
+        message += "".join(f"- {one_line(name, 80)}\n" for name in missing[:5])
     if not extra and not missing:
         here, there = next(pair for pair in zip(given, fitted, strict=True) if pair[0] != pair[1])
         message += (
             "Feature names must be in the same order as they were in fit.\n"
-            f"- {here} is in the place of {there}\n"
+            f"- {one_line(here, 80)} is in the place of {one_line(there, 80)}\n"
         )
     raise ValueError(message)

@@ -13,10 +13,12 @@ from scipy import sparse
 from suffice.kernels import threads
 from suffice.kernels.choose import first_infinity, infinity_refusal
 from suffice.tables.columns import (
+    LARGEST_EXACT,
     Column,
     Kind,
     LevelCells,
     Levels,
+    PeriodColumn,
     array_column,
     as_array,
     as_floats,
@@ -26,6 +28,8 @@ from suffice.tables.columns import (
     number_objects,
 )
 from suffice.tables.container import LIST, Container, Library, as_typed
+from suffice.tables.records import Records, are_records, read_records
+from suffice.tables.wording import listed, quoted
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -33,12 +37,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "TextTable", "is_frame", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "TextTable", "has_names", "is_frame", "read_table", "refuse_lazy"]
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
-LEAST_ROUNDED = 2.0**53
-"""Whole numbers below this are exact as floats."""
+_LAZY = {
+    "polars.LazyFrame": "collect()",
+    "narwhals.LazyFrame": "collect()",
+    "duckdb.DuckDBPyRelation": "to_arrow_table()",
+    "_duckdb.DuckDBPyRelation": "to_arrow_table()",
+    "dask.DataFrame": "compute()",
+    "dask_expr.DataFrame": "compute()",
+    "pyspark.DataFrame": "toPandas()",
+    "ibis.Table": "to_pyarrow()",
+    "pyarrow.Dataset": "to_table()",
+    "pyarrow.Scanner": "to_table()",
+    "pyarrow.RecordBatchReader": "read_all()",
+}
+"""Tables whose rows are not in memory, by library and class, and what reads them."""
 
 
 class Table:
@@ -82,9 +98,14 @@ class Table:
         stored = None if self.sparse is None else int(self.sparse.nnz)
         return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
 
+    @property
+    def row_labels(self) -> Any:
+        """The index of a pandas frame; None where rows have no labels."""
+        return self._source.index if self._library == "pandas" else None
+
     def label(self, column: int) -> str:
         """Name a column in a message."""
-        return f"column {self.names[column]!r}"
+        return f"column {quoted(self.names[column])}"
 
     def kind(self, column: int) -> Kind:
         """Return the kind of the cells of a column."""
@@ -143,7 +164,8 @@ class Table:
 
     def documents(self, column: int) -> Documents:
         """Return a column of text as documents."""
-        if self.kind(column) != "level":
+        opened = self._open_column(column)
+        if opened.kind != "level" or isinstance(opened, PeriodColumn):
             if np.isnan(self.numbers([column])).all():  # no cell tells the kind
                 return Documents.missing_ones(self.n_rows)
             raise TypeError(
@@ -151,7 +173,7 @@ class Table:
                 "convert it to strings, or choose another family for it."
             )
         try:
-            return self._open_column(column).documents()
+            return opened.documents()
         except (TypeError, ValueError) as error:
             raise type(error)(f"{self.label(column)}: {error}") from error
 
@@ -161,7 +183,17 @@ class Table:
         if kind in ("level", "boolean"):
             levels = self.levels(column)
             return np.asarray(np.array([*levels.values, None], dtype=object)[levels.codes])
-        return as_typed(self.numbers([column])[:, 0], kind)
+        numbers = self.numbers([column])[:, 0]
+        return self._exact(column, numbers) if kind == "number" else as_typed(numbers, kind)
+
+    def _exact(self, column: int, numbers: NDArray[Any]) -> NDArray[Any]:
+        """The numbers of a column as floats, or as objects if they are integers of more digits."""
+        if not (np.abs(numbers) >= LARGEST_EXACT).any() or not self._open_column(column).is_whole:
+            return as_typed(numbers, "number")
+        levels = self.levels(column)
+        values = np.empty(len(levels.values) + 1, dtype=object)
+        values[:-1] = levels.values
+        return np.asarray(values[levels.codes])
 
     def part(self, rows: slice) -> Table:
         """Return the table of adjacent rows, without a copy if the container allows it."""
@@ -170,7 +202,8 @@ class Table:
         if self.sparse is not None:
             return _sparse_table(_adjacent(self._by_row, rows))
         if self._library == "numpy" and self._block is not None:
-            return _number_table(self._source[rows], self._block[rows])
+            part = self._source[rows]
+            return _number_table(part, part if self.array is not None else self._block[rows])
         return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
 
     @cached_property
@@ -189,6 +222,15 @@ class Table:
             )
         return read_table(self._source[rows])
 
+    def without(self, name: Hashable) -> tuple[Any, Any]:
+        """The other columns and the column of this name, each as its library holds it."""
+        if isinstance(self._source, Records):
+            return self._source.without(name)
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(self._source, eager_only=True)
+        return frame.drop(name).to_native(), frame[name].to_native()
+
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Return one column as floats; one of levels only if all of them are numbers."""
         column = self._open_column(position)
@@ -198,7 +240,7 @@ class Table:
         text = next((value for value in levels.values if isinstance(value, str)), None)
         if text is not None:
             raise ValueError(
-                f"{self.label(position)} must hold numbers, but holds the text {text!r}; "
+                f"{self.label(position)} must hold numbers, but holds the text {quoted(text)}; "
                 "convert it to numbers, or choose a family for levels such as Categorical()."
             )
         return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
@@ -246,14 +288,32 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def has_names(X: Any) -> bool:
+    """Whether X is a table whose columns have names: a frame, a dict of columns or a list of dicts."""
+    return is_frame(X) or are_records(X)
+
+
+def refuse_lazy(X: Any) -> None:
+    """Refuse a table whose rows are not in memory, with the method that reads them."""
+    for cls in type(X).__mro__:
+        method = _LAZY.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
+        if method is not None:
+            raise ValueError(
+                f"Expected a 2D table in memory, got a {type(X).__name__}; convert it with X.{method}."
+            )
+
+
 def read_table(X: Any) -> Table:
-    """Read a two-dimensional array, sparse matrix, frame or list of rows."""
+    """Read a two-dimensional array, sparse matrix, frame, dict of columns, or list of rows or dicts."""
     if type(X) is np.ndarray:
         return _read_array(X)
     if sparse.issparse(X):
         return _read_sparse(X)
     if is_frame(X):
         return _read_frame(X)
+    if are_records(X):
+        return _read_records(read_records(X))
+    refuse_lazy(X)
     array = as_array(X, "X")
     if array.ndim == 0:
         raise ValueError(
@@ -297,7 +357,7 @@ def _numbers_of_objects(X: NDArray[Any]) -> NDArray[np.float64] | None:
         numbers = X.astype(np.float64)
     except OverflowError:
         return None
-    exact = int not in types or np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0) < LEAST_ROUNDED
+    exact = int not in types or np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0) < LARGEST_EXACT
     return numbers if exact else None
 
 
@@ -365,6 +425,16 @@ def _read_frame(X: Any) -> Table:
     return _frame_table("pyarrow", X, X.column_names, X.column)
 
 
+def _read_records(X: Records) -> Table:
+    """Read named columns."""
+
+    @cache
+    def open_column(column: int) -> Column:
+        return array_column(X.columns[column], f"column {quoted(X.names[column])}")
+
+    return Table("records" if X.by_row else "dict", X, open_column, names=X.names)
+
+
 def _frame_table(
     library: Library,
     X: Any,
@@ -376,11 +446,11 @@ def _frame_table(
     names = tuple(names)
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise ValueError(f"The column names {repeated} occur more than once; rename the columns.")
+        raise ValueError(f"The column names {listed(repeated)} occur more than once; rename the columns.")
 
     @cache
     def open_column(column: int) -> Column:
-        return frame_column(open_native(column), f"column {names[column]!r}")
+        return frame_column(open_native(column), f"column {quoted(names[column])}")
 
     return Table(library, X, open_column, names=names, block=block)
 

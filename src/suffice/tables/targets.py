@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
-from suffice.tables.columns import as_array, complex_refusal, is_missing, kind_of_type
-from suffice.tables.table import is_frame
-from suffice.tables.wording import did_you_mean, there_are
+from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
+from suffice.tables.table import has_names, read_table, refuse_lazy
+from suffice.tables.wording import did_you_mean, listed, quoted, there_are
 
-MOST_NAMED = 20
-"""The most classes that a message lists."""
+
+class UnknownColumnError(ValueError):
+    """A column that does not exist; the message names the nearest one and lists them all."""
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -49,18 +50,38 @@ def read_labels(y: Any) -> NDArray[Any]:
             raise ValueError(f"y has dtype {labels.dtype}; convert the labels to strings.")
 
 
-def split_target(X: Any, target: str) -> tuple[Any, Any]:
-    """Split a frame into the other columns and the target column."""
-    if not is_frame(X):
-        raise ValueError(
-            f"{target!r} names a column, so X must be a DataFrame in memory; for arrays pass y itself."
-        )
-    import narwhals.stable.v2 as nw
+def labelled(X: Any, y: Any) -> tuple[Any, Any]:
+    """X and y, where a y that names a column is taken out of X."""
+    return split_target(X, y) if isinstance(y, str) else (X, y)
 
-    frame = nw.from_native(X, eager_only=True)
-    if target not in frame.columns:
-        raise ValueError(f"there is no column {target!r}; the columns are {frame.columns[:20]}.")
-    return frame.drop(target).to_native(), frame[target].to_native()
+
+def split_target(X: Any, target: str) -> tuple[Any, Any]:
+    """Split a table with named columns into the other columns and the target column."""
+    refuse_lazy(X)
+    if not has_names(X):
+        raise ValueError(
+            f"y is {quoted(target)}, the name of a column, so X must be a table with named columns, such "
+            "as a DataFrame; for "
+            "arrays "
+            "pass the labels themselves."
+        )
+    table = read_table(X)
+    require_column(target, table.names)
+    if table.n_columns == 1:
+        raise ValueError(f"no columns are left to learn from besides {quoted(target)}.")
+    return table.without(target)
+
+
+def require_column(name: Hashable, names: Iterable[Hashable]) -> None:
+    """Refuse a column that does not exist."""
+    known = list(names)
+    if name in known:
+        return
+    near = did_you_mean(name, known)
+    hint = f"; {near}" if near else "."
+    raise UnknownColumnError(
+        f"there is no column {quoted(name)}{hint} The columns are {listed(known, brackets=False)}."
+    )
 
 
 def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
@@ -97,17 +118,39 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:
     return weights
 
 
+def whole_labels(numbers: list[int]) -> NDArray[Any]:
+    """Labels that are integers, with all their digits."""
+    dtype = np.uint64 if max(numbers, default=0) > np.iinfo(np.int64).max else np.int64
+    try:
+        return np.array(numbers, dtype=dtype)
+    except OverflowError:
+        raise ValueError("y holds integers of more than 64 bits; convert them to strings.") from None
+
+
+def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Labels of several batches, in which integers keep their digits beside others of another dtype."""
+    labels = np.concatenate(parts)
+    if labels.dtype.kind == "f" and any(part.dtype.kind in "iu" for part in parts):
+        numbers = [plain(label) for part in parts for label in part.tolist()]
+        if _are_whole(numbers) and max(map(abs, numbers)) > LARGEST_EXACT:
+            return whole_labels(numbers)
+    return labels
+
+
+def _are_whole(numbers: list[Any]) -> bool:
+    return all(isinstance(number, int) for number in numbers)
+
+
 def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
     """Return the position of a label among the classes; if it is not there, the error names the nearest."""
     known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
     one = label.item() if isinstance(label, np.generic) else label
     if one in known:
         return known.index(one)
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-    those = f"classes are {known[:MOST_NAMED]}{more}."
+    those = f"classes are {listed(known)}."
     near = did_you_mean(one, known)
     hint = f"{near} The {those}" if near else f"the {those}"
-    raise ValueError(f"there is no class {one!r}; {hint}")
+    raise ValueError(f"there is no class {quoted(one)}; {hint}")
 
 
 def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
@@ -124,11 +167,11 @@ def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
     if kinds == {"boolean"}:
         return labels.astype(np.bool)
     if kinds == {"number"}:
-        whole = all(issubclass(cls, (int, np.integer)) for cls in types)
-        try:
-            return read_labels(labels.astype(np.int64 if whole else np.float64))
-        except OverflowError:
-            raise ValueError("y holds integers of more than 64 bits; convert them to strings.") from None
+        return (
+            whole_labels(numbers)
+            if _are_whole(numbers := list(map(plain, labels)))
+            else (read_labels(np.array(numbers, dtype=np.float64)))
+        )
     names = ", ".join(sorted(cls.__name__ for cls in types))
     raise ValueError(f"y holds labels of type {names}; convert all of them to strings or all to numbers.")
 

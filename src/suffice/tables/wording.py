@@ -35,11 +35,12 @@ def quoted(value: object, most: int = 80) -> str:
     return one_line(repr(value), most)
 
 
-def listed(values: Iterable[object], most: int = 20) -> str:
+def listed(values: Iterable[object], most: int = 20, *, brackets: bool = True) -> str:
     """List cells, labels or names in a message, with the number of those that are not shown."""
-    shown = [quoted(value, 40) for value in values]
-    more = f" and {len(shown) - most:,} more" if len(shown) > most else ""
-    return f"[{', '.join(shown[:most])}]{more}"
+    known = list(values)
+    shown = ", ".join(quoted(value, 40) for value in known[:most])
+    more = f" and {len(known) - most:,} more" if len(known) > most else ""
+    return f"[{shown}]{more}" if brackets else shown + more
 
 
 def counted(n: int, one: str, many: str | None = None) -> str:
@@ -108,4 +109,4 @@ def nearest(name: object, known: Iterable[Name]) -> Name | None:
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A question that names the closest known name, or nothing where none is close."""
     near = nearest(name, known)
-    return "" if near is None else f"did you mean {near!r}?"
+    return "" if near is None else f"did you mean {quoted(near)}?"

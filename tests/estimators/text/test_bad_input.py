@@ -35,7 +35,7 @@ REFUSED = {
     "an array of numbers": (np.arange(3), TypeError, "document 0 is of type int"),
     "a polars column of numbers": (pl.Series([1, 2]), TypeError, "documents must be strings"),
     "two dimensions": (np.array([["ok"], ["ok"]]), ValueError, "one-dimensional"),
-    "a frame": (pd.DataFrame({"text": ["ok"]}), ValueError, "one-dimensional"),
+    "a frame of two columns": (pd.DataFrame({"a": ["ok"], "b": ["ok"]}), ValueError, "in a single column"),
     "a generator": ((text for text in TEXTS), TypeError, r"pass list\(documents\)"),
     "a dict": ({"a": "ok"}, TypeError, "not a dict"),
     "None": (None, TypeError, r"not a NoneType; pass \[None\] for one document"),

@@ -28,6 +28,8 @@ from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.table import is_frame, read_table
+from suffice.tables.wording import one_line
 
 StandardErrors = bool | Literal["auto"]
 
@@ -63,8 +65,8 @@ class Regression(Estimator):
         ----------
         X : array-like, sparse matrix or frame of shape (n_samples, n_features)
             The rows, without missing cells.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
 
@@ -199,6 +201,7 @@ class Regression(Estimator):
             container=learnt.container,
             unit=self._score_unit,
             start="(intercept)",
+            rows=read_table(X).row_labels if is_frame(X) else None,
         )
 
     def _expression(self) -> Expression:
@@ -251,7 +254,7 @@ class Regression(Estimator):
         """How the search ended, in words."""
         learnt = self._fitted()
         several = len(learnt.solved) > 1
-        titles = [f"{title}: " for title in learnt.against_the_rest()] if several else [""]
+        titles = [f"{one_line(title, 100)}: " for title in learnt.against_the_rest()] if several else [""]
         found = [
             title + one.problem
             for title, one in zip(titles, learnt.solved, strict=True)

@@ -23,6 +23,7 @@ from suffice.tables.container import Container
 from suffice.tables.container_words import container_from_fields, state_of_container
 from suffice.tables.estimator_input import Names
 from suffice.tables.targets import class_index
+from suffice.tables.wording import quoted
 
 MOVED = 1e-6
 """An estimate that a flat direction moves by this share of its largest entry is not determined."""
@@ -270,7 +271,8 @@ class FittedRegression:
         if len(self.solved) > 1:
             if reference is not None:
                 raise ValueError(
-                    f"reference is {reference!r}, but each class was fitted against all others, so there is "
+                    f"reference is {quoted(reference)}, but each class was fitted against all others, so "
+                    "there is "
                     "no reference class; leave it out."
                 )
             titles = self.against_the_rest()

@@ -19,7 +19,8 @@ from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import joined_labels, labelled, read_labels
+from suffice.tables.wording import quoted
 
 HELD_BYTES = 1 << 27
 """Bytes of numbers from files that are kept in memory; beyond that, files are read on every pass."""
@@ -43,6 +44,7 @@ def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
 ) -> RegressionRows:
     """Read and check rows, labels and weights."""
+    X, y = labelled(X, y)
     labels = read_targets(estimator, y)
     table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
@@ -69,7 +71,7 @@ def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any)
         return first, totals, seen, size
 
     (table,), sums, seen, size = files.through(scan)
-    classes = np.unique(np.concatenate(seen))
+    classes = np.unique(joined_labels(seen))
     totals = np.array([sums[label] for label in classes.tolist()])
     by_class = _weights_of_classes(estimator, classes, totals, class_weight)
     parts: Parts = _FileParts(files, classes, by_class)
@@ -129,7 +131,7 @@ def _weights_of_classes(
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least 2 classes, but y has only one class: "
-            f"{classes.tolist()[0]!r}."
+            f"{quoted(classes.tolist()[0])}."
         )
     if class_weight is None:
         return None
@@ -141,7 +143,7 @@ def _weights_of_classes(
     for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
         if not 0.0 < weight < np.inf:
             raise ValueError(
-                f"class_weight is {weight} for class {label!r}; class weights must be finite and > 0 "
+                f"class_weight is {weight} for class {quoted(label)}; class weights must be finite and > 0 "
                 "(to leave a class out, drop its rows)."
             )
     return np.asarray(weights)

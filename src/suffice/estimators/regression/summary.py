@@ -10,7 +10,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.links import probit, probit_inverse
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned
+from suffice.tables.wording import aligned, one_line
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ class Summary:
         )
 
     def __repr__(self) -> str:
-        lines = aligned(self.heading, left=2)
+        lines = aligned([(name, one_line(value, 100)) for name, value in self.heading], left=2)
         tail = f"{50.0 * (1.0 - self.level):.3g}%", f"{50.0 * (1.0 + self.level):.3g}%"
-        cells = [("", "estimate", "std err", "z", "P>|z|", *tail)]
+        cells: list[tuple[str, ...]] = [("", "estimate", "std err", "z", "P>|z|", *tail)]
         figures = zip(
             self.term, self.estimate, self.standard_error, self.z, self.p, self.low, self.high, strict=True
         )
         cells += [
-            (term, *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
+            (one_line(term), *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
             for term, b, se, z, p, *ends in figures
         ]
         rows = aligned(cells)
@@ -108,7 +108,7 @@ class Summary:
         lines += ["", rows[0], "─" * len(rows[0])]
         for i, row in enumerate(rows[1:]):
             if several and (i == 0 or self.equation[i] != self.equation[i - 1]):
-                lines.append(self.equation[i])
+                lines.append(one_line(self.equation[i], 100))
             lines.append(row)
         return "\n".join([*lines, *([""] if self.notes else []), *self.notes])
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
+from suffice.tables.wording import listed
 
 Groups = tuple[tuple[Any, ...], ...]
 """Groups of labels that share one Σ."""
@@ -99,8 +100,9 @@ def check_groups(groups: Groups, classes: NDArray[Any], *, all_have_rows: bool) 
     unknown = [label for label in named if label not in known] if all_have_rows else []
     if missing or repeated or unknown:
         raise ValueError(
-            f"covariance groups must name every class once: missing {missing}, repeated {repeated}, "
-            f"unknown {unknown}; the classes are {known}."
+            f"covariance groups must name every class once: missing {listed(missing)}, repeated "
+            f"{listed(repeated)}, "
+            f"unknown {listed(unknown)}; the classes are {listed(known)}."
         )
 
 

@@ -20,6 +20,7 @@ from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refu
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
 from suffice.kernels.cells import class_blocks
+from suffice.tables.wording import quoted
 
 
 class LevelTable:
@@ -87,7 +88,7 @@ class LevelTable:
         if refuse_unseen and (rows == n_levels).any():
             at = int(np.argmax(rows == n_levels))
             raise ValueError(
-                f"{label}: the level {batch.values[batch.codes[at]]!r} (row {at}) was never seen in "
+                f"{label}: the level {quoted(batch.values[batch.codes[at]])} (row {at}) was never seen in "
                 "training; unseen='ignore' would treat it as missing, unseen='smooth' as rare."
             )
         return rows

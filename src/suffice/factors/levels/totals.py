@@ -13,6 +13,7 @@ from suffice.factors.checks import impossible, refuse_infinities, within
 from suffice.factors.levels.cells import Counted, LevelBlocks, counted
 from suffice.families import Family
 from suffice.storage import Fields, Scalars
+from suffice.tables.wording import quoted
 
 
 class LevelCounts:
@@ -160,7 +161,7 @@ class LevelTotals(Totals):
                 return f"{label} would have more rows than the class"
             bad = column.problem(size)
             if bad:
-                return f"{label} would have a negative row count for the level {bad[0]!r} in some class"
+                return f"{label} would have a negative row count for the level {quoted(bad[0])} in some class"
         return None
 
 

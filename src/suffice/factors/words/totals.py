@@ -15,6 +15,7 @@ from suffice.factors.checks import impossible, within
 from suffice.factors.words.word_counts import WordCounts, class_entries
 from suffice.families import Family, Words
 from suffice.storage import Fields
+from suffice.tables.wording import quoted
 from suffice.text import Analysis, Documents, TermCounts, Vocabulary, count
 
 BYTES_AT_ONCE = 1 << 23
@@ -178,7 +179,7 @@ class WordTotals(Totals):
                 for how, bad in wrong.items():
                     if bad.any():
                         word = column.vocabulary.words_of(part.columns[bad][:1])[0]
-                        return f"{label} would contain the word {word!r} {how} in some class"
+                        return f"{label} would contain the word {quoted(word)} {how} in some class"
         return None
 
 

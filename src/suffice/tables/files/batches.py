@@ -10,18 +10,14 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.source import FileSource, open_source
-from suffice.tables.targets import read_weights
-from suffice.tables.wording import did_you_mean
+from suffice.tables.targets import read_weights, require_column
+from suffice.tables.wording import quoted
 
 SCHEMA_ROWS = 100_000
 """The first rows, which decide what the columns are."""
 SCHEMA_BYTES = 1 << 26
 """In a wide table, as many rows as take this much memory."""
 T = TypeVar("T")
-
-
-class UnknownColumnError(ValueError):
-    """A column that does not exist; the message names the nearest one and lists them all."""
 
 
 class LabelledBatch(NamedTuple):
@@ -52,11 +48,12 @@ class LabelledFiles:
         used = [name for name in (target, weight) if name is not None]
         if len(set(used)) < len(used) or set(used) & set(dropped):
             raise ValueError(
-                f"the target ({target!r}), the weights and the dropped columns must all be different columns."
+                f"the target ({quoted(target)}), the weights and the dropped columns must all be "
+                "different columns."
             )
         features = [name for name in names if name not in (target, weight, *dropped)]
         if not features:
-            raise ValueError(f"no columns are left to learn from besides {target!r}.")
+            raise ValueError(f"no columns are left to learn from besides {quoted(target)}.")
         return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
@@ -74,7 +71,7 @@ class LabelledFiles:
             weights = None
             if self.weight is not None:
                 cells = table.column(self.weight).to_numpy(zero_copy_only=False)
-                weights = read_weights(cells, f"column {self.weight!r}", start)
+                weights = read_weights(cells, f"column {quoted(self.weight)}", start)
             labels = _labels(table.column(self.target), self.target, start)
             kept = table.select(self.features)
             if weights is not None and not weights.all():
@@ -85,19 +82,9 @@ class LabelledFiles:
                 yield LabelledBatch(kept, labels, weights)
         if not kept_any:
             raise ValueError(
-                f"the weight column {self.weight!r} is zero in every row, so there is nothing to learn from."
+                f"the weight column {quoted(self.weight)} is zero in every row, so there is nothing to "
+                "learn from."
             )
-
-
-def require_column(name: str, names: Iterable[str]) -> None:
-    """Refuse a column that does not exist."""
-    known = list(names)
-    if name in known:
-        return
-    shown = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-    near = did_you_mean(name, known)
-    hint = f"; {near}" if near else "."
-    raise UnknownColumnError(f"there is no column {name!r}{hint} The columns are {shown}.")
 
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
@@ -120,13 +107,16 @@ def _labels(column: Any, name: str, start: int) -> Any:
 
     if column.null_count:
         at = int(np.argmax(column.is_null().to_numpy()))
-        raise ValueError(f"column {name!r} has no label at row {start + at}; add one, or remove the row.")
+        raise ValueError(
+            f"column {quoted(name)} has no label at row {start + at}; add one, or remove the row."
+        )
     if pa.types.is_floating(column.type):
         values = column.to_numpy()
         measured = np.isfinite(values) & (values != np.floor(values))
         if measured.any():
             raise ValueError(
-                f"column {name!r} holds measurements such as {values[np.argmax(measured)]}, not classes; "
+                f"column {quoted(name)} holds measurements such as {values[np.argmax(measured)]}, not "
+                "classes; "
                 "choose another target, or group the values first."
             )
     return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column

@@ -8,9 +8,11 @@ import io
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from suffice.tables.wording import listed
 
 FORMATS = {
     "csv": ("csv",),
@@ -25,6 +27,8 @@ BLOCK_BYTES = 1 << 22
 BATCH_ROWS = 1 << 15
 """The most rows in a batch of a parquet file."""
 HEADER_BYTES = 1 << 20
+LARGEST_INTEGER = 2.0**63
+"""Beyond this, Arrow reads the integers of jsonl files as floats."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file of two-byte characters starts."""
 
@@ -71,7 +75,9 @@ def column_names(path: Path, form: str) -> tuple[str, ...]:
                 names = reader.schema.names
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        raise FileDataError(f"{path}: the column names {repeated[:5]} occur more than once; rename them.")
+        raise FileDataError(
+            f"{path}: the column names {listed(repeated, 5)} occur more than once; rename them."
+        )
     return tuple(names)
 
 
@@ -172,21 +178,39 @@ def _csv_batches(path: Path, form: str, names: tuple[str, ...]) -> Iterator[Any]
 
 
 def _json_batches(path: Path, types: dict[str, Any]) -> Iterator[Any]:
-    import pyarrow as pa
-    from pyarrow import json as arrow_json
-
-    schema = pa.schema(list(types.items())) if types else None
-    options = arrow_json.ParseOptions(explicit_schema=schema, newlines_in_values=False)
     with _open(path) as file:
         if file.read(3) != b"\xef\xbb\xbf":
             file.seek(0)
         while block := file.read(BLOCK_BYTES):
             block += file.readline()
             if block.strip():
-                table = arrow_json.read_json(
-                    pa.BufferReader(block), arrow_json.ReadOptions(block_size=len(block) + 1), options
-                )
-                yield from table.to_batches()
+                yield from _json_table(block, types).to_batches()
+
+
+def _json_table(block: bytes, types: dict[str, Any]) -> Any:
+    """Some lines of a jsonl file, in which integers of more than 64 bits keep their digits."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import json as arrow_json
+
+    def read(types: dict[str, Any]) -> Any:
+        schema = pa.schema(list(types.items())) if types else None
+        return arrow_json.read_json(
+            pa.BufferReader(block),
+            arrow_json.ReadOptions(block_size=len(block) + 1),
+            arrow_json.ParseOptions(explicit_schema=schema, newlines_in_values=False),
+        )
+
+    table = read(types)
+    for name in table.column_names:
+        column = table.column(name)
+        if name in types or not pa.types.is_floating(column.type) or not len(column):
+            continue
+        if (pc.max(pc.abs(column)).as_py() or 0.0) >= LARGEST_INTEGER:
+            with suppress(pa.ArrowInvalid):  # not all of them are whole numbers
+                table = read({**types, name: pa.decimal128(38, 0)})
+                types = {**types, name: pa.decimal128(38, 0)}
+    return table
 
 
 def _parquet_batches(path: Path, names: tuple[str, ...]) -> Iterator[Any]:

@@ -22,6 +22,7 @@ from suffice.tables.files.types import (
     read_as,
     wider,
 )
+from suffice.tables.wording import quoted
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
@@ -103,7 +104,7 @@ class FileSource:
             missing = [name for name in names if name not in column_names(path, form)]
             if missing and form != "jsonl":
                 raise FileDataError(
-                    f"{path}: there is no column {missing[0]!r}, which "
+                    f"{path}: there is no column {quoted(missing[0])}, which "
                     f"{'the first file has' if self.kept is None else 'is needed'}."
                 )
             types = {n: of for n, of in self._types.items() if not is_null(of)} if self._settled else {}
@@ -120,7 +121,8 @@ class FileSource:
         column = batch.column(name)
         if is_nested(column.type):
             raise FileDataError(
-                f"{path}: column {name!r} holds lists or objects, but each cell must be one value; drop it."
+                f"{path}: column {quoted(name)} holds lists or objects, but each cell must be one value; "
+                "drop it."
             )
         column = cast(column, plain(column.type))
         if name in self.wanted:
@@ -136,7 +138,7 @@ class FileSource:
             self._types[name] = settled
         found = cast(column, settled) if self._is_text(path) else _in_type(column, settled)
         if found is None:
-            raise _TypesChangedError(f"{path}: column {name!r} changes type")
+            raise _TypesChangedError(f"{path}: column {quoted(name)} changes type")
         return found
 
     def _settle(self) -> None:
@@ -159,7 +161,8 @@ class WrongCellError(FileDataError):
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
         words |= {"measure": "numbers, dates or times", "clock": "times of day", "duration": "durations"}
         super().__init__(
-            f"{path}: column {name!r} must hold {words.get(wanted, wanted)}, but row {row} holds {value!r}."
+            f"{path}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
+            f"{quoted(value)}."
         )
 
 

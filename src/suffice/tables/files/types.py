@@ -10,12 +10,20 @@ Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "m
 
 
 @cache
+def _digits() -> Any:
+    """The type of integers of more than 64 bits."""
+    import pyarrow as pa
+
+    return pa.decimal128(38, 0)
+
+
+@cache
 def _readings() -> dict[str, list[Any]]:
     """The types that text may be read as, narrow ones first, by the kind of cells they make."""
     import pyarrow as pa
 
     return {
-        "number": [pa.int64(), pa.float64()],
+        "number": [pa.int64(), pa.uint64(), _digits(), pa.float64()],
         "boolean": [pa.bool_()],
         "moment": [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")],
         "clock": [pa.time64("us")],
@@ -36,14 +44,16 @@ def narrowest(column: Any) -> Any:
 
 
 def plain(of: Any) -> Any:
-    """The type that an Arrow type is read as: categories as their values, decimals as floats."""
+    """The type that an Arrow type is read as: categories as their values, decimals with a point as floats."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(of):
         return plain(of.value_type)
     if pa.types.is_large_string(of) or pa.types.is_string_view(of):
         return pa.string()
-    return pa.float64() if pa.types.is_decimal(of) else of
+    if pa.types.is_decimal(of):
+        return _digits() if of.scale <= 0 and of.precision <= 38 else pa.float64()
+    return of
 
 
 def is_nested(of: Any) -> bool:
@@ -62,8 +72,9 @@ def wider(a: Any, b: Any) -> Any:
     if pa.types.is_null(a):
         return b
     if _is_number(a) and _is_number(b):
-        both_whole = pa.types.is_integer(a) and pa.types.is_integer(b)
-        return pa.int64() if both_whole and pa.uint64() not in (a, b) else pa.float64()
+        if pa.types.is_floating(a) or pa.types.is_floating(b):
+            return pa.float64()
+        return _digits() if pa.uint64() in (a, b) or _digits() in (a, b) else pa.int64()
     moments = [one for one in (a, b) if pa.types.is_timestamp(one)]
     if len(moments) + sum(map(pa.types.is_date, (a, b))) == 2 and len({one.tz for one in moments}) < 2:
         return pa.timestamp("us", moments[0].tz if moments else None)
@@ -79,6 +90,8 @@ def cast(column: Any, to: Any) -> Any:
         return column
     if pa.types.is_null(to):
         return pa.nulls(len(column)) if column.null_count == len(column) else None
+    if pa.types.is_decimal(to) and not _are_digits(column):
+        return None
     try:
         return pc.cast(column, to)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -119,4 +132,18 @@ def first_misfit(column: Any, fits: Any) -> int:
 def _is_number(of: Any) -> bool:
     import pyarrow as pa
 
-    return bool(pa.types.is_integer(of) or pa.types.is_floating(of))
+    return bool(pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_decimal(of))
+
+
+def _are_digits(column: Any) -> bool:
+    """Whether cells are whole numbers; in text, written without a point or an exponent."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return not pa.types.is_floating(column.type)
+    first = column.slice(0, 1)  # which tells for nearly every column
+    return all(
+        pc.all(pc.match_substring_regex(some, r"^\s*[+-]?\d+\s*$")).as_py() is not False
+        for some in (first, column)
+    )
