@@ -140,7 +140,7 @@ def exact_posterior(model, row):
             lambda x, m: stats.nbinom.logpmf(x, 1e6, 1e6 / (1e6 + m)),
         ),
     ],
-    ids=repr,
+    ids=["poisson", "binomial", "negative binomial"],
 )
 def test_densities_of_large_counts_are_those_of_scipy(family, log_p):
     rng = np.random.default_rng(1)

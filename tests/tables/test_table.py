@@ -12,7 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from suffice.tables.table import is_frame, read_table
+from suffice.tables.recognized import is_frame
+from suffice.tables.table import read_table
 
 from .cells import decoded, one
 

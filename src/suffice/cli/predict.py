@@ -307,7 +307,7 @@ def _drawn(model: Any, X: Any, y: Any, target: str) -> Any:
     import pyarrow as pa
     from scipy import sparse
 
-    from suffice.tables.table import is_frame
+    from suffice.tables.recognized import is_frame
 
     if is_frame(X):
         table = _as_arrow(X)

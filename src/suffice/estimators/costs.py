@@ -18,7 +18,7 @@ from suffice.export.exportable import Exportable
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Decision, Scoring
 from suffice.model.priors import as_reals
-from suffice.tables.table import is_frame
+from suffice.tables.recognized import is_frame
 from suffice.tables.targets import checked_weights, class_index, labelled, read_labels
 from suffice.tables.wording import counted, listed, quoted, there_are
 

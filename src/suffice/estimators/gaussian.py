@@ -22,7 +22,8 @@ from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.infer import Families
 from suffice.model.priors import Priors
-from suffice.tables.table import has_names, read_table
+from suffice.tables.recognized import has_names
+from suffice.tables.table import read_table
 from suffice.tables.targets import class_index
 from suffice.tables.wording import counted, listed, one_line, printable, quoted
 

@@ -24,7 +24,8 @@ from suffice.model.sampling import draw_rows, generator_of
 from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
-from suffice.tables.table import Table, TextTable, has_names, read_table, refuse_lazy
+from suffice.tables.recognized import has_names, refuse_lazy
+from suffice.tables.table import Table, TextTable, read_table
 from suffice.tables.targets import class_index, read_weights
 from suffice.tables.wording import listed
 from suffice.text import read_documents

@@ -19,7 +19,8 @@ from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT
 from suffice.plots.reliability import ReliabilityDisplay, reliability_curves
 from suffice.tables.container import PLAIN
-from suffice.tables.table import has_names, read_table
+from suffice.tables.recognized import has_names
+from suffice.tables.table import read_table
 from suffice.tables.targets import labelled, read_labels
 
 SIDE_BY_SIDE = 6.0

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
+from suffice.tables.recognized import is_frame
 from suffice.tables.records import are_records, read_records
-from suffice.tables.table import is_frame
 
 
 def named_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:

@@ -1,17 +1,14 @@
 """The exponential family: p(x | λ) = h(x)·exp(λᵀu(x) − A(λ)).
 
-A family is a few primitives on arrays; densities, divergences and entropies are derived here, once.
-Natural and mean parameters carry their statistics on the leading axis and anything (classes ×
-columns) behind it, so a thousand columns are one array operation.
-
-u(x) is taken about an origin c (see `elementary`), so A takes the origin too: near the data nothing cancels.
+A family is a few primitives on arrays; densities, divergences and entropies are derived here, once. u(x) is
+taken about an origin c (see `elementary`), so A takes the origin too: near the data nothing cancels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +17,7 @@ from suffice.arrays import Array
 from suffice.families.elementary import Function, check_functions, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
-UNSEEN: tuple[Unseen, ...] = ("ignore", "smooth", "error")
+UNSEEN: tuple[Unseen, ...] = get_args(Unseen)
 NO_UNIT = np.zeros((), dtype=np.int32)
 
 
@@ -28,8 +25,8 @@ NO_UNIT = np.zeros((), dtype=np.int32)
 class Family:
     """A distribution of one column, in exponential-family form.
 
-    In the methods, `natural` is λ and `mean` is E[u(x)], both of shape (m, ...): m statistics first, then any
-    axes, such as classes × columns. `origin` is the origin c of u(x), which broadcasts to (...); None stands
+    In the methods, `natural` is λ and `mean` is E[u(x)], both of shape (m, ...): m statistics first, then
+    any axes, such as classes × columns. `origin` is the origin c of u(x), which broadcasts to (...), or None
     for `default_origin`. `weight` is Σ w, and `noise` the rounding error of `mean`.
 
     Parameters
@@ -394,14 +391,13 @@ class Family:
         -------
         ndarray of shape (...)
         """
-        shape = np.shape(natural)[1:]
         if not self.has_base_measure:
-            return np.zeros(shape)
+            return np.zeros(np.shape(natural)[1:])
         if not self.discrete:
             raise NotImplementedError
         low, high = self.likely_counts(natural, origin)
         width = int(np.max(high - low, initial=0.0)) + 2
-        x = np.floor(low) + np.arange(width, dtype=np.float64).reshape((-1,) + (1,) * len(shape))
+        x = np.floor(low) + np.arange(width, dtype=np.float64).reshape((-1,) + (1,) * (np.ndim(natural) - 1))
         x = np.where(self.support(x), x, 0.0)
         # A count that stands for one outside the window or the support must not count twice.
         new = np.concatenate([np.ones_like(x[:1], dtype=np.bool_), x[1:] > x[:-1]])
@@ -451,5 +447,4 @@ class Family:
     @property
     def summed(self) -> tuple[str, tuple[tuple[str, Any], ...]]:
         """The name and the settings that the sums depend on; families that agree in them share statistics."""
-        kept = [(name, value) for name, value in self.settings().items() if name not in self.solve_settings]
-        return self.name, tuple(kept)
+        return self.name, tuple(one for one in self.settings().items() if one[0] not in self.solve_settings)

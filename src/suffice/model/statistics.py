@@ -21,7 +21,7 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
-from suffice.tables.targets import joined_labels
+from suffice.tables.targets import joined_labels, mix_text
 from suffice.tables.wording import counted, quoted
 
 
@@ -93,14 +93,8 @@ class Accumulator:
         """The place of each label, after new ones have been added."""
         fresh = [i for i, label in enumerate(labels.tolist()) if label not in self._places]
         if fresh:
-            added = labels[fresh]
-            if _mixes_text(self.classes, added):
-                raise ValueError(
-                    f"the labels mix text and numbers: {quoted(self.classes[0])} was seen before, "
-                    f"now {quoted(added[0])}; convert y to one type."
-                )
             index = np.concatenate([np.arange(len(self.classes)), np.full(len(fresh), -1)])
-            self.classes = joined_labels([self.classes, added]) if len(self.classes) else added
+            self.classes = joined_labels([self.classes, labels[fresh]])
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)
             self.totals = [totals.take_classes(index) for totals in self.totals]
@@ -303,7 +297,7 @@ class Statistics(Saved):
         -------
         close : bool
         """
-        if self.schema.difference(other.schema) is not None or _mixes_text(self.classes, other.classes):
+        if self.schema.difference(other.schema) is not None or mix_text(self.classes, other.classes):
             return False
         a, b = self._beside(other), other._beside(self)
         size = float(np.abs(a.weight).max(initial=0.0))
@@ -428,11 +422,6 @@ class Statistics(Saved):
         if len(self.classes) > 10:
             lines.append(f"  … {counted(len(self.classes) - 10, 'more class')}")
         return "\n".join(lines)
-
-
-def _mixes_text(some: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Whether one holds text and the other numbers."""
-    return bool(len(some) and len(others)) and (some.dtype.kind in "UOS") != (others.dtype.kind in "UOS")
 
 
 def _totals_by_schema(

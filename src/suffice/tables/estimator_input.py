@@ -11,8 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from suffice.tables.columns import as_array, complex_refusal
+from suffice.tables.recognized import has_names, is_frame, refuse_lazy
 from suffice.tables.records import are_records, read_records
-from suffice.tables.table import Table, has_names, is_frame, read_table, refuse_lazy
+from suffice.tables.table import Table, read_table
 from suffice.tables.targets import read_labels
 from suffice.tables.wording import one_line
 

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
 from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
-from suffice.tables.table import has_names, read_table, refuse_lazy
+from suffice.tables.recognized import has_names, refuse_lazy
+from suffice.tables.table import read_table
 from suffice.tables.wording import did_you_mean, listed, quoted, there_are
 
 
@@ -129,12 +130,24 @@ def whole_labels(numbers: list[int]) -> NDArray[Any]:
 
 def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Labels of several batches, in which integers keep their digits beside others of another dtype."""
+    parts = [part for part in parts if len(part)]
+    odd = next((part for part in parts if mix_text(parts[0], part)), None)
+    if odd is not None:
+        raise ValueError(
+            f"the labels mix text and numbers: {quoted(parts[0][0])} was seen before, now {quoted(odd[0])}; "
+            "convert y to one type."
+        )
     labels = np.concatenate(parts)
     if labels.dtype.kind == "f" and any(part.dtype.kind in "iu" for part in parts):
         numbers = [plain(label) for part in parts for label in part.tolist()]
         if _are_whole(numbers) and max(map(abs, numbers)) > LARGEST_EXACT:
             return whole_labels(numbers)
     return labels
+
+
+def mix_text(some: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Whether one holds text and the other numbers."""
+    return bool(len(some) and len(others)) and (some.dtype.kind in "UOS") != (others.dtype.kind in "UOS")
 
 
 def _are_whole(numbers: list[Any]) -> bool:

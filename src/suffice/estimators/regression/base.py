@@ -28,7 +28,8 @@ from suffice.export.scoring import Scoring
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import LabelledFiles
-from suffice.tables.table import is_frame, read_table
+from suffice.tables.recognized import is_frame
+from suffice.tables.table import read_table
 from suffice.tables.wording import one_line
 
 StandardErrors = bool | Literal["auto"]
