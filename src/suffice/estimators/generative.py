@@ -16,10 +16,11 @@ from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two, log_sum
+from suffice.model.drawn_rows import DrawnRows
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.novelty import tail_probabilities
 from suffice.model.priors import PriorShift
-from suffice.model.sampling import draw_rows, in_container
+from suffice.model.sampling import draw_classes, draw_rows, generator_of, in_container
 from suffice.model.schema import Schema
 from suffice.model.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -244,8 +245,11 @@ class Generative(Estimator):
         """
         solution = self._solved_model()
 
-        def draw(n_rows: int) -> Table:
-            return read_table(self._contained(draw_rows(solution, n_rows, random_state)[1]))
+        def draw(n_rows: int) -> DrawnRows:
+            rng = generator_of(random_state)
+            codes = np.sort(draw_classes(solution, n_rows, rng))
+            table = read_table(self._contained(solution.sample(codes, rng, missing=False)))
+            return DrawnRows(solution, codes, table, rng)
 
         return tail_probabilities(solution, self._read(X, reset=False), draw)
 

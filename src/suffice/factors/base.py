@@ -229,6 +229,13 @@ class SolvedFactor(ABC):
         """
         raise NotImplementedError
 
+    def simulated_scores(self, seen: NDArray[np.bool_], classes: Codes, noise: Array) -> Array:
+        """Log p, (n, k), on some columns of a joint factor, of rows drawn from `classes`, which are in order.
+
+        The rows are made of standard normal `noise`, (n, d), anew for each choice of columns.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         """One value per row for each column, drawn from the row's class."""

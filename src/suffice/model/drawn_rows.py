@@ -3,7 +3,7 @@
 Given the class, all columns are independent but those of one joint factor. So log p(x | C_k) on some columns
 is the sum of their cells, and a matrix product scores the drawn rows for many choices at once. Cells are
 rounded to a grid on which these sums are exact, so that the scores for one choice of columns do not depend on
-which others are scored with it.
+which others are scored with it. Joint factors draw their columns anew for each choice, from the same noise.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.factors.base import Block
 from suffice.factors.scores import CERTAIN, IMPOSSIBLE, Scores
 from suffice.factors.words.totals import TextBlock
@@ -40,7 +40,8 @@ class Part:
     """Some of the drawn rows."""
 
     rows: slice
-    blocks: list[Block]
+    noise: list[Array]
+    """Standard normal numbers for each joint factor, (rows, columns)."""
     cells: Array
     """Log p of the cells of independent columns, (columns, classes, rows), without infinities."""
     orders: Array | None
@@ -48,14 +49,17 @@ class Part:
 
 
 class DrawnRows:
-    """A table that was drawn from a model."""
+    """A table whose rows were drawn from these classes of a model, which are in order."""
 
-    def __init__(self, solution: SolvedModel, table: Table) -> None:
+    def __init__(self, solution: SolvedModel, classes: Codes, table: Table, rng: np.random.Generator) -> None:
         self.solution = solution
+        self.classes = classes
         self.n_rows = table.n_rows
         self.factors = [*zip(solution.schema.factors, solution.factors, solution.factor_labels, strict=True)]
         n_cells = len(solution.schema) * len(solution.classes)
         self._blocks = [_by_rows(block) for block in solution.schema.blocks(table)]
+        self._joint = [(at, factor) for at, factor, _ in self.factors if at.family.joint]
+        self._noise = [rng.standard_normal((self.n_rows, len(at.columns))) for at, _ in self._joint]
         step = max(1, CELLS_AT_ONCE // max(n_cells, 1))
         self._slices = [slice(i, min(i + step, self.n_rows)) for i in range(0, self.n_rows, step)]
         self._kept = [*self._read()] if self.n_rows * n_cells <= MOST_KEPT else None
@@ -82,16 +86,16 @@ class DrawnRows:
     def _read(self) -> Iterator[Part]:
         solution = self.solution
         for rows in self._slices:
-            blocks = [block(rows) for block in self._blocks]
             cells = np.zeros((rows.stop - rows.start, len(solution.schema), len(solution.classes)))
-            for (at, factor, labels), block in zip(self.factors, blocks, strict=True):
+            for (at, factor, labels), block in zip(self.factors, self._blocks, strict=True):
                 if not at.family.joint:
-                    cells[:, at.columns] = factor.contributions(block, labels, base=True)
+                    cells[:, at.columns] = factor.contributions(block(rows), labels, base=True)
             infinite, orders = np.isinf(cells), None
             if infinite.any():
                 orders = _columns_first(np.where(infinite, np.where(cells < 0, IMPOSSIBLE, CERTAIN), 0.0))
                 cells[infinite] = 0.0
-            yield Part(rows, blocks, _columns_first(_on_grid(cells)), orders)
+            noise = [one[rows] for one in self._noise]
+            yield Part(rows, noise, _columns_first(_on_grid(cells)), orders)
 
     def _scores(self, part: Part, choices: NDArray[np.bool_]) -> Scores:
         """Joint scores, (choices, classes, rows)."""
@@ -99,12 +103,9 @@ class DrawnRows:
         scores.finite += self.solution.offset[:, np.newaxis]
         if part.orders is not None:
             scores.order = _sums(choices, part.orders)
-        for (at, factor, labels), block in zip(self.factors, part.blocks, strict=True):
-            if at.family.joint:
-                for seen, which in row_patterns(choices[:, at.columns]):
-                    alone = Scores(np.zeros(scores.finite.shape[:0:-1]))
-                    factor.add_scores(_without(block, ~seen), labels, alone, base=True)
-                    scores.finite[which] += alone.finite.T
+        for (at, factor), noise in zip(self._joint, part.noise, strict=True):
+            for seen, which in row_patterns(choices[:, at.columns]):
+                scores.finite[which] += factor.simulated_scores(seen, self.classes[part.rows], noise).T
         return scores
 
 
@@ -125,15 +126,6 @@ def _sums(choices: NDArray[np.bool_], cells: Array) -> Array:
     """The sums of the chosen columns, (choices, classes, rows)."""
     product = choices.astype(np.float64) @ cells.reshape(len(cells), -1)
     return product.reshape(len(choices), *cells.shape[1:])
-
-
-def _without(block: Block, hidden: NDArray[np.bool_]) -> Block:
-    """A block of numbers with some columns missing."""
-    if not hidden.any():
-        return block
-    values = np.array(block, dtype=np.float64)
-    values[:, hidden] = np.nan
-    return values
 
 
 def _by_rows(block: Block) -> Callable[[slice], Block]:

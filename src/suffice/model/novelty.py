@@ -38,7 +38,7 @@ ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
 
-def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], Table]) -> Array:
+def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], DrawnRows]) -> Array:
     """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where there is no formula."""
     solution.require_density("novelty")
     if any(factor.is_given_length for factor in solution.factors):
@@ -58,8 +58,7 @@ def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int]
         elif seen.any():
             left.append((seen, rows, tail))
     if left:
-        drawn_rows = DrawnRows(solution, draw(DRAWN_ROWS))
-        by_pattern = drawn_rows.log_p(np.array([seen for seen, _, _ in left]))
+        by_pattern = draw(DRAWN_ROWS).log_p(np.array([seen for seen, _, _ in left]))
         for (seen, rows, tail), drawn in zip(left, by_pattern, strict=True):
             bound = _chernoff_bound(solution, seen, moments)
             result[rows] = _probabilities(drawn, tail, bound, log_p[rows])

@@ -29,11 +29,15 @@ def draw_rows(
         raise ValueError(f"n_samples must be a whole number ≥ 0, got {n_samples!r}.")
     rng = generator_of(random_state)
     if labels is None:
-        size = 1 if n_samples is None else int(float(n_samples))
-        codes: Codes = rng.choice(len(solution.classes), size=size, p=solution.priors / solution.priors.sum())
+        codes = draw_classes(solution, 1 if n_samples is None else int(float(n_samples)), rng)
     else:
         codes = _codes_of(labels, solution.classes, n_samples)
     return codes, solution.sample(codes, rng, missing=missing)
+
+
+def draw_classes(solution: SolvedModel, number: int, rng: np.random.Generator) -> Codes:
+    """Classes drawn from the priors."""
+    return rng.choice(len(solution.classes), size=number, p=solution.priors / solution.priors.sum())
 
 
 def in_container(columns: list[NDArray[Any]], schema: Schema, container: Container) -> Any:

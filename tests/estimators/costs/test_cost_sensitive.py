@@ -141,7 +141,7 @@ def test_the_mean_cost_is_what_the_decisions_did_cost():
     with pytest.raises(ValueError, match="labels without costs"):
         model.mean_cost(p, ["good", "ugly", "bad"])
     for y in (["good"], ["good", "bad"]):
-        with pytest.raises(ValueError, match=f"X has 3 rows, but y has {len(y)} labels"):
+        with pytest.raises(ValueError, match=f"X has 3 rows, but y has {len(y)} label"):
             model.mean_cost(p, y)
 
 

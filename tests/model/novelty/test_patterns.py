@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from suffice import BayesClassifier, GaussianDiscriminant
 from suffice.factors.columns.scores import SolvedColumns
+from suffice.factors.scores import Scores
 from suffice.families import Bernoulli, Categorical, Gamma, Histogram, MultivariateNormal, Normal, Poisson
 from suffice.model import drawn_rows
 from suffice.model.novelty import DRAWN_ROWS
@@ -67,16 +69,52 @@ def test_a_row_of_a_discriminant_has_the_same_novelty_whatever_rows_are_beside_i
 def test_the_novelty_of_a_row_is_the_share_of_drawn_rows_that_are_no_more_probable_on_its_cells(name):
     model, X = fitted(name)
     novelty = model.novelty(X[:40])
-    drawn, _ = model.sample(DRAWN_ROWS, random_state=0)
-    resolved = 0
+    drawn, _ = model.sample(DRAWN_ROWS, random_state=1)
+    checked = 0
     for i in range(40):
         there = model.score_samples(drawn.mask(np.tile(X.iloc[i].isna(), (DRAWN_ROWS, 1))))
         here = model.score_samples(X.iloc[[i]])[0]
-        below = np.count_nonzero(there <= here + 1e-9 * (1.0 + abs(here)))
-        if below >= 100:
-            resolved += 1
-            assert novelty[i] == pytest.approx((1.0 + below) / (1.0 + DRAWN_ROWS), abs=2.0 / DRAWN_ROWS)
-    assert resolved > 30
+        share = np.mean(there <= here + 1e-9 * (1.0 + abs(here)))
+        if share * DRAWN_ROWS >= 200:
+            checked += 1
+            # Both shares are those of rows drawn.
+            assert abs(novelty[i] - share) < 5.0 * np.sqrt(2.0 * share * (1.0 - share) / DRAWN_ROWS) + 1e-4
+    assert checked > 30
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full", [["a", "b"], ["c"]]], ids=str)
+def test_a_joint_gaussian_is_simulated_as_its_rows_are_scored(covariance):
+    X, y = table(missing=0.0)
+    rows = X[["x", "z", "time", "bins"]]
+    model = GaussianDiscriminant(covariance).fit(rows, y)
+    factor = model._solved_model().factors[0]
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], 20_000)
+    drawn = np.column_stack(factor.sample(codes, rng))
+    for seen in (
+        np.array([True] * 4),
+        np.array([False, True, True, False]),
+        np.array([True, False, False, False]),
+    ):
+        scores = Scores(np.zeros((len(codes), 3)))
+        factor.add_scores(np.where(seen, drawn, np.nan), ["x", "z", "time", "bins"], scores, base=True)
+        simulated = factor.simulated_scores(seen, codes, rng.standard_normal((len(codes), 4)))
+        for k in range(3):
+            mine = codes == k
+            for j in range(3):
+                assert stats.ks_2samp(scores.finite[mine, j], simulated[mine, j]).pvalue > 1e-4
+            # The scores of two classes vary together as they do for rows.
+            both = [np.corrcoef(part[mine].T) for part in (scores.finite, simulated)]
+            np.testing.assert_allclose(*both, atol=0.05)
+
+
+def test_gaussians_very_far_apart_have_a_novelty():
+    y = np.repeat([0, 1], 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2)) + np.where(y, 1e200, 0.0)[:, np.newaxis]
+    X[0, 0] = np.nan
+    novelty = GaussianDiscriminant("full").fit(X, y).novelty(X[:20])
+    assert ((novelty > 0) & (novelty <= 1)).all()
 
 
 def test_drawn_rows_are_read_once_for_all_patterns(monkeypatch):

@@ -34,6 +34,8 @@ FAR = 50
 """Rows more than 2^FAR deviations away are scored separately: the differences of their squares round to 0."""
 REACH = 480
 """Rows up to 2^REACH deviations away can be squared; further ones are compared in a larger unit."""
+FARTHEST = 2.0**300
+"""Means farther apart than this many deviations are as far apart as this: no row of one is near the other."""
 LARGEST = 2.0**1000
 """The largest score: sums of scores stay finite."""
 
@@ -260,6 +262,25 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             drawn = noise[members] @ whitening.root.T * self.scale[self.active]
             rows[np.ix_(members, self.active)] += drawn
         return list(rows.T)
+
+    def simulated_scores(self, seen: NDArray[np.bool_], classes: Codes, noise: Array) -> Array:
+        """Rows are drawn where their own class is standard: the others are a product or a shift away."""
+        columns = self.active[seen[self.active]]
+        whitenings, ends = self.marginals(columns), np.searchsorted(classes, np.arange(len(self.group) + 1))
+        scores = np.empty((len(classes), len(self.group)))
+        for c, rows in enumerate(map(slice, ends[:-1], ends[1:])):
+            mine, z = whitenings[self.group[c]], noise[rows, : len(columns)]
+            with np.errstate(over="ignore"):
+                away = (self.centre[c] - self.centre) / self.scale + (self.shift[c] - self.shift)
+            away = np.clip(away[:, columns], -FARTHEST, FARTHEST)
+            for g, theirs in enumerate(whitenings):
+                members = np.flatnonzero(self.group == g)
+                drawn = z if theirs is mine else z @ (theirs.inverse @ mine.root).T
+                shift = away[members] @ theirs.inverse.T
+                squares = np.einsum("ij,ij->i", drawn, drawn)[:, np.newaxis] + 2.0 * drawn @ shift.T
+                squares += np.einsum("ij,ij->i", shift, shift)
+                scores[rows, members] = theirs.constant - 0.5 * squares
+        return scores
 
     def separation(self) -> Separation:
         n_classes, on = len(self.group), self.active
