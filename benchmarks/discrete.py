@@ -1,15 +1,18 @@
 """Categories, outcomes, sparse counts and mixed tables against scikit-learn."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from scipy import sparse
-from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.preprocessing import OrdinalEncoder
 
 import suffice
 from comparison import MEGABYTE, Comparison, compare
 from dense import fit_and_predict
+from suffice import dropin
 from suffice.families import Bernoulli, Categorical, Multinomial
 
 
@@ -62,6 +65,42 @@ def counts() -> list[Comparison]:
     return done
 
 
+def few_classes() -> list[Comparison]:
+    """Sparse rows of two classes, in the drop-ins: little work beside reading them."""
+    rng = np.random.default_rng(0)
+    n, v, per_row = 100_000, 10_000, 40
+    starts = np.arange(n + 1, dtype=np.int32) * per_row
+    at = rng.integers(0, v, n * per_row, dtype=np.int32)
+    X = sparse.csr_array((rng.integers(1, 4, n * per_row).astype(np.float64), at, starts), shape=(n, v))
+    X.sum_duplicates()
+    y = rng.integers(2, size=n)
+    done = []
+    for Theirs in (MultinomialNB, BernoulliNB, ComplementNB):
+        ours, theirs = getattr(dropin, Theirs.__name__)().fit(X, y), Theirs().fit(X, y)
+        for deed in ("fit", "predict", "predict_proba"):
+            arguments = (X, y) if deed == "fit" else (X,)
+            done.append(
+                compare(
+                    f"{Theirs.__name__} 100k × 10k, 4M non-zeros, K = 2, {deed}",
+                    n,
+                    partial(getattr(ours, deed), *arguments),
+                    partial(getattr(theirs, deed), *arguments),
+                    limit=X.sum,
+                    at_least=1,
+                )
+            )
+    return done
+
+
+def objects() -> list[Comparison]:
+    """Numbers that are Python objects."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100_000, 10)).astype(object), rng.integers(3, size=100_000)
+    ours, theirs = dropin.GaussianNB(), GaussianNB()
+    limit = partial(X.astype, np.float64)
+    return fit_and_predict("GaussianNB 100k × 10 objects", ours, theirs, X, y, (1, 1), (limit, limit))
+
+
 class TwoModels:
     """The same model by hand: GaussianNB for numbers, CategoricalNB for strings."""
 
@@ -96,4 +135,4 @@ def mixed() -> list[Comparison]:
     ]
 
 
-PARTS = (categories, outcomes, counts, mixed)
+PARTS = (categories, outcomes, counts, few_classes, objects, mixed)

@@ -9,12 +9,15 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression as Theirs
 
 import suffice
 from comparison import Comparison, compare
 
 SAME = 1e-8
+PER_ROW = 50
+"""Words in a sparse row, some of them several times."""
 PATIENCE = 600.0
 """Seconds after which a solver of theirs is given up."""
 
@@ -29,6 +32,8 @@ class Task:
 
     def draw(self):
         rng = np.random.default_rng(0)
+        if self.kind == "sparse":
+            return self._words(rng)
         if self.kind == "Gaussian":
             y = rng.integers(self.k, size=self.n)
             return rng.normal(size=(self.n, self.d)) + 0.3 * rng.normal(size=(self.k, self.d))[y], y
@@ -40,6 +45,15 @@ class Task:
         X = (X - X.mean(axis=0)) / X.std(axis=0)  # unscaled, lbfgs needs thousands of iterations
         scores = X @ rng.normal(size=(self.d, self.k)) * 1.5 / self.d**0.5
         return X, (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+
+    def _words(self, rng):
+        """Counts of words, a few of which are common; each class prefers some."""
+        y, rows = rng.integers(self.k, size=self.n), np.repeat(np.arange(self.n), PER_ROW)
+        words = np.minimum((20 * rng.pareto(0.8, len(rows))).astype(int), self.d - 1)
+        words = np.where(rng.random(len(rows)) < 0.3, (words + 7 * y[rows]) % self.d, words)
+        X = sparse.csr_array((np.ones(len(rows)), (rows, words)), shape=(self.n, self.d))
+        X.sum_duplicates()
+        return X, y
 
 
 def objective(model, X, y) -> float:
@@ -67,7 +81,8 @@ def measure(task: Task) -> Comparison | None:
     ours = suffice.LogisticRegression().fit(X, y)
     best = objective(ours, X, y)
     # The Hessian of many classes alone takes longer than lbfgs takes for everything.
-    solvers = ["lbfgs", "newton-cholesky"] if task.k == 2 else ["lbfgs"]
+    second = "newton-cg" if task.kind == "sparse" else "newton-cholesky"
+    solvers = ["lbfgs", second] if task.k == 2 else ["lbfgs"]
     rivals = [found for solver in solvers if (found := tight_enough(solver, X, y, best)) is not None]
     if not rivals:
         print(f"{task}: none of their solvers reached our log-loss")
@@ -97,4 +112,13 @@ def logistic() -> list[Comparison]:
         return [done for task in tasks if (done := measure(task)) is not None]
 
 
-PARTS = (logistic,)
+def sparse_logistic() -> list[Comparison]:
+    """Rows of words, with few columns and with many."""
+    shapes = [(50_000, 200, 2), (20_000, 2_000, 2), (20_000, 10_000, 2), (10_000, 5_000, 5)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tasks = [Task(n, d, k, "sparse", 1.0) for n, d, k in shapes]
+        return [done for task in tasks if (done := measure(task)) is not None]
+
+
+PARTS = (logistic, sparse_logistic)
