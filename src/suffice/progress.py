@@ -18,12 +18,12 @@ class Progress:
     ----------
     work : str
         What is going on, in a word or two.
-    patience : float, default=2.0
-        Seconds before anything is shown.
+    patience : float, optional
+        Seconds before anything is shown; 2 unless given.
     """
 
-    def __init__(self, work: str, patience: float = PATIENCE) -> None:
-        self.work, self.patience = work, patience
+    def __init__(self, work: str, patience: float | None = None) -> None:
+        self.work, self.patience = work, PATIENCE if patience is None else patience
         self._started = time.monotonic()
         self._shown: Any = None
 

@@ -212,17 +212,19 @@ def sum_dense_counts(
     Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]. A row with a gap adds
     nothing. No `weights` are weights of 1.
     """
-    lengths = cells.sum(axis=1, dtype=np.float64)
-    whole = ~np.isnan(lengths)
-    x, own, lengths = cells[whole].astype(np.float64), classes[whole], lengths[whole]
-    w = weights[whole] if len(weights) else np.ones(len(own))
-    at, shape = (own, np.arange(len(own))), (len(total), len(own))
-    members = csr_array((w, at), shape=shape)
-    total += members @ x
-    support += csr_array((np.ones(len(own), np.int64), at), shape=shape) @ (x > 0)
-    sums[0] += np.bincount(own, w, len(total))
-    sums[1] += np.bincount(own, minlength=len(total))
-    sums[2] += members @ (log_factorials(lengths) - log_factorials(x).sum(axis=1))
+    for run in row_runs(*cells.shape):
+        x, own = cells[run].astype(np.float64), classes[run]
+        w = weights[run] if len(weights) else np.ones(len(own))
+        lengths = x.sum(axis=1)
+        whole = ~np.isnan(lengths)
+        if not whole.all():
+            x, own, w, lengths = x[whole], own[whole], w[whole], lengths[whole]
+        members = class_members(own, len(total), w)
+        total += members @ x
+        support += (class_members(own, len(total)) @ (x > 0)).astype(np.int64)
+        sums[0] += np.bincount(own, w, len(total))
+        sums[1] += np.bincount(own, minlength=len(total))
+        sums[2] += members @ (log_factorials(lengths) - log_factorials(x).sum(axis=1))
 
 
 def sum_entries(

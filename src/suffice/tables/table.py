@@ -313,7 +313,7 @@ def _number_table(X: NDArray[Any], numbers: NDArray[Any]) -> Table:
 def _numbers_of_objects(X: NDArray[Any]) -> NDArray[np.float64] | None:
     """Objects that are Python's numbers, as floats; None if some are not, or would lose digits."""
     types = set(map(type, X.flat))
-    if not types <= {float, int, NoneType}:
+    if not types or not types <= {float, int, NoneType}:
         return None
     try:
         numbers = X.astype(np.float64)

@@ -349,7 +349,7 @@ def test_the_repr_says_what_it_holds():
 
 def test_the_repr_of_many_classes_is_short():
     many = summarize(np.arange(3000.0).reshape(1000, 3), np.arange(1000))
-    assert "1000 classes" in repr(many)
+    assert "1,000 classes" in repr(many)
     assert "kB" in repr(many)
     assert "more classes" in repr(many)
     assert len(repr(many).splitlines()) < 20
