@@ -309,3 +309,33 @@ def test_many_small_batches_of_counts_are_one_fit():
     expected = summarize(X[:100], y[:100], families=Multinomial()).totals[0].arrays()
     for name in ("starts", "columns", "total", "support"):
         np.testing.assert_array_equal(left[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize("n_classes", [3, 40])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_sparse_entries_are_the_same_bits_for_few_classes_and_for_many(n_classes, weighted):
+    from suffice.kernels import discrete, discrete_compiled
+
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((300, 20), density=0.2, rng=rng, format="csr")
+    X.data = rng.integers(-4, 5, X.nnz) / 8
+    y, weights = rng.integers(n_classes, size=300), rng.integers(1, 5, 300) / 4 if weighted else np.empty(0)
+    sums = []
+    for kernels in (discrete, discrete_compiled):
+        sums.append(np.zeros((n_classes, 20)))
+        kernels.sum_entries(X.indptr, X.indices, X.data, y, weights, sums[-1])
+    by_hand = [
+        ((weights[:, None] if weighted else 1.0) * X.toarray())[y == k].sum(axis=0) for k in range(n_classes)
+    ]
+    np.testing.assert_array_equal(sums[0], by_hand)
+    np.testing.assert_array_equal(sums[1], by_hand)
+
+
+@pytest.mark.parametrize("counts", [[0.0, 1.0, 5.0, 255.0], [0.0, 256.0], [0.5, 2.0], []])
+def test_factorials_from_the_table_are_those_of_the_gamma_function(counts):
+    from scipy.special import gammaln
+
+    from suffice.kernels.discrete import log_factorials
+
+    counts = np.array(counts)
+    np.testing.assert_allclose(log_factorials(counts), gammaln(counts + 1.0), rtol=1e-15)

@@ -352,3 +352,32 @@ def test_reading_imports_no_frame_library():
 def test_reading_a_small_array_takes_microseconds():
     X = np.ones((150, 4))
     assert min(timeit.repeat(lambda: read_table(X), number=1000, repeat=20)) / 1000 < 20e-6
+
+
+def test_objects_that_are_numbers_are_read_at_once():
+    X = np.array([[1, 2.5], [None, float("nan")], [3, -0.5]], dtype=object)
+    table = read_table(X)
+    cells = table.cells([0, 1])
+    np.testing.assert_array_equal(cells, [[1.0, 2.5], [np.nan, np.nan], [3.0, -0.5]])
+    assert table.numbers(slice(None)).base is cells.base or table.numbers(slice(None)) is cells
+    assert table.container.cell_types == (int, float)
+    assert table.levels(0).values == [1, 3]
+    np.testing.assert_array_equal(table.part(slice(1, 3)).cells([0, 1]), cells[1:])
+
+
+@pytest.mark.parametrize("odd", ["1.5", True, 2**53 + 1, 10**400, np.float64(1.0), b"1"])
+def test_objects_with_a_cell_that_is_no_plain_number_are_read_column_by_column(odd):
+    X = np.array([[1.0, 0.5], [2.0, 0.25]], dtype=object)
+    X[1, 0] = odd
+    table = read_table(X)
+    assert table.cells([0, 1]) is None
+    np.testing.assert_array_equal(table.numbers([1])[:, 0], [0.5, 0.25])
+
+
+def test_adjacent_sparse_rows_are_those_rows():
+    X = sparse.random_array((50, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    part = read_table(X).part(slice(10, 31)).sparse
+    np.testing.assert_array_equal(part.toarray(), X.toarray()[10:31])
+    assert part.has_canonical_format
+    assert type(part) is type(X)
+    assert read_table(X).part(slice(50, 50)).sparse.shape == (0, 8)

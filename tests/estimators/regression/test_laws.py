@@ -189,3 +189,17 @@ def test_units_and_offsets_do_not_matter_without_a_penalty(drawn, k):
     near = LogisticRegression(C=np.inf).fit(moved - 2.0**40, y)
     np.testing.assert_allclose(back.coef_, near.coef_, rtol=1e-7)
     np.testing.assert_allclose(back.predict_proba(moved), near.predict_proba(moved - 2.0**40), rtol=1e-7)
+
+
+def test_long_sparse_rows_are_solved_without_the_products_of_their_entries(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((3000, 300), density=0.15, rng=rng, format="csr")
+    y = (X @ rng.normal(size=300) + rng.logistic(size=3000) > 0).astype(int)
+    dense = LogisticRegression(standard_errors=False).fit(X.toarray(), y)
+
+    def refuse(*_arguments, **_settings):
+        raise AssertionError("a Hessian was computed")
+
+    monkeypatch.setattr("suffice.estimators.regression.objective.gram", refuse)
+    rows = LogisticRegression(standard_errors=False).fit(X, y)
+    np.testing.assert_allclose(rows.predict_proba(X), dense.predict_proba(X), atol=1e-6)
