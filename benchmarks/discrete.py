@@ -38,13 +38,18 @@ def outcomes() -> list[Comparison]:
     return done
 
 
-def counts() -> list[Comparison]:
-    rng = np.random.default_rng(0)
-    n, v, per_row = 200_000, 100_000, 100
+def sparse_counts(rng: np.random.Generator, n: int, v: int, per_row: int) -> sparse.csr_array:
     starts = np.arange(n + 1, dtype=np.int32) * per_row
     at = rng.integers(0, v, n * per_row, dtype=np.int32)
     X = sparse.csr_array((rng.integers(1, 4, n * per_row).astype(np.float64), at, starts), shape=(n, v))
     X.sum_duplicates()
+    return X
+
+
+def counts() -> list[Comparison]:
+    rng = np.random.default_rng(0)
+    n = 200_000
+    X = sparse_counts(rng, n, 100_000, 100)
     ours, theirs = suffice.BayesClassifier(Multinomial()), MultinomialNB()
     few, many = rng.integers(20, size=n), rng.integers(2000, size=n)
     done = fit_and_predict(
@@ -68,11 +73,8 @@ def counts() -> list[Comparison]:
 def few_classes() -> list[Comparison]:
     """Sparse rows of two classes, in the drop-ins: little work beside reading them."""
     rng = np.random.default_rng(0)
-    n, v, per_row = 100_000, 10_000, 40
-    starts = np.arange(n + 1, dtype=np.int32) * per_row
-    at = rng.integers(0, v, n * per_row, dtype=np.int32)
-    X = sparse.csr_array((rng.integers(1, 4, n * per_row).astype(np.float64), at, starts), shape=(n, v))
-    X.sum_duplicates()
+    n = 100_000
+    X = sparse_counts(rng, n, 10_000, 40)
     y = rng.integers(2, size=n)
     done = []
     for Theirs in (MultinomialNB, BernoulliNB, ComplementNB):
