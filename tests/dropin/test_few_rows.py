@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import discriminant_analysis
 
-from suffice import GaussianDiscriminant, load, summarize
+from suffice import load, summarize
 from suffice.dropin import LinearDiscriminantAnalysis
 from suffice.dropin.linear_scores import FewRowsGaussian
 from suffice.factors.gaussian import rows as kept_rows
@@ -62,8 +62,9 @@ def test_few_rows_give_the_discriminant_of_their_sums(
     size = np.abs(scores).max()
     np.testing.assert_allclose(one.decision_function(asked), scores, rtol=1e-8, atol=1e-8 * size)
     np.testing.assert_allclose(one.predict_proba(asked), other.predict_proba(asked), rtol=0, atol=1e-8)
-    np.testing.assert_allclose(one.means_, other.means_, rtol=1e-12)
-    np.testing.assert_allclose(one.xbar_, other.xbar_, rtol=1e-12)
+    rounding = 1e-15 * np.abs(X).max()  # of means that cancel
+    np.testing.assert_allclose(one.means_, other.means_, rtol=1e-12, atol=rounding)
+    np.testing.assert_allclose(one.xbar_, other.xbar_, rtol=1e-12, atol=rounding)
     np.testing.assert_allclose(
         one.explained_variance_ratio_, other.explained_variance_ratio_, rtol=1e-8, atol=1e-10
     )
@@ -115,15 +116,6 @@ def test_a_model_of_few_rows_is_loaded_to_the_last_bit(tmp_path, weighted):
     assert (tmp_path / "twin.suffice").read_bytes() == (tmp_path / "model.suffice").read_bytes()
     for one in (model, twin):
         one.partial_fit(X[:4] + 1.0, y[:4]).forget(X[5:8], y[5:8], weights[5:8])
-    assert twin.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
-
-
-@pytest.mark.parametrize("shrinkage", [None, 0.5, "oas", "ledoit_wolf"])
-def test_a_gaussian_discriminant_of_few_rows_is_loaded_to_the_last_bit(tmp_path, shrinkage):
-    X, y = table(1, [9, 12, 8], 300)
-    model = GaussianDiscriminant("shared", shrinkage=shrinkage).fit(X, y)
-    model.save(tmp_path / "model.suffice")
-    twin = load(tmp_path / "model.suffice")
     assert twin.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
 
 

@@ -227,8 +227,9 @@ class Covariances:
         correlation = covariance / np.outer(deviation, deviation)
         n = float(self.weight.sum() if k is None else self.weight[k])
         level = float(np.trace(correlation)) / d
-        distance = float(np.vdot(correlation, correlation)) - d * level**2  # to level·I
-        share = ledoit_wolf_share(correlation, distance, self._fourth_power(deviation, k), n)
+        square = float(np.vdot(correlation, correlation))
+        distance = square - d * level**2  # to level·I
+        share = ledoit_wolf_share(square, distance, self._fourth_power(deviation, k), n)
         shrunk = (1.0 - share) * correlation + share * level * np.eye(d)
         return np.asarray(shrunk * np.outer(deviation, deviation))
 

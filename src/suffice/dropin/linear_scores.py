@@ -161,8 +161,8 @@ class FewRowsGaussian(LinearGaussian):
         if rows is None:
             return None
         weight = sum(float(cell.weight) for cell in totals.cells.values())
-        whole = np.zeros((len(rows), len(labels)))
-        whole[:, solved.active] = rows / np.sqrt(weight)
+        whole = np.zeros((len(rows.values), len(labels)))
+        whole[:, solved.active] = rows.values / np.sqrt(weight)
         deviation = np.sqrt(np.sum(whole**2, axis=0))
         varies = deviation > 0
         _, strength, axes = np.linalg.svd(whole / np.where(varies, deviation, 1.0), full_matrices=False)

@@ -162,8 +162,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             )
         result = np.zeros_like(vectors)
         on = gaussian.active
-        inverse = gaussian.whitenings[0].inverse
-        result[:, on] = (vectors[:, on] / gaussian.scale[on]) @ inverse.T @ inverse
+        whitening = gaussian.whitenings[0]
+        result[:, on] = whitening.whiten_transposed(whitening.whiten(vectors[:, on] / gaussian.scale[on]))
         return result
 
     def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:

@@ -14,9 +14,11 @@ def test_toward_a_multiple_of_the_identity_it_is_that_of_scikit_learn(n, d):
     matrix = X.T @ X / n
     target = np.trace(matrix) / d * np.eye(d)
     fourth = float(np.sum(np.sum(X**2, axis=1) ** 2))
-    share = ledoit_wolf_share(matrix, float(np.sum((matrix - target) ** 2)), fourth, n)
+    share = ledoit_wolf_share(
+        float(np.vdot(matrix, matrix)), float(np.sum((matrix - target) ** 2)), fourth, n
+    )
     assert share == pytest.approx(ledoit_wolf_shrinkage(X, assume_centered=True), rel=1e-10)
 
 
 def test_a_matrix_that_is_its_target_is_not_shrunk():
-    assert ledoit_wolf_share(np.eye(3), 0.0, 100.0, 10) == 0.0
+    assert ledoit_wolf_share(3.0, 0.0, 100.0, 10) == 0.0

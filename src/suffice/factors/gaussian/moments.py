@@ -42,6 +42,11 @@ class Cell:
         """Sums of z = (x + shift)·factor, computed anew: they may be large."""
         return self.raw.standardised(self.shift, self.factor)
 
+    @property
+    def mean(self) -> Array:
+        """The mean of z."""
+        return np.asarray((self.raw.total + self.raw.weight * self.shift) * self.factor / self.raw.weight)
+
 
 @dataclass(frozen=True)
 class Standardised:
@@ -88,6 +93,15 @@ class Moments:
     """Where EM ended, if it took EM."""
     noise: Array = field(default_factory=lambda: np.zeros((0, 0)))
     """How much of the diagonals of `scatter`, (g, d), may be rounding error from removed rows."""
+
+
+@dataclass(frozen=True)
+class CentredRows:
+    """√w·(z − mean of the class) of a few rows, (n, d), with their weights and classes."""
+
+    values: Array
+    weight: Array
+    classes: Codes
 
 
 @dataclass(frozen=True)
@@ -231,19 +245,35 @@ def closed_moments(data: Standardised, tying: Tying) -> Moments:
     return Moments(mean, scatter, weight, data.total_variance, parts)
 
 
-def centred_rows(data: Standardised) -> Array | None:
-    """√w·(z − mean of the class) of all rows, where these were kept and are few."""
-    d = len(data.scale)
-    rows = [np.zeros((0, d))]
+def class_means(data: Standardised, tying: Tying) -> Moments:
+    """Means of rows without gaps, without their scatter."""
+    mean, weight = np.zeros(data.weight.shape), np.zeros(len(data.weight))
     for k, patterns in enumerate(data.cells):
         for cell in patterns:
-            sums = cell.sums
-            if not isinstance(sums, RowSums) or len(cell.columns) < d or (sums.by_row < 0).any():
-                return None
-            away = sums.rows - sums.total / sums.weight
-            away[:, data.variance[k] == 0] = 0.0  # only rounding is left
-            rows.append(away * np.sqrt(sums.by_row)[:, np.newaxis])
-    return np.concatenate(rows) if 2 * sum(map(len, rows)) <= d else None
+            weight[k], mean[k] = cell.raw.weight, cell.mean
+    return Moments(mean, np.zeros((tying.n_groups, 0, 0)), weight, data.total_variance, None)
+
+
+def centred_rows(data: Standardised) -> CentredRows | None:
+    """All rows about the means of their classes, where these were kept and are few."""
+    d = len(data.scale)
+    cells = [(k, cell) for k, patterns in enumerate(data.cells) for cell in patterns]
+    n_rows = sum(int(cell.raw.support) for _, cell in cells if isinstance(cell.raw, RowSums))
+    rows, weight, classes = np.empty((n_rows, d)), np.empty(n_rows), np.empty(n_rows, dtype=np.intp)
+    start = 0
+    for k, cell in cells:
+        raw = cell.raw
+        if not isinstance(raw, RowSums) or len(cell.columns) < d or (raw.by_row < 0).any():
+            return None
+        stop = start + len(raw.rows)
+        away = np.add(raw.rows, cell.shift, out=rows[start:stop])
+        away *= cell.factor
+        away -= cell.mean
+        away *= np.sqrt(raw.by_row)[:, np.newaxis]
+        away[:, data.variance[k] == 0] = 0.0  # only rounding is left
+        weight[start:stop], classes[start:stop] = raw.by_row, k
+        start = stop
+    return CentredRows(rows, weight, classes) if 2 * n_rows <= d else None
 
 
 def _counts(mean: Array, sums: Sums) -> bool:

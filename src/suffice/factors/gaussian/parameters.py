@@ -16,7 +16,7 @@ from suffice.arrays import Array, Codes
 from suffice.families.special import HALF_LOG_TWO_PI
 
 NEAR = 100.0
-"""Deviations between class means up to which the square is expanded: that loses 4 of 16 digits."""
+"""Deviations per column between class means up to which the square is expanded: that loses 4 of 16 digits."""
 
 
 class Whitening:
@@ -32,19 +32,41 @@ class Whitening:
         """L⁻¹."""
         return np.asarray(linalg.lapack.dtrtri(self.root, lower=1)[0] if len(self.root) else self.root)
 
+    @property
+    def covariance(self) -> Array:
+        """Σ, (d, d)."""
+        return np.asarray(self.root @ self.root.T)
+
+    def whiten(self, z: Array) -> Array:
+        """L⁻¹z of standardised rows about the mean."""
+        return np.asarray(z @ self.inverse.T)
+
+    def whiten_transposed(self, whitened: Array) -> Array:
+        """L⁻ᵀz of whitened rows: Σ⁻¹z of those that were not."""
+        return np.asarray(whitened @ self.inverse)
+
+    def colour(self, noise: Array) -> Array:
+        """Lz of rows of standard noise, which then have the covariance Σ."""
+        return np.asarray(noise @ self.root.T)
+
     def squared(self, z: Array) -> Array:
         """zᵀΣ⁻¹z of standardised rows about the mean."""
-        whitened = z @ self.inverse.T
+        whitened = self.whiten(z)
         return np.asarray(np.einsum("ij,ij->i", whitened, whitened))
+
+    @cached_property
+    def spread(self) -> tuple[Array, Array]:
+        """σ_j of each column, and (log R)_jj with the correlations R."""
+        covariance = self.covariance
+        deviation = np.sqrt(np.diag(covariance))
+        values, vectors = np.linalg.eigh(covariance / np.outer(deviation, deviation))
+        return deviation, np.asarray((vectors**2) @ np.log(values))
 
     def cells(self, z: Array, scale: Array) -> Array:
         """Shares of the log density by column: −½z_j(Σ⁻¹z)_j − ½log(2πσ_j²) − ½(log R)_jj."""
-        precise = (z @ self.inverse.T) @ self.inverse
-        covariance = self.root @ self.root.T
-        spread = np.sqrt(np.diag(covariance))
-        values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
-        constant = np.log(spread * scale) + HALF_LOG_TWO_PI + 0.5 * (vectors**2) @ np.log(values)
-        shares = -0.5 * z * precise - constant
+        deviation, log_correlations = self.spread
+        constant = np.log(deviation * scale) + HALF_LOG_TWO_PI + 0.5 * log_correlations
+        shares = -0.5 * z * self.whiten_transposed(self.whiten(z)) - constant
         # Near a singular covariance the shares cancel; what rounding took from their sum is spread evenly.
         rest = self.constant - 0.5 * self.squared(z) - shares.sum(axis=1)
         return np.asarray(shares + rest[:, np.newaxis] / max(len(scale), 1))
@@ -62,7 +84,9 @@ class Means:
     @property
     def close(self) -> bool:
         """Whether the square may be expanded."""
-        return bool(np.abs(self.whitened).max(initial=0.0) < NEAR)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.einsum("ij,ij->i", self.whitened, self.whitened)
+        return bool((squares <= NEAR**2 * self.whitened.shape[1]).all())
 
     @property
     def half_norms(self) -> Array:
@@ -71,7 +95,7 @@ class Means:
 
     def linear(self, whitening: Whitening) -> tuple[Array, Array]:
         """Slopes (k, d) of x − base, and constants, of the scores without what is equal for all classes."""
-        slopes = self.whitened @ whitening.inverse
+        slopes = whitening.whiten_transposed(self.whitened)
         return slopes / self.scale, -slopes @ self.middle - self.half_norms
 
 
@@ -130,4 +154,4 @@ class Gaussians:
         with np.errstate(over="ignore", invalid="ignore"):  # then they are not close
             means = (self.centre[here] - base) / scale + self.shift[here]
             middle = means.mean(axis=0)
-            return Means(base, scale, middle, (means - middle) @ whitening.inverse.T)
+            return Means(base, scale, middle, whitening.whiten(means - middle))

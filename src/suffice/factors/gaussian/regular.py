@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import linalg
@@ -11,7 +11,10 @@ from suffice.arrays import Array
 from suffice.factors.base import Regularized
 from suffice.factors.gaussian.em import VANISHING
 from suffice.factors.gaussian.moments import ClassMoments, Moments, nearest_covariance
+from suffice.factors.gaussian.thin import ThinCovariance
 from suffice.factors.gaussian.tying import Tying
+
+Covariance = TypeVar("Covariance", Array, ThinCovariance)
 
 SINGULAR = 1e-12
 """A correlation matrix with an eigenvalue below this (times its size) has lost rank, whatever the noise."""
@@ -49,67 +52,99 @@ def block_name(labels: list[str]) -> str:
 
 
 def regular(
-    matrices: Array, noise: Array, moments: Moments, tying: Tying, label: str, classes: list[Any]
-) -> tuple[Array, list[Regularized]]:
-    """Make matrices positive definite: a singular one gets one pseudo-observation of the pooled covariance.
+    covariances: list[Covariance], pooled: Covariance, noise: Array, moments: Moments, tying: Tying
+) -> dict[int, str]:
+    """Make covariances positive definite: a singular one gets one pseudo-observation of the pooled one.
 
     If the pooled covariance is singular too, it first gets one pseudo-observation of its diagonal, with the
     total variance for columns that are constant within every class. Variance in any direction that may be
     rounding error from removed rows, given the `noise` of the diagonals (g, d), is taken as zero.
+
+    Returns what the groups of the singular ones got.
     """
     singular = frozenset() if moments.saved_search is None else moments.saved_search.singular
-    floor = [rounding_of(matrix, lost) for matrix, lost in zip(matrices, noise, strict=True)]
-    lost = [g in singular or not has_full_rank(matrix, floor[g]) for g, matrix in enumerate(matrices)]
+    floor = [rounding_of(one, lost) for one, lost in zip(covariances, noise, strict=True)]
+    lost = [g in singular or not has_full_rank(one, floor[g]) for g, one in enumerate(covariances)]
     if not any(lost):
-        return matrices, []
+        return {}
     everything = float(moments.weight.sum()) or 1.0
-    pooled = moments.scatter.sum(axis=0) / everything
     target, reason = pooled, "the covariance shared by all classes"
     # A covariance that was losing rank in EM may dominate the pooled one.
     pooled_floor = rounding_of(
         pooled, moments.noise.sum(axis=0) / everything, VANISHING if singular else SINGULAR
     )
     if not has_full_rank(pooled, pooled_floor):
-        diagonal = np.diag(pooled)
+        diagonal = _variances(pooled)
         diagonal = np.where(diagonal > 0, diagonal, moments.total_variance)
-        target = _with_one_of(np.diag(diagonal), _without_rounding(pooled, pooled_floor), everything)
+        target = _with_variances(diagonal, _without_rounding(pooled, pooled_floor), everything)
         reason += " (singular too, so it got one of its variances)"
-    target = tying.shaped_one(target)
+    target = _shaped(target, tying)
     count = tying.pooled(moments.weight)
-    notes = []
     for g in np.flatnonzero(lost):
-        matrices[g] = _with_one_of(target, _without_rounding(matrices[g], floor[g]), count[g])
-        notes += [
-            Regularized(
-                label, classes[k], f"its covariance is singular, so it got one pseudo-observation of {reason}"
-            )
-            for k in np.flatnonzero(tying.group == g)
-        ]
-    return matrices, notes
+        share = _share_of_one(count[g])
+        covariances[g] = (1.0 - share) * _without_rounding(covariances[g], floor[g]) + share * target
+    return dict.fromkeys(np.flatnonzero(lost).tolist(), reason)
 
 
-def _with_one_of(target: Array, covariance: Array, count: float) -> Array:
-    """A covariance of `count` rows with one pseudo-observation of another: at least a share LEAST."""
-    share = max(1.0 / (count + 1.0), LEAST)
-    return np.asarray((1.0 - share) * covariance + share * target)
+def notes_of(regularized: dict[int, str], tying: Tying, label: str, classes: list[Any]) -> list[Regularized]:
+    """Notes on the classes of regularised groups."""
+    start = "its covariance is singular, so it got one pseudo-observation of "
+    return [
+        Regularized(label, classes[k], start + reason)
+        for g, reason in regularized.items()
+        for k in np.flatnonzero(tying.group == g)
+    ]
 
 
-def _without_rounding(covariance: Array, rounding: Array) -> Array:
+def _shaped(covariance: Covariance, tying: Tying) -> Covariance:
+    """Only the diagonal, or Σ = λI, if that is the shape: rows are kept for none of these."""
+    if isinstance(covariance, ThinCovariance):
+        return covariance
+    return tying.shaped_one(covariance)
+
+
+def _variances(covariance: Array | ThinCovariance) -> Array:
+    return covariance.variances if isinstance(covariance, ThinCovariance) else np.diag(covariance)
+
+
+def _with_variances(variances: Array, covariance: Covariance, count: float) -> Covariance:
+    """A covariance of `count` rows with one pseudo-observation of columns that are independent."""
+    share = _share_of_one(count)
+    if isinstance(covariance, ThinCovariance):
+        return (1.0 - share) * covariance + share * covariance.diagonal_of(variances)
+    return np.asarray((1.0 - share) * covariance + share * np.diag(variances))
+
+
+def _share_of_one(count: float) -> float:
+    """The share of one pseudo-observation next to `count` rows: at least LEAST."""
+    return float(max(1.0 / (count + 1.0), LEAST))
+
+
+def _without_rounding(covariance: Covariance, rounding: Array) -> Covariance:
     """The nearest covariance with zeros for what may be rounding; next to none needs no eigenvalues."""
+    if isinstance(covariance, ThinCovariance):  # rows that are kept have lost no digits
+        return covariance
     noisy = (rounding > rounding_of(covariance, 0.0)).any()
     return nearest_covariance(covariance, rounding if noisy else None)
 
 
-def rounding_of(matrix: Array, noise: Array | float, share: float = SINGULAR) -> Array:
+def rounding_of(covariance: Array | ThinCovariance, noise: Array | float, share: float = SINGULAR) -> Array:
     """How large a variance in each column, (d,), may be all rounding error, together with the others."""
-    return np.asarray(len(matrix) * np.maximum(noise, share * np.diag(matrix)))
+    return np.asarray(len(covariance) * np.maximum(noise, share * _variances(covariance)))
 
 
-def has_full_rank(matrix: Array, rounding: Array | None = None) -> bool:
+def has_full_rank(covariance: Array | ThinCovariance, rounding: Array | None = None) -> bool:
     """Whether a covariance exceeds the `rounding` of its columns in all directions."""
-    if (np.diag(matrix) <= 0).any():
+    if (_variances(covariance) <= 0).any():
         return False
-    inverse = 1.0 / np.sqrt(rounding_of(matrix, 0.0) if rounding is None else rounding)
+    if rounding is None:
+        rounding = rounding_of(covariance, 0.0)
+    if isinstance(covariance, ThinCovariance):
+        exceeds = covariance.exceeds(rounding)
+        if exceeds is not None:
+            return exceeds
+        covariance = covariance.matrix
+    matrix, inverse = covariance, 1.0 / np.sqrt(rounding)
     in_units = matrix * inverse
     in_units *= inverse[:, np.newaxis]
     size = float(np.linalg.norm(in_units, 1)) if len(matrix) else 0.0

@@ -21,7 +21,7 @@ from suffice.factors.blocks import active_columns
 from suffice.factors.checks import holds_infinity_beside, refuse_infinities
 from suffice.factors.gaussian.export import gaussian_scores
 from suffice.factors.gaussian.moments import ScatterPart
-from suffice.factors.gaussian.parameters import Gaussians, Means, Whitening
+from suffice.factors.gaussian.parameters import Gaussians, Whitening
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
@@ -67,14 +67,12 @@ class SolvedGaussian(Gaussians, SolvedFactor):
     def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
         """Add the scores of the first rows, up to one with a gap or an infinity; return how many."""
         kernels = gaussian_for(block.size * len(self.group))
-        near = self._near
-        if near is not None and base:  # classes that share Σ have their own product for that
+        linear = self._linear
+        if linear is not None and base:  # classes that share Σ have their own product for that
             return 0
         values = contiguous(active_columns(block, self.active))
-        if near is not None:
-            slopes, constant = near.linear(self.whitenings[0])
-            limit = self._limit[self.active]
-            return int(kernels.linear_scores(values, limit, near.base, slopes, constant, scores))
+        if linear is not None:
+            return int(kernels.linear_scores(values, self._limit[self.active], *linear, scores))
         return int(kernels.whitened_scores(values, *self._whitening, scores))
 
     @cached_property
@@ -84,12 +82,12 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
 
     @cached_property
-    def _near(self) -> Means | None:
-        """The means, where all classes share Σ and the square may be expanded."""
+    def _linear(self) -> tuple[Array, Array, Array] | None:
+        """Base, slopes and constants of the scores, where all share Σ and the square may be expanded."""
         if self.group.any() or len(self.group) < 2:
             return None
         means = self.about_middle(self.active, np.arange(len(self.group)), self.whitenings[0])
-        return means if means.close else None
+        return (means.base, *means.linear(self.whitenings[0])) if means.close else None
 
     @cached_property
     def _whitening(self) -> tuple[Array, ...]:
@@ -135,7 +133,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             if whole or len(members) == 1:
                 continue
             means = self.about_middle(columns, members, whitening)
-            away = _in_units(values, means.base, scale, means.middle, larger) @ whitening.inverse.T
+            away = whitening.whiten(_in_units(values, means.base, scale, means.middle, larger))
             apart = np.ldexp(np.abs(means.whitened).max(initial=0.0), 20 - larger)
             rows = np.flatnonzero(np.abs(away).max(axis=1) > apart)
             here = np.ix_(rows, members)
@@ -179,7 +177,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
 
         def log_densities(values: Array) -> Array:
-            rows = ((values - means.base) / means.scale - means.middle) @ whitening.inverse.T
+            rows = whitening.whiten((values - means.base) / means.scale - means.middle)
             own = 0.5 * np.einsum("ij,ij->i", rows, rows)
             return np.asarray(
                 whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
@@ -225,8 +223,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         on = seen[self.active]
-        scale = self.scale[self.active[on]]
-        peaks = np.array([Whitening(matrix[np.ix_(on, on)], scale).constant for matrix in self.standard])
+        peaks = np.array([whitening.constant for whitening in self.marginals(self.active[on])])
         return int(on.sum()), peaks[self.group]
 
     def _patterns(self, block: Array) -> Iterator[tuple[Codes, Codes, list[Whitening]]]:
@@ -259,7 +256,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         noise = rng.standard_normal((len(classes), len(self.active)))
         for g, whitening in enumerate(self.whitenings):
             members = self.group[classes] == g
-            drawn = noise[members] @ whitening.root.T * self.scale[self.active]
+            drawn = whitening.colour(noise[members]) * self.scale[self.active]
             rows[np.ix_(members, self.active)] += drawn
         return list(rows.T)
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from suffice.arrays import Array
-from suffice.factors.gaussian.moments import ClassMoments, Moments
+from suffice.factors.gaussian.moments import CentredRows, ClassMoments, Moments
+from suffice.factors.gaussian.thin import ThinCovariance
 from suffice.factors.gaussian.tying import Tying
 
 
-def shrunk_covariances(classwise: ClassMoments, shrinkage: Any) -> Array:
+def shrunk_matrices(classwise: ClassMoments, shrinkage: Any) -> Array:
     """The covariance of each group after shrinkage."""
     moments, tying = classwise.moments, classwise.tying
     if isinstance(shrinkage, tuple):
@@ -27,33 +28,64 @@ def shrunk_covariances(classwise: ClassMoments, shrinkage: Any) -> Array:
             inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
             correlation = matrices[g] * inverse
             correlation *= inverse[:, np.newaxis]
+            square = float(np.vdot(correlation, correlation))
             if shrinkage == "oas":
-                share = oas_share(correlation, count[g])
+                share = oas_share(square, len(correlation), count[g])
             else:
                 fourth = classwise.fourth_power(np.flatnonzero(tying.group == g), inverse)
-                share = ledoit_wolf_share(correlation, distance_to_identity(correlation), fourth, count[g])
+                distance = distance_to_identity(np.diag(correlation), square)
+                share = ledoit_wolf_share(square, distance, fourth, count[g])
         matrices[g] *= 1.0 - share
         matrices[g][np.diag_indices_from(matrices[g])] = variance
     return matrices
 
 
-def oas_share(correlation: Array, n: float) -> float:
-    """The oracle approximating shrinkage of a correlation matrix (Chen et al. 2010)."""
-    d = len(correlation)
-    mean_square = float(np.vdot(correlation, correlation)) / correlation.size
+def shrunk_rows(classwise: ClassMoments, rows: CentredRows, shrinkage: Any) -> list[ThinCovariance]:
+    """The same from a few rows."""
+    tying, weight = classwise.tying, classwise.moments.weight
+    mine = tying.group[rows.classes] == np.arange(tying.n_groups)[:, np.newaxis]
+    toward_shared, toward_identity = shrinkage if isinstance(shrinkage, tuple) else (0.0, 0.0)
+    each = per_row(mine.astype(np.float64), tying.divisors(weight), toward_shared)
+    count = tying.pooled(weight)
+    shrunk: list[ThinCovariance] = []
+    for g, by_row in enumerate(each):
+        covariance = ThinCovariance.of(rows.values, by_row)
+        variance = covariance.variances
+        target, share = variance, shrinkage
+        if isinstance(shrinkage, tuple):
+            target, share = np.full_like(variance, variance.mean()), toward_identity
+        elif isinstance(shrinkage, str):
+            inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=variance > 0)
+            square = covariance.squared_norm(inverse)
+            if shrinkage == "oas":
+                share = oas_share(square, len(variance), count[g])
+            else:
+                own = mine[g] & (rows.weight > 0)
+                lengths = (rows.values[own] ** 2) @ inverse**2
+                fourth = float(lengths @ (lengths / rows.weight[own]))
+                distance = distance_to_identity(variance * inverse**2, square)
+                share = ledoit_wolf_share(square, distance, fourth, count[g])
+        share = float(share or 0.0)
+        shrunk.append((1.0 - share) * covariance + share * covariance.diagonal_of(target))
+    return shrunk
+
+
+def oas_share(square: float, d: int, n: float) -> float:
+    """The oracle approximating shrinkage of d × d correlations with this |R|² (Chen et al. 2010)."""
+    mean_square = square / d**2
     numerator, denominator = mean_square + 1.0, (n + 1.0) * (mean_square - 1.0 / d)
     return 1.0 if denominator <= numerator else numerator / denominator
 
 
-def ledoit_wolf_share(matrix: Array, distance: float, fourth: float, n: float) -> float:
+def ledoit_wolf_share(square: float, distance: float, fourth: float, n: float) -> float:
     """Ledoit and Wolf's (2004) optimal shrinkage of a matrix S = Σ w·zzᵀ/n toward a target T.
 
     Parameters
     ----------
-    matrix : ndarray of shape (d, d)
-        S.
+    square : float
+        |S|², in the Frobenius norm.
     distance : float
-        |S − T|², in the Frobenius norm.
+        |S − T|².
     fourth : float
         Σ w·|z|⁴.
     n : float
@@ -64,15 +96,13 @@ def ledoit_wolf_share(matrix: Array, distance: float, fourth: float, n: float) -
     float
         The share of the target, from 0 to 1.
     """
-    noise = (fourth / n - float(np.vdot(matrix, matrix))) / n
+    noise = (fourth / n - square) / n
     return 0.0 if distance <= 0 else min(max(noise, 0.0), distance) / distance
 
 
-def distance_to_identity(correlation: Array) -> float:
-    """|R − I|²."""
-    diagonal = np.diag(correlation)
-    size = float(np.vdot(correlation, correlation))
-    return size - float(diagonal @ diagonal) + float(np.sum((diagonal - 1.0) ** 2))
+def distance_to_identity(diagonal: Array, square: float) -> float:
+    """|R − I|² of a matrix with this diagonal and |R|²."""
+    return square - float(diagonal @ diagonal) + float(np.sum((diagonal - 1.0) ** 2))
 
 
 def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_identity: float) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,19 +13,26 @@ from suffice.arrays import Array
 from suffice.factors.base import Regularized
 from suffice.factors.gaussian.em import maximize
 from suffice.factors.gaussian.moments import (
+    CentredRows,
     ClassMoments,
     Moments,
     Standardised,
+    centred_rows,
+    class_means,
     closed_moments,
     columns_of,
     pairwise_moments,
     standardised,
 )
-from suffice.factors.gaussian.regular import block_name, peculiarities, regular
+from suffice.factors.gaussian.regular import SINGULAR, block_name, notes_of, peculiarities, regular
+from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.scores import SolvedGaussian
-from suffice.factors.gaussian.shrinkage import noise_of_covariances, shrunk_covariances
+from suffice.factors.gaussian.shrinkage import noise_of_covariances, shrunk_matrices, shrunk_rows
+from suffice.factors.gaussian.thin import ThinCovariance
+from suffice.factors.gaussian.thin_scores import ThinGaussian, thin_from_fields
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
+from suffice.families import MultivariateNormal
 from suffice.storage import Fields
 
 Scored = TypeVar("Scored", bound=SolvedGaussian)
@@ -35,10 +43,17 @@ def solve_gaussian(
 ) -> SolvedGaussian:
     """The Gaussians of all classes: maximum likelihood, tied and shrunk as the family says.
 
-    `saved_search` is what a file holds of EM, which then does not run; it is empty where there were no gaps.
+    `saved_search` is what a file holds of EM, which then does not run, or of covariances found from a few
+    rows; it is empty where there were neither gaps nor few rows.
     """
+    if saved_search is not None and "thin" in saved_search:
+        saved_search.require(["thin"])
+        return _restored(totals, labels, classes, saved_search)
+    few_rows = None if saved_search is not None else _few_rows(totals, classes)
+    if few_rows is not None:
+        return _thin(*few_rows, labels, totals.family)
     classwise = class_moments(totals, classes, saved_search)
-    matrices = shrunk_covariances(classwise, totals.family.shrinkage)
+    matrices = shrunk_matrices(classwise, totals.family.shrinkage)
     solved = SolvedGaussian(totals.family, labels, classwise.active, len(classwise.scale))
     return assembled(solved, classwise, matrices)
 
@@ -48,6 +63,23 @@ def class_moments(
 ) -> ClassMoments:
     """The moments of all classes, tied as the family says."""
     totals = totals.dense()
+    return _class_moments(totals, classes, lambda data, tying: moments_of(totals, data, tying, saved_search))
+
+
+def _few_rows(totals: GaussianTotals, classes: NDArray[Any]) -> tuple[ClassMoments, CentredRows] | None:
+    """Rows instead of scatter matrices, where rows were kept, are few and lost no digits."""
+    if not all(isinstance(cell, RowSums) for cell in totals.cells.values()):
+        return None
+    classwise = _class_moments(totals, classes, class_means)
+    data, tying = classwise.data, classwise.tying
+    exact = (classwise.moments.noise <= SINGULAR * tying.pooled(data.weight * data.variance)).all()
+    rows = centred_rows(data) if exact and tying.shape == "full" else None
+    return None if rows is None else (classwise, rows)
+
+
+def _class_moments(
+    totals: GaussianTotals, classes: NDArray[Any], find: Callable[[Standardised, Tying], Moments]
+) -> ClassMoments:
     everything = standardised(totals)
     active = np.flatnonzero(everything.varies)
     data = columns_of(everything, active)
@@ -56,7 +88,7 @@ def class_moments(
     if isinstance(family.shrinkage, tuple) and family.shrinkage[0] == 1.0:
         tying.share()
     noise = np.where(data.variance > 0, data.noise, 0.0)  # what is taken as zero is exact
-    moments = replace(moments_of(totals, data, tying, saved_search), noise=tying.pooled(data.weight * noise))
+    moments = replace(find(data, tying), noise=tying.pooled(data.weight * noise))
     left_out = {j: _why_left_out(everything, j) for j in np.flatnonzero(~everything.varies).tolist()}
     return ClassMoments(classes, everything.centre, everything.scale, active, data, tying, moments, left_out)
 
@@ -91,19 +123,69 @@ def _why_left_out(data: Standardised, column: int) -> str:
 
 def assembled(solved: Scored, classwise: ClassMoments, matrices: Array) -> Scored:
     """Fill in the parameters with standardised covariances (g, d, d); singular ones are regularised."""
+    moments, tying = classwise.moments, classwise.tying
+    covariances = list(matrices)
+    pooled = moments.scatter.sum(axis=0) / (float(moments.weight.sum()) or 1.0)
+    noise = noise_of_covariances(moments, tying, solved.family.shrinkage)
+    regularized = regular(covariances, pooled, noise, moments, tying)
+    solved.standard = np.stack(covariances) if regularized else matrices
+    solved.scatter_parts = moments.scatter_parts
+    return _described(solved, classwise, regularized)
+
+
+def _thin(
+    classwise: ClassMoments, rows: CentredRows, labels: list[str], family: MultivariateNormal
+) -> ThinGaussian:
+    """The Gaussians of a few rows."""
+    moments, tying = classwise.moments, classwise.tying
+    covariances = shrunk_rows(classwise, rows, family.shrinkage)
+    pooled = ThinCovariance.of(rows.values, np.full(len(rows.values), 1.0 / moments.weight.sum()))
+    noise = noise_of_covariances(moments, tying, family.shrinkage)
+    regularized = regular(covariances, pooled, noise, moments, tying)
+    group = tying.group[rows.classes]
+    whitened = [one.whitened(classwise.data.scale, group == g) for g, one in enumerate(covariances)]
+    distance = np.array([distance for _, distance in whitened])
+    solved = ThinGaussian(
+        family, labels, classwise.active, [whitening for whitening, _ in whitened], distance
+    )
+    return _described_thin(solved, classwise, regularized)
+
+
+def _restored(
+    totals: GaussianTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields
+) -> ThinGaussian:
+    """The Gaussians of a few rows, with the covariances that a file holds."""
+    for key, cell in totals.cells.items():
+        if cell.weight.ndim or len(totals.columns_of(key)) < totals.n_columns:
+            raise saved_search.error("thin", "is of complete rows, but these statistics have gaps.")
+    classwise = _class_moments(totals, classes, class_means)
+    fields = saved_search.branch("thin")
+    whitenings, distance, regularized = thin_from_fields(
+        fields, classwise.tying.n_groups, classwise.data.scale
+    )
+    solved = ThinGaussian(totals.family, labels, classwise.active, whitenings, distance)
+    return _described_thin(solved, classwise, regularized)
+
+
+def _described_thin(
+    solved: ThinGaussian, classwise: ClassMoments, regularized: dict[int, str]
+) -> ThinGaussian:
+    solved.weight, solved.regularized_groups = classwise.tying.pooled(classwise.moments.weight), regularized
+    return _described(solved, classwise, regularized)
+
+
+def _described(solved: Scored, classwise: ClassMoments, regularized: dict[int, str]) -> Scored:
+    """Fill in all but the covariances."""
     labels, moments, tying = solved.labels, classwise.moments, classwise.tying
-    block = block_name(labels)
     names = classwise.classes.tolist()
     solved.centre, solved.scale = classwise.centre, classwise.scale
     solved.shift = np.zeros_like(classwise.centre)
     solved.shift[:, classwise.active] = moments.mean
-    noise = noise_of_covariances(moments, tying, solved.family.shrinkage)
-    solved.standard, made_regular = regular(matrices, noise, moments, tying, block, names)
-    solved.regularized = peculiarities(classwise, labels) + made_regular
+    block = block_name(labels)
+    solved.regularized = peculiarities(classwise, labels) + notes_of(regularized, tying, block, names)
     solved.em = moments.saved_search
     if solved.em is not None:
         solved.regularized += [Regularized(block, label, note) for note in solved.em.notes for label in names]
     solved.group = tying.group
     solved.n_parameters = len(names) * len(classwise.active) + tying.n_parameters(len(classwise.active))
-    solved.scatter_parts = moments.scatter_parts
     return solved
