@@ -124,6 +124,14 @@ def quadratic_scores(
     return True
 
 
+def _are_within(values: Matrix, limit: Array) -> bool:
+    """Whether no cell is missing or beyond ±limit of its column."""
+    least = limit.min(initial=np.inf)
+    if -least <= values.min(initial=0.0) and values.max(initial=0.0) <= least:  # takes no memory
+        return True
+    return bool((np.abs(values) <= limit).all())
+
+
 def linear_scores(
     values: Matrix, limit: Array, base: Array, slopes: Array, constant: Array, out: Array
 ) -> int:
@@ -133,7 +141,7 @@ def linear_scores(
     ±limit of its column.
     """
     for run in row_runs(*values.shape):
-        if not (np.abs(values[run]) <= limit).all():
+        if not _are_within(values[run], limit):
             return int(run.start)
         out[run] += (values[run] - base) @ slopes.T + constant
     return len(values)
@@ -155,7 +163,7 @@ def whitened_scores(
     ±limit of its column. `inverse` is the lower triangular L⁻¹ of each class.
     """
     for run in row_runs(*values.shape):
-        if not (np.abs(values[run]) <= limit).all():
+        if not _are_within(values[run], limit):
             return int(run.start)
         for k in range(len(centre)):
             whitened = ((values[run] - centre[k]) * scale - shift[k]) @ inverse[k].T

@@ -420,6 +420,7 @@ def _frame_table(
 def _take(block: NDArray[Any], positions: Sequence[int]) -> NDArray[Any]:
     """Take columns of an ndarray, without a copy if they are adjacent."""
     n = len(positions)
-    if n and list(positions) == list(range(positions[0], positions[0] + n)):
+    adjacent = range(positions[0], positions[0] + n) if n else range(0)
+    if n and (positions == adjacent or list(positions) == list(adjacent)):  # ranges compare at once
         return block if n == block.shape[1] else block[:, positions[0] : positions[0] + n]
     return block[:, list(positions)]

@@ -208,6 +208,13 @@ def test_rows_that_lost_digits_are_solved_as_matrices(monkeypatch):
     assert type(GaussianDiscriminant(shrinkage=0.5).fit(X, y)._gaussian()) is SolvedGaussian
 
 
+@pytest.mark.parametrize("shrinkage", [None, 0.5, "oas", "ledoit_wolf"])
+def test_few_rows_that_are_all_equal_are_told_apart_by_the_priors(shrinkage):
+    X, y = np.ones((6, 300)), [0, 0, 0, 0, 1, 1]
+    model = GaussianDiscriminant(shrinkage=shrinkage).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X[:1]), [[2 / 3, 1 / 3]], rtol=1e-12)
+
+
 def test_a_damaged_file_of_few_rows_is_refused(tmp_path):
     X, y = table(9, [6, 7], 300)
     model = GaussianDiscriminant(shrinkage=0.5).fit(X, y)

@@ -74,7 +74,7 @@ def _few_rows(totals: GaussianTotals, classes: NDArray[Any]) -> tuple[ClassMomen
     data, tying = classwise.data, classwise.tying
     exact = (classwise.moments.noise <= SINGULAR * tying.pooled(data.weight * data.variance)).all()
     rows = centred_rows(data) if exact and tying.shape == "full" else None
-    return None if rows is None else (classwise, rows)
+    return None if rows is None or not rows.values.size else (classwise, rows)
 
 
 def _class_moments(
