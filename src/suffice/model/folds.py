@@ -59,10 +59,11 @@ class SplitRows:
         nothing = Accumulator.empty(whole.schema(families)).statistics()
         everyone = np.arange(self.table.n_rows)
         for run in _runs(splits, everyone):
-            rest = self._sums(run.rest, nothing)
-            folds = [self._sums(rows, nothing) for rows in run.folds] if len(run.folds) > 1 else run.folds
-            for rows, sums in zip(run.folds, _without_each(folds, rest), strict=True):
-                train = np.delete(everyone, rows) if len(run.folds) > 1 else run.rest
+            alone = len(run.folds) == 1
+            folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
+            others = _without_each(folds, self._sums(run.rest, nothing))
+            for rows, sums in zip(run.folds, others, strict=True):
+                train = run.rest if alone else np.delete(everyone, rows)
                 if self.weights is not None:
                     checked_weights(self.weights[train], len(train))
                 yield train, TrainingSums(Accumulator.of(sums), self.table.container)
@@ -101,8 +102,10 @@ def _runs(splits: Splits, everyone: Codes) -> Iterator[_Run]:
     folds: list[Codes] = []
     free = np.ones(len(everyone), dtype=np.bool_)
     for train, test in read_splits(splits, len(everyone)):
-        fold = np.unique(test)
-        complement = np.array_equal(np.sort(train), np.delete(everyone, fold))
+        held, chosen = np.zeros((2, len(everyone)), dtype=np.bool_)
+        held[test] = chosen[train] = True
+        fold = np.flatnonzero(held)
+        complement = len(train) + len(fold) == len(everyone) and bool((held ^ chosen).all())
         if folds and not (complement and free[fold].all()):
             yield _Run(folds, np.flatnonzero(free))
             folds = []
@@ -116,7 +119,7 @@ def _runs(splits: Splits, everyone: Codes) -> Iterator[_Run]:
         yield _Run(folds, np.flatnonzero(free))
 
 
-def _without_each(parts: Sequence[Any], others: Statistics) -> Iterator[Statistics]:
+def _without_each(parts: Sequence[Statistics], others: Statistics) -> Iterator[Statistics]:
     """For each part, the sums of all other parts and of `others`.
 
     Each half of the parts is added once for the whole other half, so a part is added log₂ n times, not n.
