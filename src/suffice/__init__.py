@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from suffice.estimators.other_priors import WithPriors, adapt_priors
     from suffice.estimators.regression import LogisticRegression, ProbitRegression
     from suffice.estimators.text import TextClassifier
+    from suffice.evaluation.cross_validation import cross_val_predict_proba, cross_val_scores
     from suffice.evaluation.evaluate import Evaluation, evaluate
     from suffice.evaluation.learning_curves import LearningCurves, compare
     from suffice.kernels.threads import set_threads
@@ -45,6 +46,8 @@ __all__ = [
     "WithPriors",
     "adapt_priors",
     "compare",
+    "cross_val_predict_proba",
+    "cross_val_scores",
     "dropin",
     "evaluate",
     "families",
@@ -73,6 +76,8 @@ _HOMES = {
     "WithPriors": "suffice.estimators.other_priors",
     "adapt_priors": "suffice.estimators.other_priors",
     "compare": "suffice.evaluation.learning_curves",
+    "cross_val_predict_proba": "suffice.evaluation.cross_validation",
+    "cross_val_scores": "suffice.evaluation.cross_validation",
     "dropin": "suffice.dropin",
     "evaluate": "suffice.evaluation.evaluate",
     "families": "suffice.families",

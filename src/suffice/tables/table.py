@@ -246,6 +246,17 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def take_rows(X: Any, rows: NDArray[Any]) -> Any:
+    """Return some rows of X, by position, in the same container: a table, or a column such as documents."""
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows.tolist()]
+
+
 def read_table(X: Any) -> Table:
     """Read a two-dimensional array, sparse matrix, frame or list of rows."""
     if type(X) is np.ndarray:

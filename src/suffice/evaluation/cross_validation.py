@@ -1,0 +1,309 @@
+"""Cross-validation: every row is answered by a model that has not seen it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
+from sklearn.utils.validation import has_fit_parameter
+
+from suffice.arrays import Array
+from suffice.evaluation.scorers import Scoring, read_scoring
+from suffice.model.folds import read_splits
+from suffice.progress import Progress
+from suffice.tables.table import take_rows
+from suffice.tables.targets import checked_weights, read_labels
+
+Answer = TypeVar("Answer")
+
+
+def cross_val_scores(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    scoring: Scoring = "neg_log_loss",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    refit_schema: bool = False,
+) -> Any:
+    """Score a classifier on the test rows of each split, after fitting it to the training rows.
+
+    The models of this package add up each row once, and are solved for every fold from the sums of the
+    others. All other classifiers are cloned and fitted to each split.
+
+    Parameters
+    ----------
+    model : classifier
+        A classifier, fitted or not; it stays as it is.
+    X : array-like or frame of shape (n_samples, n_features)
+        The rows, in any container that the model takes.
+    y : array-like of shape (n_samples,)
+        The labels.
+    cv : int, splitter or iterable of (training rows, test rows), default=10
+        The number of folds, stratified by class, or any splits as in scikit-learn.
+    scoring : str, callable, list or dict, default="neg_log_loss"
+        The name of a scikit-learn scorer, or a callable `scorer(model, X, y)`; a list of names or a dict of
+        scorers for several.
+    groups : array-like of shape (n_samples,), optional
+        The group of each row, for splitters that keep groups together.
+    sample_weight : array-like of shape (n_samples,), optional
+        A row of weight k counts as k rows, in fitting and in scoring.
+    refit_schema : bool, default=False
+        Whether the families of the columns are inferred from the training rows of each split, instead of
+        from all rows. Then every split is fitted from its rows.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_splits,), or dict of them
+        The score of each split; by name for several scorers.
+
+    See Also
+    --------
+    evaluate : Every metric of the answers to unseen rows, with `cv=`.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[i % 7, i % 5] for i in range(60)], [i % 7 > 3 for i in range(60)]
+    >>> suffice.cross_val_scores(suffice.BayesClassifier(), X, y, cv=3, scoring="accuracy")
+    array([1., 1., 1.])
+    """
+    data = LabelledData.of(model, X, y, sample_weight)
+    scorers = read_scoring(scoring, data.classes, weighted=data.weight is not None)
+
+    def scores_of(fold: HeldOut) -> Mapping[str, float]:
+        fitted = _with_all_classes(fold.model, data.classes)
+        weight = {} if data.weight is None else {"sample_weight": data.weight[fold.rows]}
+        found = {
+            name: score(fitted, fold.X, data.labels[fold.rows], **weight) for name, score in scorers.items()
+        }
+        only = next(iter(found.values()))
+        several = callable(scoring) and isinstance(only, Mapping)  # a scorer may return scores by name
+        return only if several else found
+
+    splits = list(answers(scores_of, model, data, cv, groups, refit_schema=refit_schema))
+    scores = {name: np.array([one[name] for one in splits], dtype=np.float64) for name in splits[0]}
+    alone = isinstance(scoring, str) or (callable(scoring) and scores.keys() == scorers.keys())
+    return next(iter(scores.values())) if alone else scores
+
+
+def cross_val_predict_proba(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    refit_schema: bool = False,
+) -> Array:
+    """Compute the posteriors of every row by a model that was fitted without it.
+
+    Parameters
+    ----------
+    model : classifier
+        A classifier with `predict_proba`, fitted or not; it stays as it is.
+    X : array-like or frame of shape (n_samples, n_features)
+        The rows, in any container that the model takes.
+    y : array-like of shape (n_samples,)
+        The labels.
+    cv : int, splitter or iterable of (training rows, test rows), default=10
+        The number of folds, stratified by class, or splits that hold out each row once.
+    groups, sample_weight, refit_schema
+        As in `cross_val_scores`.
+
+    Returns
+    -------
+    posteriors : ndarray of shape (n_samples, n_classes)
+        One column for each label of y, sorted. A class without training rows has the posterior 0.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> X, y = [[0.0], [1.0], [0.5], [8.0], [9.0], [8.5]], ["a", "a", "a", "b", "b", "b"]
+    >>> suffice.cross_val_predict_proba(suffice.BayesClassifier(), X, y, cv=3).round(3)[:, 1]
+    array([0.001, 0.008, 0.003, 0.992, 0.999, 0.997])
+    """
+    data = LabelledData.of(model, X, y, sample_weight)
+    posteriors = np.empty((len(data.labels), len(data.classes)))
+    times = np.zeros(len(data.labels), dtype=np.intp)
+
+    def fill(fold: HeldOut) -> None:
+        posteriors[fold.rows] = posteriors_of(fold.model, fold.X, data.classes)
+        np.add.at(times, fold.rows, 1)
+
+    deque(answers(fill, model, data, cv, groups, refit_schema=refit_schema), maxlen=0)
+    if (times != 1).any():
+        row = int(np.argmax(times != 1))
+        raise ValueError(
+            f"these splits hold out row {row} {times[row]} times, so it has no single answer; use cv=10 or "
+            "a splitter that holds out each row once. suffice.evaluate takes any splits."
+        )
+    return posteriors
+
+
+@dataclass(frozen=True)
+class LabelledData:
+    """Rows with their labels and weights, checked."""
+
+    X: Any
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    weight: Array | None
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledData:
+        """Check the labels and weights, and that the model can be fitted."""
+        if isinstance(model, type) or not hasattr(model, "fit") or is_regression(model):
+            what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
+            raise TypeError(f"cross-validation takes a classifier first, got {what}.")
+        labels = read_labels(y)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != len(labels):
+            raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels.")
+        weight = None if sample_weight is None else checked_weights(sample_weight, n_rows)
+        return cls(X, labels, np.unique(labels), weight)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The test rows of a split, and the model of its training rows."""
+
+    rows: NDArray[np.intp]
+    X: Any
+    model: Any
+
+
+def answers(
+    ask: Callable[[HeldOut], Answer],
+    model: Any,
+    data: LabelledData,
+    cv: Any,
+    groups: ArrayLike | None,
+    *,
+    refit_schema: bool,
+) -> Iterator[Answer]:
+    """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
+    found = _splitter(cv, data.labels).split(data.X, data.labels, groups)
+    splits = list(read_splits(found, len(data.labels)))
+    if not splits:
+        raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
+    fitted = iter(_fitted(model, data, splits, refit_schema=refit_schema))
+    with Progress("cross-validation") as progress:
+        for number, (_, test) in enumerate(splits):
+            progress.say(f"split {number + 1} of {len(splits)}")
+            try:
+                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)))
+            except Exception as error:
+                error.add_note(f"This happened in split {number} of the cross-validation.")
+                raise
+
+
+def out_of_fold(
+    model: Any, data: LabelledData, cv: Any, groups: ArrayLike | None, *, refit_schema: bool
+) -> tuple[NDArray[np.intp], NDArray[Any], Array | None]:
+    """The test rows of all splits in order, each as often as it is held out; predictions and posteriors."""
+
+    def both(fold: HeldOut) -> tuple[NDArray[np.intp], NDArray[Any], Array | None]:
+        proba = hasattr(fold.model, "predict_proba")
+        posteriors = posteriors_of(fold.model, fold.X, data.classes) if proba else None
+        return fold.rows, np.asarray(fold.model.predict(fold.X)), posteriors
+
+    found = answers(both, model, data, cv, groups, refit_schema=refit_schema)
+    rows, predictions, posteriors = zip(*found, strict=True)
+    order = np.argsort(np.concatenate(rows), kind="stable")
+    return (
+        np.concatenate(rows)[order],
+        np.concatenate(predictions)[order],
+        None if posteriors[0] is None else np.concatenate(posteriors)[order],
+    )
+
+
+def posteriors_of(model: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """`predict_proba` over these classes; 0 for those that the model does not know."""
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
+            "scoring of predictions, such as 'accuracy'."
+        )
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+    posteriors = np.zeros((len(found), len(classes)))
+    posteriors[:, [place[label] for label in model.classes_.tolist()]] = found
+    return posteriors
+
+
+def _fitted(
+    model: Any, data: LabelledData, splits: list[tuple[Any, Any]], *, refit_schema: bool
+) -> Iterable[Any]:
+    """A model of each split: from sums where the model has them, else by fitting clones."""
+    if hasattr(model, "fit_splits") and not refit_schema:
+        return model.fit_splits(data.X, data.labels, splits, data.weight)  # type: ignore[no-any-return]
+    if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
+    return (_refitted(model, data, train) for train, _ in splits)
+
+
+def _refitted(model: Any, data: LabelledData, train: NDArray[np.intp]) -> Any:
+    weight = {} if data.weight is None else {"sample_weight": data.weight[train]}
+    return clone(model).fit(take_rows(data.X, train), data.labels[train], **weight)
+
+
+def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
+    """A splitter; numbers of folds that the rows do not allow are refused."""
+    from sklearn.model_selection import check_cv
+
+    if isinstance(cv, (int, np.integer)):
+        largest = int(np.unique(labels, return_counts=True)[1].max(initial=0))
+        if isinstance(cv, bool) or cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, a splitter or splits, got {cv!r}.")
+        if cv > len(labels):
+            raise ValueError(f"cv={cv} folds need at least as many rows, but there are {len(labels)}.")
+        if cv > largest:
+            raise ValueError(
+                f"cv={cv} folds are stratified, but the largest class has only {largest} rows; pass a "
+                f"smaller cv, or cv=sklearn.model_selection.KFold({cv})."
+            )
+    return check_cv(cv, labels, classifier=True)
+
+
+def is_regression(model: Any) -> bool:
+    """Whether a model predicts numbers, not classes."""
+    return isinstance(model, BaseEstimator) and is_regressor(model)
+
+
+def _with_all_classes(model: Any, classes: NDArray[Any]) -> Any:
+    """The model, or where some classes had no training rows, the model with posteriors 0 for them."""
+    known = getattr(model, "classes_", classes)
+    return model if len(known) == len(classes) else OfAllClasses(model, classes)
+
+
+class OfAllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A fitted model that knows some of the classes, for scorers that need a posterior of each."""
+
+    def __init__(self, model: Any, classes: NDArray[Any]) -> None:
+        self.model = model
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All classes."""
+        return self.classes
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predictions of the model."""
+        return np.asarray(self.model.predict(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """The posteriors of the model, and 0 for classes that it does not know."""
+        return posteriors_of(self.model, X, self.classes)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
