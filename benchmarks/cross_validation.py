@@ -1,0 +1,28 @@
+"""Cross-validation: each row summed once, against scikit-learn's fits to every training set."""
+
+import numpy as np
+from sklearn import naive_bayes
+from sklearn.model_selection import cross_val_score
+
+import suffice
+from comparison import Comparison, compare
+from dense import rows_of
+from suffice import dropin
+
+FOLDS = 10
+
+
+def folds(n_rows: int = 1_000_000, n_columns: int = 50) -> list[Comparison]:
+    X, y = rows_of(n_rows, n_columns)
+
+    def ours() -> np.ndarray:
+        return suffice.cross_val_scores(dropin.GaussianNB(), X, y, cv=FOLDS)
+
+    def theirs() -> np.ndarray:
+        return cross_val_score(naive_bayes.GaussianNB(), X, y, cv=FOLDS, scoring="neg_log_loss")
+
+    assert np.allclose(ours(), theirs(), rtol=0, atol=1e-9)
+    return [compare(f"cross-validation, {FOLDS} folds, GaussianNB", n_rows, ours, theirs, repeats=3)]
+
+
+PARTS = (folds,)
