@@ -107,12 +107,8 @@ class Discriminant(DropIn):
         self._require_sums("fit from statistics")
         return super().fit_statistics(statistics)
 
-    @property
-    def fit_splits(self) -> Any:
-        """As in BayesClassifier; absent with `covariance_estimator`, which needs the rows of every split."""
-        if self.covariance_estimator is not None:
-            raise AttributeError("covariance_estimator needs the rows of every split; fit to each by itself.")
-        return super().fit_splits
+    def _needs_rows(self) -> bool:
+        return self.covariance_estimator is not None
 
     def _require_sums(self, deed: str) -> None:
         if self.covariance_estimator is not None:

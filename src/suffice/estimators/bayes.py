@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from suffice.estimators.base import are_feature_names
-from suffice.estimators.generative import FittedState, Generative
-from suffice.model.folds import SplitRows, Splits, TrainingSums
+from suffice.estimators.generative import FittedState
+from suffice.estimators.splits import FittedToSplits
+from suffice.model.folds import TrainingSums
 from suffice.model.infer import Families, schema_of_statistics
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
@@ -25,7 +25,7 @@ from suffice.tables.container_words import container_from_fields, state_of_conta
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 
 
-class BayesClassifier(Generative):
+class BayesClassifier(FittedToSplits):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates and text, with missing cells. Fitting
@@ -207,44 +207,6 @@ class BayesClassifier(Generative):
             del self.feature_names_in_
         self._learnt = learnt
         return self
-
-    def fit_splits(
-        self, X: Any, y: Any, splits: Splits, sample_weight: ArrayLike | None = None
-    ) -> Iterator[Self]:
-        """Fit a new model to the training rows of each split, reading each row once where folds are disjoint.
-
-        The families of the columns are those of all rows; otherwise each model is what `fit` would make of
-        its training rows. This model stays as it is.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-        y : array-like of shape (n_samples,)
-            The class of each row.
-        splits : iterable of (training rows, test rows)
-            Positions or masks, such as those of a scikit-learn splitter.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights ≥ 0; a row of weight k counts as k rows.
-
-        Returns
-        -------
-        models : iterator of objects
-            A fitted model for each split, in their order; it is made when it is asked for.
-        """
-        reader: BayesClassifier = clone(self)
-        unfitted: Any = reader  # it knows the columns
-        rows = SplitRows(reader._read(X, reset=True), reader._labels(y), sample_weight)
-        training = rows.training_sums(splits, self._chosen_families())
-        while True:
-            try:
-                train, sums = next(training)
-            except StopIteration:
-                return
-            except ValueError:
-                clone(self).fit(X, y, sample_weight)  # the error of all rows names the right row
-                raise
-            yield copy(unfitted).fit(sums, *rows.take(train))
 
     def _learn(
         self,

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.model.infer import Families
+from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
@@ -46,17 +47,26 @@ class _Run:
 
 
 class SplitRows:
-    """The rows of a table with one schema for all splits, that of all rows."""
+    """The rows of a table, whose schemas are those of all rows, whatever the split."""
 
     def __init__(self, table: Table, labels: NDArray[Any], weights: ArrayLike | None) -> None:
         self.table = table
         self.labels = labels
         self.weights = None if weights is None else checked_weights(weights, table.n_rows)
+        self._schemas: list[tuple[Families, Schema]] = []
 
-    def training_sums(self, splits: Splits, families: Families) -> Iterator[tuple[Codes, TrainingSums]]:
+    def schema(self, families: Families) -> Schema:
+        """The schema that all rows get; it is chosen once for equal families."""
+        for given, chosen in self._schemas:
+            if given == families:
+                return chosen
+        schema = LabelledRows(self.table, self.labels, self.weights).schema(families)
+        self._schemas.append((families, schema))
+        return schema
+
+    def training_sums(self, splits: Splits, schema: Schema) -> Iterator[tuple[Codes, Statistics]]:
         """The training rows of each split, by position, and their sums."""
-        whole = LabelledRows(self.table, self.labels, self.weights)
-        nothing = Accumulator.empty(whole.schema(families)).statistics()
+        nothing = Accumulator.empty(schema).statistics()
         everyone = np.arange(self.table.n_rows)
         for run in _runs(splits, everyone):
             alone = len(run.folds) == 1
@@ -66,7 +76,7 @@ class SplitRows:
                 train = run.rest if alone else np.delete(everyone, rows)
                 if self.weights is not None:
                     checked_weights(self.weights[train], len(train))
-                yield train, TrainingSums(Accumulator.of(sums), self.table.container)
+                yield train, sums
 
     def take(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
         """The labels and the weights of some rows."""

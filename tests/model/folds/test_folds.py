@@ -288,7 +288,108 @@ def test_splits_refuse_what_fit_refuses():
         list(BayesClassifier().fit_splits(NORMAL, LABELS, [halves[0], ([], [])]))
 
 
-def test_a_covariance_estimator_needs_the_rows_of_every_split():
+GRIDS = {
+    "alphas": (
+        BayesClassifier(),
+        NORMAL,
+        [{"families": families.Normal(alpha=alpha)} for alpha in (0.0, 0.5, 2.0)],
+        1,
+    ),
+    "families": (
+        BayesClassifier(),
+        POSITIVE,
+        [
+            {"families": one}
+            for one in ("gamma", "normal", {0: families.Gamma(), 1: None}, families.Gamma("shared"))
+        ],
+        3,
+    ),
+    "priors": (BayesClassifier(), MIXED, [{"priors": one} for one in (None, "uniform", [0.6, 0.3, 0.1])], 1),
+    "covariances": (
+        GaussianDiscriminant(),
+        NORMAL,
+        [
+            {"covariance": "full", "shrinkage": 0.3},
+            {"covariance": "shared", "shrinkage": "oas"},
+            {"covariance": [["a"], ["b", "c"]]},
+            {"covariance": "isotropic"},
+            {"shrinkage": "ledoit_wolf"},
+            {"ddof": 1.0},
+        ],
+        2,
+    ),
+    "gaps": (
+        GaussianDiscriminant("full"),
+        with_gaps(NORMAL),
+        [{"missing": "em"}, {"missing": "pairwise"}, {"shrinkage": 0.2}],
+        2,
+    ),
+    "text": (
+        TextClassifier(),
+        TEXTS,
+        [
+            {"alpha": 0.1},
+            {"alpha": 2.0, "priors": "uniform"},
+            {"event": "bernoulli"},
+            {"min_count": 3},
+            {"unseen": "smooth"},
+            {"ngram_range": (1, 2)},
+            {"tf": "log"},
+        ],
+        3,
+    ),
+    "GaussianNB": (dropin.GaussianNB(), NORMAL, [{"var_smoothing": 10.0**-i} for i in range(1, 10, 3)], 1),
+    "MultinomialNB": (
+        dropin.MultinomialNB(),
+        COUNTS,
+        [{"alpha": 0.1}, {"alpha": 3.0, "fit_prior": False}],
+        1,
+    ),
+    "BernoulliNB": (dropin.BernoulliNB(), COUNTS, [{"binarize": 2.0}, {"binarize": 4.0}, {"alpha": 0.1}], 3),
+    "CategoricalNB": (
+        dropin.CategoricalNB(min_categories=20),
+        COUNTS,
+        [{"alpha": 0.1}, {"min_categories": 30}],
+        1,
+    ),
+    "LDA": (
+        dropin.LinearDiscriminantAnalysis("lsqr"),
+        NORMAL,
+        [
+            {"shrinkage": 0.1},
+            {"shrinkage": "auto"},
+            {"solver": "svd"},
+            {"covariance_estimator": LedoitWolf()},
+            {"priors": [0.5, 0.25, 0.25]},
+        ],
+        2,
+    ),
+    "QDA": (dropin.QuadraticDiscriminantAnalysis(), NORMAL, [{"reg_param": 0.0}, {"reg_param": 0.5}], 1),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_grid_is_a_refit_for_every_setting_and_split(name, monkeypatch):
+    model, X, settings, passes = GRIDS[name]
+    weights = None if name == "LDA" else WEIGHTS  # a covariance estimator takes no weights
+    splits = list(KFold(3, shuffle=True, random_state=2).split(np.empty(N_ROWS)))
+    summed = []
+    update = folds.SplitRows.training_sums
+    monkeypatch.setattr(folds.SplitRows, "training_sums", lambda *args: summed.append(args) or update(*args))
+    found = {
+        (number, split): one for number, split, one in model.fit_grid(X, LABELS, splits, settings, weights)
+    }
+    assert sorted(found) == [(i, j) for i in range(len(settings)) for j in range(3)]
+    assert len(summed) == passes
+    for (number, split), one in found.items():
+        like = with_schema(clone(model).set_params(**settings[number]), X, LABELS, weights)
+        train = splits[split][0]
+        own = None if weights is None else weights[train]
+        assert_same(one, clone(like).fit(some(X, train), LABELS[train], own), X)
+        for setting, value in settings[number].items():
+            assert repr(getattr(one, setting)) == repr(value)
+
+
+def test_a_covariance_estimator_reads_the_rows_of_every_split():
     model = dropin.QuadraticDiscriminantAnalysis(solver="eigen", covariance_estimator=LedoitWolf())
-    assert not hasattr(model, "fit_splits")
-    assert hasattr(dropin.QuadraticDiscriminantAnalysis(), "fit_splits")
+    assert_splits_are_refits(model, NORMAL, LABELS, KFold(3).split(NORMAL))
