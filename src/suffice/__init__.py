@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.cross_validation import cross_val_predict_proba, cross_val_scores
     from suffice.evaluation.evaluate import Evaluation, evaluate
     from suffice.evaluation.learning_curves import LearningCurves, compare
+    from suffice.evaluation.search import OnePassSearchCV
     from suffice.kernels.threads import set_threads
     from suffice.model.statistics import Statistics
     from suffice.model.summarize import summarize
@@ -39,6 +40,7 @@ __all__ = [
     "LearningCurves",
     "LogisticRegression",
     "NoveltyDetector",
+    "OnePassSearchCV",
     "ProbitRegression",
     "Statistics",
     "SufficeFileError",
@@ -69,6 +71,7 @@ _HOMES = {
     "LearningCurves": "suffice.evaluation.learning_curves",
     "LogisticRegression": "suffice.estimators.regression",
     "NoveltyDetector": "suffice.estimators.novelty_detector",
+    "OnePassSearchCV": "suffice.evaluation.search",
     "ProbitRegression": "suffice.estimators.regression",
     "Statistics": "suffice.model.statistics",
     "SufficeFileError": "suffice.storage",

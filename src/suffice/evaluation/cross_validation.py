@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
-from suffice.arrays import Array
-from suffice.evaluation.scorers import Scoring, read_scoring
+from suffice.arrays import Array, Codes
+from suffice.evaluation.scorers import Scorers, Scoring
 from suffice.model.folds import read_splits
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
@@ -76,22 +76,15 @@ def cross_val_scores(
     array([1., 1., 1.])
     """
     data = LabelledData.of(model, X, y, sample_weight)
-    scorers = read_scoring(scoring, data.classes, weighted=data.weight is not None)
+    scorers = Scorers.of(scoring, data.classes, weighted=data.weight is not None)
 
-    def scores_of(fold: HeldOut) -> Mapping[str, float]:
-        fitted = _with_all_classes(fold.model, data.classes)
-        weight = {} if data.weight is None else {"sample_weight": data.weight[fold.rows]}
-        found = {
-            name: score(fitted, fold.X, data.labels[fold.rows], **weight) for name, score in scorers.items()
-        }
-        only = next(iter(found.values()))
-        several = callable(scoring) and isinstance(only, Mapping)  # a scorer may return scores by name
-        return only if several else found
+    def scores_of(fold: HeldOut) -> Any:
+        return data.scores(scorers, fold.model, fold.X, fold.rows)
 
     splits = list(answers(scores_of, model, data, cv, groups, refit_schema=refit_schema))
-    scores = {name: np.array([one[name] for one in splits], dtype=np.float64) for name in splits[0]}
-    alone = isinstance(scoring, str) or (callable(scoring) and scores.keys() == scorers.keys())
-    return next(iter(scores.values())) if alone else scores
+    if not isinstance(splits[0], Mapping):
+        return np.array(splits)
+    return {name: np.array([scores[name] for scores in splits]) for name in splits[0]}
 
 
 def cross_val_predict_proba(
@@ -171,12 +164,25 @@ class LabelledData:
         weight = None if sample_weight is None else checked_weights(sample_weight, n_rows)
         return cls(X, labels, np.unique(labels), weight)
 
+    def splits(self, cv: Any, groups: ArrayLike | None) -> list[tuple[Codes, Codes]]:
+        """The training and test rows of each split, by position."""
+        found = _splitter(cv, self.labels).split(self.X, self.labels, groups)
+        splits = list(read_splits(found, len(self.labels)))
+        if not splits:
+            raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
+        return splits
+
+    def scores(self, scorers: Scorers, model: Any, X: Any, rows: Codes) -> Any:
+        """The scores of a fitted model on some rows, of which X are the cells."""
+        weight = None if self.weight is None else self.weight[rows]
+        return scorers.scores(_with_all_classes(model, self.classes), X, self.labels[rows], weight)
+
 
 @dataclass(frozen=True)
 class HeldOut:
     """The test rows of a split, and the model of its training rows."""
 
-    rows: NDArray[np.intp]
+    rows: Codes
     X: Any
     model: Any
 
@@ -191,16 +197,13 @@ def answers(
     refit_schema: bool,
 ) -> Iterator[Answer]:
     """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
-    found = _splitter(cv, data.labels).split(data.X, data.labels, groups)
-    splits = list(read_splits(found, len(data.labels)))
-    if not splits:
-        raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
-    fitted = iter(_fitted(model, data, splits, refit_schema=refit_schema))
+    splits = data.splits(cv, groups)
+    fitted = fitted_grid(model, data, splits, [{}], refit_schema=refit_schema)
     with Progress("cross-validation") as progress:
         for number, (_, test) in enumerate(splits):
             progress.say(f"split {number + 1} of {len(splits)}")
             try:
-                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)))
+                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)[2]))
             except Exception as error:
                 error.add_note(f"This happened in split {number} of the cross-validation.")
                 raise
@@ -208,10 +211,10 @@ def answers(
 
 def out_of_fold(
     model: Any, data: LabelledData, cv: Any, groups: ArrayLike | None, *, refit_schema: bool
-) -> tuple[NDArray[np.intp], NDArray[Any], Array | None]:
+) -> tuple[Codes, NDArray[Any], Array | None]:
     """The test rows of all splits in order, each as often as it is held out; predictions and posteriors."""
 
-    def both(fold: HeldOut) -> tuple[NDArray[np.intp], NDArray[Any], Array | None]:
+    def both(fold: HeldOut) -> tuple[Codes, NDArray[Any], Array | None]:
         proba = hasattr(fold.model, "predict_proba")
         posteriors = posteriors_of(fold.model, fold.X, data.classes) if proba else None
         return fold.rows, np.asarray(fold.model.predict(fold.X)), posteriors
@@ -240,20 +243,29 @@ def posteriors_of(model: Any, X: Any, classes: NDArray[Any]) -> Array:
     return posteriors
 
 
-def _fitted(
-    model: Any, data: LabelledData, splits: list[tuple[Any, Any]], *, refit_schema: bool
-) -> Iterable[Any]:
-    """A model of each split: from sums where the model has them, else by fitting clones."""
-    if hasattr(model, "fit_splits") and not refit_schema:
-        return model.fit_splits(data.X, data.labels, splits, data.weight)  # type: ignore[no-any-return]
+def fitted_grid(
+    model: Any,
+    data: LabelledData,
+    splits: list[tuple[Codes, Codes]],
+    settings: Sequence[Mapping[str, Any]],
+    *,
+    refit_schema: bool,
+) -> Iterator[tuple[int, int, Any]]:
+    """Models of each setting and split, with their numbers: from sums, or by fitting clones.
+
+    Models that share sums come split by split; with a single setting, so do all models.
+    """
+    if hasattr(model, "fit_grid") and not refit_schema:
+        yield from model.fit_grid(data.X, data.labels, splits, settings, data.weight)
+        return
     if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
-    return (_refitted(model, data, train) for train, _ in splits)
-
-
-def _refitted(model: Any, data: LabelledData, train: NDArray[np.intp]) -> Any:
-    weight = {} if data.weight is None else {"sample_weight": data.weight[train]}
-    return clone(model).fit(take_rows(data.X, train), data.labels[train], **weight)
+    for split, (train, _) in enumerate(splits):
+        X, labels = take_rows(data.X, train), data.labels[train]
+        weight = {} if data.weight is None else {"sample_weight": data.weight[train]}
+        for number, changed in enumerate(settings):
+            one = clone(model).set_params(**clone(dict(changed), safe=False))
+            yield number, split, one.fit(X, labels, **weight)
 
 
 def _splitter(cv: Any, labels: NDArray[Any]) -> Any:

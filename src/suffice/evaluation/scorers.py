@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.tables.wording import did_you_mean
 
 Scorer = Callable[..., Any]
@@ -22,25 +24,44 @@ OF_ALL_CLASSES = {
 """Scorers, and the metrics that must be told the classes, since not all of them may be in the test rows."""
 
 
-def read_scoring(scoring: Scoring, classes: NDArray[Any], *, weighted: bool) -> dict[str, Scorer]:
-    """Scorers by name; `weighted` ones must take `sample_weight`."""
-    if isinstance(scoring, str):
-        named: dict[str, Any] = {scoring: scoring}
-    elif callable(scoring):
-        named = {getattr(scoring, "__name__", "score"): scoring}
-    elif isinstance(scoring, Mapping):
-        named = dict(scoring)
-    elif isinstance(scoring, Iterable):
-        named = {name: name for name in scoring}
-    else:
-        named = {}
-    if not named:
-        raise ValueError(f"scoring must name a scorer, such as 'neg_log_loss', got {scoring!r}.")
-    scorers = {name: _scorer(one, classes) for name, one in named.items()}
-    for name, scorer in scorers.items():
-        if weighted and not _takes_weights(scorer):
-            raise ValueError(f"the scorer {name!r} does not take sample_weight; leave the weights out.")
-    return scorers
+@dataclass(frozen=True)
+class Scorers:
+    """Scorers by name."""
+
+    named: dict[str, Scorer]
+    alone: bool
+    """Whether there is one, which was not put in a list or dict."""
+
+    @classmethod
+    def of(cls, scoring: Scoring, classes: NDArray[Any], *, weighted: bool) -> Scorers:
+        """Read what the user chose; `weighted` scorers must take `sample_weight`."""
+        alone = isinstance(scoring, str) or callable(scoring)
+        if alone:
+            named: dict[str, Any] = {"score": scoring}
+        elif isinstance(scoring, Mapping):
+            named = dict(scoring)
+        elif isinstance(scoring, Iterable):
+            named = {name: name for name in scoring}
+        else:
+            named = {}
+        if not named:
+            raise ValueError(f"scoring must name a scorer, such as 'neg_log_loss', got {scoring!r}.")
+        scorers = {name: _scorer(one, classes) for name, one in named.items()}
+        for name, scorer in scorers.items():
+            if weighted and not _takes_weights(scorer):
+                shown = named[name] if isinstance(named[name], str) else name
+                raise ValueError(f"the scorer {shown!r} does not take sample_weight; leave the weights out.")
+        return cls(scorers, alone)
+
+    def scores(self, model: Any, X: Any, labels: NDArray[Any], weight: Array | None) -> Any:
+        """The score of a fitted model, or scores by name of several scorers, or of one that has several."""
+        given = {} if weight is None else {"sample_weight": weight}
+        if not self.alone:
+            return {name: float(score(model, X, labels, **given)) for name, score in self.named.items()}
+        found = self.named["score"](model, X, labels, **given)
+        return (
+            {name: float(one) for name, one in found.items()} if isinstance(found, Mapping) else float(found)
+        )
 
 
 def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
