@@ -260,3 +260,10 @@ def test_a_setting_that_cannot_be_fitted_is_an_error():
     singular = np.column_stack([X, X[:, 0]])
     with pytest.raises(np.linalg.LinAlgError, match="not full rank"):
         OnePassSearchCV(dropin.QuadraticDiscriminantAnalysis(), grid, cv=3).fit(singular, Y)
+
+
+def test_a_label_that_was_never_searched_cannot_be_scored():
+    search = OnePassSearchCV(dropin.GaussianNB(), SMOOTHINGS, cv=3).fit(X, Y)
+    for strange in (-1, 9):
+        with pytest.raises(ValueError, match=r"labels other than \[0, 1, 2\]"):
+            search.score(X[:2], [0, strange])

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from suffice.arrays import Array, Codes
-from suffice.evaluation.scorers import Scorers, Scoring
+from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of
+from suffice.kernels.choose import one_choice
 from suffice.model.folds import read_splits
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
@@ -129,7 +130,7 @@ def cross_val_predict_proba(
     times = np.zeros(len(data.labels), dtype=np.intp)
 
     def fill(fold: HeldOut) -> None:
-        posteriors[fold.rows] = posteriors_of(fold.model, fold.X, data.classes)
+        posteriors[fold.rows] = posteriors_over(data.classes, fold.model, fold.X)
         np.add.at(times, fold.rows, 1)
 
     deque(answers(fill, model, data, cv, groups, refit_schema=refit_schema), maxlen=0)
@@ -163,6 +164,11 @@ class LabelledData:
             raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels.")
         weight = None if sample_weight is None else checked_weights(sample_weight, n_rows)
         return cls(X, labels, np.unique(labels), weight)
+
+    @property
+    def n_cells(self) -> int:
+        """The number of cells, for choosing kernels once for all splits."""
+        return int(np.prod(getattr(self.X, "shape", len(self.labels))))
 
     def splits(self, cv: Any, groups: ArrayLike | None) -> list[tuple[Codes, Codes]]:
         """The training and test rows of each split, by position."""
@@ -199,7 +205,7 @@ def answers(
     """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
     splits = data.splits(cv, groups)
     fitted = fitted_grid(model, data, splits, [{}], refit_schema=refit_schema)
-    with Progress("cross-validation") as progress:
+    with Progress("cross-validation") as progress, one_choice(data.n_cells):
         for number, (_, test) in enumerate(splits):
             progress.say(f"split {number + 1} of {len(splits)}")
             try:
@@ -216,7 +222,7 @@ def out_of_fold(
 
     def both(fold: HeldOut) -> tuple[Codes, NDArray[Any], Array | None]:
         proba = hasattr(fold.model, "predict_proba")
-        posteriors = posteriors_of(fold.model, fold.X, data.classes) if proba else None
+        posteriors = posteriors_over(data.classes, fold.model, fold.X) if proba else None
         return fold.rows, np.asarray(fold.model.predict(fold.X)), posteriors
 
     found = answers(both, model, data, cv, groups, refit_schema=refit_schema)
@@ -229,15 +235,10 @@ def out_of_fold(
     )
 
 
-def posteriors_of(model: Any, X: Any, classes: NDArray[Any]) -> Array:
-    """`predict_proba` over these classes; 0 for those that the model does not know."""
-    if not hasattr(model, "predict_proba"):
-        raise TypeError(
-            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
-            "scoring of predictions, such as 'accuracy'."
-        )
+def posteriors_over(classes: NDArray[Any], model: Any, X: Any) -> Array:
+    """The posteriors of these classes; 0 for those that the model does not know."""
     place = {label: k for k, label in enumerate(classes.tolist())}
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+    found = posteriors_of(model, X)
     posteriors = np.zeros((len(found), len(classes)))
     posteriors[:, [place[label] for label in model.classes_.tolist()]] = found
     return posteriors
@@ -315,7 +316,7 @@ class OfAllClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """The posteriors of the model, and 0 for classes that it does not know."""
-        return posteriors_of(self.model, X, self.classes)
+        return posteriors_over(self.classes, self.model, X)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

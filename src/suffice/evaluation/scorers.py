@@ -7,16 +7,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
+from suffice.evaluation.answers import Answers
+from suffice.evaluation.metrics import error_and_log_loss
+from suffice.tables.columns import as_floats
 from suffice.tables.wording import did_you_mean
 
 Scorer = Callable[..., Any]
 Scoring = str | Scorer | Iterable[str] | Mapping[str, str | Scorer]
 
 OF_ALL_CLASSES = {
-    "neg_log_loss": "log_loss",
     "neg_brier_score": "brier_score_loss",
     "d2_log_loss_score": "d2_log_loss_score",
     "d2_brier_score": "d2_brier_score",
@@ -64,6 +67,34 @@ class Scorers:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class NegativeLogLoss:
+    """The scorer "neg_log_loss", without scikit-learn's checks of y, which take longer than the score."""
+
+    classes: NDArray[Any]
+
+    def __call__(self, model: Any, X: Any, y: Any, sample_weight: Array | None = None) -> float:
+        """The mean of log p(truth); the model knows these classes."""
+        truth = np.searchsorted(self.classes, y)
+        if not np.array_equal(self.classes[np.minimum(truth, len(self.classes) - 1)], y):
+            raise ValueError(
+                f"y holds labels other than {self.classes.tolist()[:20]}, which the model knows."
+            )
+        posteriors = posteriors_of(model, X)
+        answers = Answers(truth, truth, posteriors, sample_weight, len(self.classes), len(self.classes))
+        return -error_and_log_loss(answers)[1]
+
+
+def posteriors_of(model: Any, X: Any) -> NDArray[Any]:
+    """`predict_proba` of a model that has it."""
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
+            "scoring of predictions, such as 'accuracy'."
+        )
+    return as_floats(np.asarray(model.predict_proba(X)))
+
+
 def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
     from sklearn import metrics
 
@@ -79,6 +110,8 @@ def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
         near = did_you_mean(scoring, names)
         hint = near or "sklearn.metrics.get_scorer_names() lists the names."
         raise ValueError(f"there is no scorer {scoring!r}; {hint}")
+    if scoring == "neg_log_loss":
+        return NegativeLogLoss(classes)
     if scoring in OF_ALL_CLASSES:
         return metrics.make_scorer(  # type: ignore[no-any-return]
             getattr(metrics, OF_ALL_CLASSES[scoring]),

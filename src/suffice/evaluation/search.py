@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from suffice.evaluation.cross_validation import LabelledData, fitted_grid
 from suffice.evaluation.scorers import Scorers, Scoring
+from suffice.kernels.choose import one_choice
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 
@@ -164,7 +165,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         found: list[dict[str, Any]] = [{} for _ in range(len(settings) * len(splits))]
         fitted = fitted_grid(self.estimator, data, splits, settings, refit_schema=self.refit_schema)
         start, at, cells = time.perf_counter(), -1, None
-        with Progress("search") as progress:
+        with Progress("search") as progress, one_choice(data.n_cells * len(settings)):
             for done, (number, split, model) in enumerate(fitted):
                 progress.say(f"{done} of {len(found)} fits")
                 _ = model.classes_  # models of sums are solved when they are first asked
