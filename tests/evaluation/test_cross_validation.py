@@ -2,9 +2,13 @@
 
 import re
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn import naive_bayes
 from sklearn.base import clone
 from sklearn.covariance import LedoitWolf
@@ -30,6 +34,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 import suffice
 from suffice import cross_val_predict_proba, cross_val_scores, dropin, evaluate
+from suffice.families import Normal
 
 RNG = np.random.default_rng(0)
 N_ROWS = 120
@@ -210,6 +215,40 @@ def test_evaluation_takes_groups_tables_and_classifiers_without_posteriors():
     assert alone.accuracy == np.mean(theirs == Y)
     assert np.isnan(alone.log_loss)
     assert suffice.evaluate(suffice.TextClassifier(), TEXTS, Y, cv=3).accuracy > 0.5
+
+
+TABLES = {
+    "list": X.tolist(),
+    "float32": X.astype(np.float32),
+    "pandas": pd.DataFrame(X, index=np.arange(N_ROWS)[::-1]),
+    "polars": pl.DataFrame(X),
+    "pyarrow": pa.table({f"x{j}": X[:, j] for j in range(4)}),
+    "narwhals": nw.from_native(pl.DataFrame(X)),
+}
+
+
+@pytest.mark.parametrize("container", TABLES)
+def test_any_container_is_split_by_position(container):
+    found = cross_val_predict_proba(suffice.BayesClassifier(Normal()), TABLES[container], Y, cv=4)
+    plain = cross_val_predict_proba(suffice.BayesClassifier(Normal()), X, Y, cv=4)
+    np.testing.assert_allclose(found, plain, rtol=0, atol=1e-5 if container == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize(
+    "container", [np.array, pd.Series, pl.Series, pa.array, lambda one: pa.chunked_array([one])]
+)
+def test_any_column_of_documents_is_split_by_position(container):
+    found = cross_val_predict_proba(suffice.TextClassifier(), container(TEXTS), Y, cv=4)
+    plain = cross_val_predict_proba(suffice.TextClassifier(), TEXTS, Y, cv=4)
+    np.testing.assert_allclose(found, plain, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_sparse_rows_are_split_by_position(form):
+    counts = np.round(np.abs(X))
+    found = cross_val_predict_proba(dropin.MultinomialNB(), sparse.coo_array(counts).asformat(form), Y, cv=4)
+    plain = cross_val_predict_proba(dropin.MultinomialNB(), counts, Y, cv=4)
+    np.testing.assert_allclose(found, plain, rtol=0, atol=1e-12)
 
 
 def test_abstaining_counts_as_an_answer_in_cross_validation():
