@@ -107,11 +107,11 @@ class FittedToSplits(Generative):
                 except ValueError:
                     group[0].unfitted.fit(X, y, sample_weight)  # the error of all rows names the right row
                     raise
+                labels, weights = rows.take(train)
                 for one in group:
                     accumulator = Accumulator.of(sums.with_schema(one.schema))
-                    model = copy(one.unfitted)
-                    model.fit(TrainingSums(accumulator, rows.table.container), *rows.take(train))
-                    yield one.number, split, model
+                    training_sums = TrainingSums(accumulator, rows.table.container)
+                    yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
 
     def _alike(
         self, X: Any, y: Any, settings: Sequence[Mapping[str, Any]], sample_weight: ArrayLike | None

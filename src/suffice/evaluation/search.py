@@ -173,7 +173,8 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
                 train, test = splits[split]
                 if split != at:
                     at, cells = split, take_rows(data.X, test)
-                one = {"test_scores": data.scores(scorers, model, cells, test), "fit_time": solved - start}
+                scores = data.scores(scorers, model, cells, test)
+                one = {"test_scores": scores, "fit_time": solved - start}
                 one["score_time"] = time.perf_counter() - solved
                 if self.return_train_score:
                     one["train_scores"] = data.scores(scorers, model, take_rows(data.X, train), train)
