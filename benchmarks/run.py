@@ -16,6 +16,7 @@ from typing import Any
 import sklearn
 
 import command_line
+import cross_validation
 import dense
 import discrete
 import regression
@@ -28,7 +29,7 @@ from growth import growth
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "bench.json"
 PICTURE = ROOT / "docs" / "figures" / "benchmarks.svg"
-MODULES = (dense, discrete, text, regression, command_line)
+MODULES = (dense, discrete, text, regression, cross_validation, command_line)
 PARTS: dict[str, Callable[[], list[Comparison]]] = {
     part.__name__: part for module in MODULES for part in module.PARTS
 }

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from suffice.estimators.other_priors import WithPriors, adapt_priors
     from suffice.estimators.regression import LogisticRegression, ProbitRegression
     from suffice.estimators.text import TextClassifier
+    from suffice.evaluation.cross_validation import cross_val_predict_proba, cross_val_scores
     from suffice.evaluation.evaluate import Evaluation, evaluate
     from suffice.evaluation.learning_curves import LearningCurves, compare
+    from suffice.evaluation.search import OnePassSearchCV
     from suffice.kernels.threads import set_threads
     from suffice.model.statistics import Statistics
     from suffice.model.summarize import summarize
@@ -38,6 +40,7 @@ __all__ = [
     "LearningCurves",
     "LogisticRegression",
     "NoveltyDetector",
+    "OnePassSearchCV",
     "ProbitRegression",
     "Statistics",
     "SufficeFileError",
@@ -45,6 +48,8 @@ __all__ = [
     "WithPriors",
     "adapt_priors",
     "compare",
+    "cross_val_predict_proba",
+    "cross_val_scores",
     "dropin",
     "evaluate",
     "families",
@@ -66,6 +71,7 @@ _HOMES = {
     "LearningCurves": "suffice.evaluation.learning_curves",
     "LogisticRegression": "suffice.estimators.regression",
     "NoveltyDetector": "suffice.estimators.novelty_detector",
+    "OnePassSearchCV": "suffice.evaluation.search",
     "ProbitRegression": "suffice.estimators.regression",
     "Statistics": "suffice.model.statistics",
     "SufficeFileError": "suffice.storage",
@@ -73,6 +79,8 @@ _HOMES = {
     "WithPriors": "suffice.estimators.other_priors",
     "adapt_priors": "suffice.estimators.other_priors",
     "compare": "suffice.evaluation.learning_curves",
+    "cross_val_predict_proba": "suffice.evaluation.cross_validation",
+    "cross_val_scores": "suffice.evaluation.cross_validation",
     "dropin": "suffice.dropin",
     "evaluate": "suffice.evaluation.evaluate",
     "families": "suffice.families",

@@ -37,7 +37,7 @@ def test_fit_tells_the_schema_and_a_cross_validated_figure_beside_the_baseline(r
 
 
 @pytest.mark.usefixtures("folder")
-def test_cross_validation_forgets_each_fold_as_refitting_would():
+def test_cross_validation_answers_each_fold_as_a_model_refitted_to_the_others():
     from suffice.cli.cross_validation import FOLDS, Sample, cross_validated
     from suffice.tables.files.batches import LabelledFiles
 

@@ -15,6 +15,7 @@ PAGES = [
     "docs/export.md",
     "docs/regression.md",
     "docs/deciding.md",
+    "docs/cross-validation.md",
     "docs/text.md",
 ]
 

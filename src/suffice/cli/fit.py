@@ -112,10 +112,12 @@ def _fitted(
     best = cross_validated(model, sample)
     if kind == "auto" and not families and best is not None and _are_measurements(model, sample):
         for other in ("gda", "qda"):
-            rival = makers[other]().fit_from(source, **columns)
+            rival = makers[other]()
             found = cross_validated(rival, sample)
             if found is not None and found.log_loss < best.log_loss:
                 model, best = rival, found
+        if not model.__sklearn_is_fitted__():
+            model.fit_from(source, **columns)
     return model, best, sample.n_rows
 
 

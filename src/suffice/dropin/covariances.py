@@ -107,6 +107,9 @@ class Discriminant(DropIn):
         self._require_sums("fit from statistics")
         return super().fit_statistics(statistics)
 
+    def _needs_rows(self) -> bool:
+        return self.covariance_estimator is not None
+
     def _require_sums(self, deed: str) -> None:
         if self.covariance_estimator is not None:
             raise NotImplementedError(

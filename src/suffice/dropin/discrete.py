@@ -363,6 +363,9 @@ class BernoulliNB(DiscreteNB):
         """Bernoulli columns."""
         return Bernoulli(alpha=0.0, unseen="error")
 
+    def _reading(self) -> Any:
+        return self.binarize
+
     def _read(self, X: Any, *, reset: bool) -> Table:
         table = super()._read(X, reset=reset)
         return table if self.binarize is None else ThresholdedTable(table, self.binarize)

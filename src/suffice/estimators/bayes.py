@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.estimators.base import are_feature_names
-from suffice.estimators.generative import FittedState, Generative
+from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, with_kept_settings
+from suffice.estimators.splits import FittedToSplits
+from suffice.model.folds import TrainingSums
 from suffice.model.infer import Families, schema_of_statistics
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
@@ -25,7 +27,7 @@ from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.targets import labelled
 
 
-class BayesClassifier(Generative):
+class BayesClassifier(FittedToSplits):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates and text, with missing cells. Fitting
@@ -227,8 +229,13 @@ class BayesClassifier(Generative):
         afresh: bool,
         check: Callable[[NDArray[Any]], None] | None = None,
     ) -> None:
-        """Add rows, after `check` has seen their distinct labels."""
+        """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
+        if isinstance(X, TrainingSums):
+            if check is not None:
+                check(np.sort(X.accumulator.classes))
+            self._learnt = FittedState(X.accumulator, X.container)
+            return
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)

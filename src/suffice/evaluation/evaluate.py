@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, is_regressor
 
 from suffice.evaluation.answers import Answers, read_answers
+from suffice.evaluation.cross_validation import LabelledData, is_regression, out_of_fold
 from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics
 from suffice.evaluation.report import Interval, Report
 from suffice.plots.confusion import ConfusionDisplay
@@ -32,22 +32,30 @@ def evaluate(
     X: Any,
     y: Any,
     *,
+    cv: Any = None,
+    groups: ArrayLike | None = None,
+    refit_schema: bool = False,
     sample_weight: ArrayLike | None = None,
     bootstrap: int | None = None,
     level: float = 0.95,
     random_state: int = 0,
 ) -> Evaluation:
-    """Evaluate a fitted classifier on rows X whose labels y are known.
+    """Evaluate a classifier on rows X whose labels y are known: a fitted one, or by cross-validation.
 
     Parameters
     ----------
     model : classifier
         A fitted classifier; any object with `predict`. Without `predict_proba`, the metrics of probabilities
-        are undefined.
+        are undefined. With `cv`, it is fitted anew, and stays as it is.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in any container that the model takes.
     y : array-like of shape (n_samples,) or str
         The labels, or the name of the column of X that holds them.
+    cv : int, splitter or iterable of (training rows, test rows), optional
+        Evaluate the answers to the test rows of each split by a model fitted to its training rows. A row that
+        is held out twice counts twice.
+    groups, refit_schema
+        With `cv`, as in `cross_val_scores`.
     sample_weight : array-like of shape (n_samples,), optional
         A row of weight k counts as k rows.
     bootstrap : int, optional
@@ -65,6 +73,7 @@ def evaluate(
     See Also
     --------
     Evaluation.of : Evaluate existing predictions, without a model.
+    cross_val_scores : One or more scores of each split.
 
     Examples
     --------
@@ -74,9 +83,11 @@ def evaluate(
     >>> report.accuracy, report.baseline.accuracy
     (0.8, 0.6)
     """
-    if isinstance(model, type) or not hasattr(model, "predict") or _is_regressor(model):
+    if isinstance(model, type) or not hasattr(model, "predict") or is_regression(model):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
-        raise TypeError(f"evaluate takes a fitted classifier first, got {what}.")
+        raise TypeError(
+            f"evaluate takes a {'' if cv is not None else 'fitted '}classifier first, got {what}."
+        )
     if y is None:
         raise ValueError("y is None; evaluate needs the true labels: pass them, or the name of a column.")
     X, y = labelled(X, y)
@@ -84,14 +95,24 @@ def evaluate(
     truth = read_labels(y)
     if len(truth) == 0:
         raise ValueError("there are no rows to evaluate: X and y are empty.")
-    predictions = np.asarray(model.predict(X))
-    if predictions.shape != truth.shape:
-        raise ValueError(f"X has {len(predictions)} rows, but y has {len(truth)} labels.")
+    if cv is None:
+        if groups is not None or refit_schema:
+            raise ValueError("groups and refit_schema are for cross-validation; pass cv= with them.")
+        predictions = np.asarray(model.predict(X))
+        if predictions.shape != truth.shape:
+            raise ValueError(f"X has {len(predictions)} rows, but y has {len(truth)} labels.")
+        posteriors = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+        classes = getattr(model, "classes_", np.unique(truth))
+    else:
+        data = LabelledData.of(model, X, truth, sample_weight)
+        rows, predictions, posteriors = out_of_fold(model, data, cv, groups, refit_schema=refit_schema)
+        truth, classes = truth[rows], data.classes
+        sample_weight = None if data.weight is None else data.weight[rows]
     evaluation = Evaluation.of(
         truth,
-        model.predict_proba(X) if hasattr(model, "predict_proba") else None,
+        posteriors,
         predictions=predictions,
-        classes=getattr(model, "classes_", np.unique(truth)),
+        classes=classes,
         sample_weight=sample_weight,
         bootstrap=bootstrap,
         level=level,
@@ -363,10 +384,6 @@ class EvaluationDisplay(Display):
             That of `Evaluation.to_frame`.
         """
         return self.evaluation.to_frame()
-
-
-def _is_regressor(model: Any) -> bool:
-    return isinstance(model, BaseEstimator) and is_regressor(model)
 
 
 def _check_settings(bootstrap: Any, level: Any) -> None:

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
-from suffice.tables.recognized import is_frame
-from suffice.tables.records import are_records, read_records
+from suffice.tables.table import take_rows
 
 
 def named_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
@@ -71,10 +70,10 @@ def measure_split(
 ) -> Array:
     """The errors and the log losses, (2, models, sizes), of clones fitted to parts of one split."""
     order = _split(y, n_test, rng)
-    test_X, test_y = _rows(X, order[-n_test:]), y[order[-n_test:]]
+    test_X, test_y = take_rows(X, order[-n_test:]), y[order[-n_test:]]
     found = np.empty((2, len(models), len(sizes)))
     for s, size in enumerate(sizes):
-        train_X, train_y = _rows(X, order[:size]), y[order[:size]]
+        train_X, train_y = take_rows(X, order[:size]), y[order[:size]]
         for m, model in enumerate(models):
             fitted = clone(model).fit(train_X, train_y)
             posteriors, predictions = fitted.predict_proba(test_X), fitted.predict(test_X)
@@ -91,14 +90,3 @@ def _split(labels: NDArray[Any], n_test: int, rng: np.random.Generator) -> NDArr
     if len(rest) < n_test:
         raise ValueError(f"{len(labels)} rows are too few to hold out {n_test} of them for testing.")
     return np.concatenate([order[first], rest])
-
-
-def _rows(X: Any, positions: NDArray[np.intp]) -> Any:
-    """Some rows, in the same container."""
-    if is_frame(X):
-        import narwhals.stable.v2 as nw
-
-        return nw.from_native(X, eager_only=True, pass_through=False)[positions].to_native()
-    if are_records(X):
-        return read_records(X)[positions].unpacked()
-    return X[positions] if hasattr(X, "shape") else [X[i] for i in positions.tolist()]

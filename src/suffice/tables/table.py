@@ -265,6 +265,19 @@ def _no_column(column: int) -> Column:
     raise TypeError(f"column {column} holds documents, which cannot be read as numbers or levels.")
 
 
+def take_rows(X: Any, rows: NDArray[Any]) -> Any:
+    """Return some rows of X, by position, in the same container: a table, or a column such as documents."""
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if are_records(X):
+        return read_records(X)[rows].unpacked()
+    if type(X).__module__.partition(".")[0] == "pyarrow":
+        return X.take(rows)
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows.tolist()]
+
+
 def read_table(X: Any) -> Table:
     """Read a two-dimensional array, sparse matrix, frame, dict of columns, or list of rows or dicts."""
     if type(X) is np.ndarray:

@@ -1,0 +1,47 @@
+"""Cross-validation: each row summed once, against scikit-learn's fits to every training set."""
+
+import numpy as np
+from sklearn import naive_bayes
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import suffice
+from comparison import Comparison, compare
+from dense import rows_of
+from suffice import dropin
+
+FOLDS = 10
+
+
+def folds(n_rows: int = 1_000_000, n_columns: int = 50) -> list[Comparison]:
+    X, y = rows_of(n_rows, n_columns)
+
+    def ours() -> np.ndarray:
+        return suffice.cross_val_scores(dropin.GaussianNB(), X, y, cv=FOLDS)
+
+    def theirs() -> np.ndarray:
+        return cross_val_score(naive_bayes.GaussianNB(), X, y, cv=FOLDS, scoring="neg_log_loss")
+
+    assert np.allclose(ours(), theirs(), rtol=0, atol=1e-9)
+    return [compare(f"cross-validation, {FOLDS} folds, GaussianNB", n_rows, ours, theirs, repeats=3)]
+
+
+def search(n_rows: int = 1_000_000, n_columns: int = 50, n_settings: int = 20) -> list[Comparison]:
+    X, y = rows_of(n_rows, n_columns)
+    grid = {"var_smoothing": np.logspace(-9, 0, n_settings)}
+
+    def ours() -> np.ndarray:
+        found = suffice.OnePassSearchCV(dropin.GaussianNB(), grid, cv=FOLDS, refit=False).fit(X, y)
+        return found.cv_results_["mean_test_score"]
+
+    def theirs() -> np.ndarray:
+        settings = {"cv": FOLDS, "scoring": "neg_log_loss", "refit": False}
+        return (
+            GridSearchCV(naive_bayes.GaussianNB(), grid, **settings).fit(X, y).cv_results_["mean_test_score"]
+        )
+
+    assert np.allclose(ours(), theirs(), rtol=0, atol=1e-9)
+    work = f"search, {FOLDS} folds × {n_settings} settings, GaussianNB"
+    return [compare(work, n_rows, ours, theirs, repeats=1)]
+
+
+PARTS = (folds, search)

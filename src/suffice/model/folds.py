@@ -1,0 +1,145 @@
+"""Sums of the training rows of every split of a table; where folds are disjoint, each row is summed once.
+
+The training rows of a fold are the rows of all other folds, so their sums are the total without the fold.
+They are found by adding the other folds, not by subtracting one: what is left of a difference of large sums
+is rounding errors, which a column that is constant in the training rows would take for its variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.model.infer import Families
+from suffice.model.schema import Schema
+from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.summarize import LabelledRows
+from suffice.tables.container import Container
+from suffice.tables.table import Table
+from suffice.tables.targets import checked_weights
+
+CELLS_AT_ONCE = 1 << 22
+"""Cells that are copied at once to be summed."""
+
+Splits = Iterable[tuple[Any, Any]]
+"""Training rows and test rows, by position or by masks."""
+
+
+@dataclass
+class TrainingSums:
+    """The sums of the training rows of one split, which a model is fitted to in place of the rows."""
+
+    accumulator: Accumulator
+    container: Container
+
+
+@dataclass
+class _Run:
+    """Disjoint folds and the rows in none of them; or a single split, whose training rows are `rest`."""
+
+    folds: list[Codes]
+    rest: Codes
+
+
+class SplitRows:
+    """The rows of a table, whose schemas are those of all rows, whatever the split."""
+
+    def __init__(self, table: Table, labels: NDArray[Any], weights: ArrayLike | None) -> None:
+        self.table = table
+        self.labels = labels
+        self.weights = None if weights is None else checked_weights(weights, table.n_rows)
+        self._schemas: list[tuple[Families, Schema]] = []
+
+    def schema(self, families: Families) -> Schema:
+        """The schema that all rows get; it is chosen once for equal families."""
+        for given, chosen in self._schemas:
+            if given == families:
+                return chosen
+        schema = LabelledRows(self.table, self.labels, self.weights).schema(families)
+        self._schemas.append((families, schema))
+        return schema
+
+    def training_sums(self, splits: Splits, schema: Schema) -> Iterator[tuple[Codes, Statistics]]:
+        """The training rows of each split, by position, and their sums."""
+        nothing = Accumulator.empty(schema).statistics()
+        everyone = np.arange(self.table.n_rows)
+        for run in _runs(splits, everyone):
+            alone = len(run.folds) == 1
+            folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
+            others = _without_each(folds, self._sums(run.rest, nothing))
+            for rows, sums in zip(run.folds, others, strict=True):
+                train = run.rest if alone else np.delete(everyone, rows)
+                if self.weights is not None:
+                    checked_weights(self.weights[train], len(train))
+                yield train, sums
+
+    def take(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
+        """The labels and the weights of some rows."""
+        return self.labels[rows], None if self.weights is None else self.weights[rows]
+
+    def _sums(self, rows: Codes, nothing: Statistics) -> Statistics:
+        """The sums of some rows, read in batches."""
+        if self.weights is not None:
+            rows = rows[self.weights[rows] > 0]
+        accumulator = Accumulator.of(nothing)
+        size = max(1, CELLS_AT_ONCE // self.table.cells_per_row)
+        for start in range(0, len(rows), size):
+            batch = rows[start : start + size]
+            LabelledRows(self.table.take(batch), *self.take(batch)).add_to(accumulator)
+        return accumulator.statistics()
+
+
+def read_splits(splits: Splits, n_rows: int) -> Iterator[tuple[Codes, Codes]]:
+    """Splits by position; those without training rows are refused."""
+    everyone = np.arange(n_rows)
+    for number, (train, test) in enumerate(splits):
+        chosen, held = (everyone[np.asarray(rows) if len(rows) else []] for rows in (train, test))
+        if not len(chosen):
+            raise ValueError(f"split {number} has no training rows; check cv.")
+        yield chosen, held
+
+
+def _runs(splits: Splits, everyone: Codes) -> Iterator[_Run]:
+    """Runs of consecutive splits whose folds are disjoint and whose training rows are all rows but the fold.
+
+    Any other split is a run of its own.
+    """
+    folds: list[Codes] = []
+    free = np.ones(len(everyone), dtype=np.bool_)
+    for train, test in read_splits(splits, len(everyone)):
+        held, chosen = np.zeros((2, len(everyone)), dtype=np.bool_)
+        held[test] = chosen[train] = True
+        fold = np.flatnonzero(held)
+        complement = len(train) + len(fold) == len(everyone) and bool((held ^ chosen).all())
+        if folds and not (complement and free[fold].all()):
+            yield _Run(folds, np.flatnonzero(free))
+            folds = []
+            free[:] = True
+        if complement:
+            folds.append(fold)
+            free[fold] = False
+        else:
+            yield _Run([fold], train)
+    if folds:
+        yield _Run(folds, np.flatnonzero(free))
+
+
+def _without_each(parts: Sequence[Statistics], others: Statistics) -> Iterator[Statistics]:
+    """For each part, the sums of all other parts and of `others`.
+
+    Each half of the parts is added once for the whole other half, so a part is added log₂ n times, not n.
+    """
+    if len(parts) == 1:
+        yield others
+        return
+    middle = len(parts) // 2
+    for own, added in ((parts[:middle], parts[middle:]), (parts[middle:], parts[:middle])):
+        grown = Accumulator.of(others)
+        for part in added:
+            grown.add(part, 1)
+        yield from _without_each(own, grown.statistics())
