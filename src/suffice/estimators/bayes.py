@@ -261,7 +261,9 @@ class BayesClassifier(FittedToSplits):
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
         if not self._is_fitted():
-            return type(self)(**self.get_params(deep=False))
+            model = type(self).__new__(type(self))
+            model.__dict__ = dict(self.__dict__)
+            return model
         with self._lock():
             return self._knowing(replace(self._learnt, accumulator=Accumulator.of(self.statistics_)), {})
 
