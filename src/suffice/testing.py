@@ -87,6 +87,7 @@ def check_mathematics(family: Family) -> None:
     """
     assert not (family.scaled and family.has_base_measure), f"{family}: a scaled family must have h ≡ 1"
     inside = _GRID[family.support(_GRID)]
+    assert len(inside), f"{family}: its support holds no multiple of 1/8 between −10 and 10"
     base = family.log_base_measure(inside)
     assert family.has_base_measure or not base.any(), f"{family}: h is not 1, but has_base_measure is False"
     for natural, origin in _members(family):
@@ -309,8 +310,7 @@ def _table(family: Family, rng: np.random.Generator, n_rows: int) -> _Rows:
 
 def _members(family: Family) -> list[tuple[Array, Array]]:
     """Some members of a family, solved from values on the grid, about two origins."""
-    inside = _GRID[family.support(_GRID)]
-    members = []
+    members, inside = [], _GRID[family.support(_GRID)]
     for values in (inside, inside[: max(3, len(inside) // 3)], inside[-max(3, len(inside) // 2) :]):
         for place in (0, -1):
             origin = np.asarray(values[place] if family.centred else family.default_origin, dtype=np.float64)

@@ -157,3 +157,13 @@ def test_a_decision_checks_what_is_asked_of_it():
         model.to_sql("rows", output="label", key=5)
     with pytest.raises(ValueError, match="dialect must be one of"):
         model.to_sql("rows", output="label", dialect="oracle")
+
+
+def test_counts_too_large_for_nine_decimals_are_refused():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = rng.poisson(1e9 * (1 + 1e-4 * y[:, np.newaxis]), size=(100, 3)).astype(float)
+    model = suffice.BayesClassifier(Multinomial()).fit(X, y)
+    with pytest.raises(ValueError, match="fewer than nine decimals"):
+        model.to_sql("rows")
+    assert suffice.BayesClassifier(Multinomial()).fit(np.floor(X / 1e6), y).to_sql("rows")

@@ -90,10 +90,10 @@ def _summed(
     held = np.zeros(n_classes, np.int64)
     by_row = np.ones(len(classes)) if weights is None else weights
     read = [read_only(array) for array in (order, ends, rows.starts, rows.columns, rows.x, by_row)]
-    kernel = discrete_for(len(rows.x) * (SOONER if of_words else 1)).sum_counts
+    kernels = discrete_for(len(rows.x) * (SOONER if of_words else 1))
     threads.run(
-        lambda run: kernel(*run, rows.n_columns, *read, places, *entries, held, *row_sums),
-        _runs(filled, rows.n_columns),
+        lambda run: kernels.sum_counts(*run, rows.n_columns, *read, places, *entries, held, *row_sums),
+        _runs(filled, rows.n_columns) if kernels.SUMS_IN_RUNS else [(0, n_classes)],
     )
     starts = np.concatenate([[0], np.cumsum(held)])
     for array in entries:

@@ -51,6 +51,9 @@ FAMILIES: dict[str, type[Family]] = {
 
 ALIASES: dict[str, str] = {
     "gaussian": "Normal",
+    "gauss": "Normal",
+    "numeric": "Normal",
+    "continuous": "Normal",
     "norm": "Normal",
     "lognorm": "LogNormal",
     "expon": "Exponential",
@@ -63,6 +66,7 @@ ALIASES: dict[str, str] = {
     "boolean": "Bernoulli",
     "flag": "Bernoulli",
     "category": "Categorical",
+    "cat": "Categorical",
     "nominal": "Categorical",
     "count": "Poisson",
     "counts": "Poisson",

@@ -19,6 +19,8 @@ FEW_CLASSES = 16
 """Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
 MISSING = -1
 """The place of a missing cell."""
+SUMS_IN_RUNS = False
+"""Whether sparse counts are summed in runs of classes: here that would copy the rows of each."""
 CELLS_PER_ENTRY = 8
 """All columns are summed up to this many cells per entry; beyond, only those that are held."""
 
@@ -151,7 +153,11 @@ def sum_counts(
     """
     n_own, rows = last - first, order[ends[first] : ends[last]]
     own = np.repeat(np.arange(n_own), np.diff(ends[first : last + 1]))
-    block, w = csr_array((x, columns, starts), shape=(len(weights), n_columns))[rows], weights[rows]
+    block, w = csr_array((x, columns, starts), shape=(len(weights), n_columns)), weights
+    if len(rows) == len(weights):
+        own[rows] = own.copy()  # all rows as they come: none is copied
+    else:
+        block, w = block[rows], w[rows]
     draws = block @ np.ones(n_columns)
     whole = ~np.isnan(draws)
     if not whole.all():

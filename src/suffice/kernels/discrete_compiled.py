@@ -13,6 +13,8 @@ from suffice.kernels.discrete import LOG_FACTORIALS
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Cells = NDArray[Any]
+SUMS_IN_RUNS = True
+"""Whether sparse counts are summed in runs of classes, one thread each."""
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""
 

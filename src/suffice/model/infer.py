@@ -242,14 +242,17 @@ class _Observed:
             return Column(name, None, f"an identifier: {n} whole numbers, all different")
         # A density is not a probability: for few values that repeat, it would win by being narrow.
         candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
-        if low >= 0:
+        # Beyond this, rounding hides more than a nat of the log likelihood of counts.
+        if low >= 0 and len(present) * high * np.log(max(high, 2)) * np.finfo(np.float64).eps < 1.0:
             candidates.append(Poisson())
         if len(distinct) < n <= CATEGORY_LEVELS:  # only as categories do they stay apart
             candidates = []
         if n <= CATEGORY_LEVELS:
             candidates.append(Categorical())
         best = self._best(candidates, values, levels)
-        return Column(name, best, f"whole numbers, {n} different: {best.name} fits best")
+        lost = len(distinct) < n and best.factor != "levels"
+        digits = " (as floats, which lose digits beyond 2⁵³)" if lost else ""
+        return Column(name, best, f"whole numbers, {n} different: {best.name} fits best{digits}")
 
     def _measurements(self, name: Hashable, values: Array, present: Array) -> Column:
         if (present > 0).all():

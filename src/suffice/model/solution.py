@@ -77,7 +77,8 @@ class SolvedModel:
     def with_priors(self, priors: Priors) -> Self:
         """The same parameters under other priors."""
         other = copy(self)
-        other.priors = class_priors(priors, self.classes, self.weight)
+        other.priors = class_priors(priors, self.classes, self.weight).copy()
+        other.priors.setflags(write=False)  # it is handed out, and the posteriors depend on it
         other.estimated_priors = are_estimated(priors)
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' ignores priors, as published; pass priors=None.")

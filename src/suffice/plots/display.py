@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ def background(ax: Axes) -> Array:
 
 def check_most(most: int) -> None:
     """Refuse to draw fewer than one."""
-    if most < 1:
+    if not isinstance(most, Integral) or most < 1:
         raise ValueError(f"most must be an integer ≥ 1, got {most!r}.")
 
 

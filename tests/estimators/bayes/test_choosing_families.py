@@ -130,10 +130,10 @@ def test_a_schema_survives_cloning():
     [
         ({"wage": Normal()}, ["'wage'", "'age'"]),
         ({9: Normal()}, ["9"]),
-        ({"age": "gauss"}, ["'gauss'", "Normal"]),
+        ({"age": "normall"}, ["'normall'", "Normal"]),
         ({"age": 3}, ["3"]),
         ({"age": Normal(), 0: Gamma()}, ["'age'", "twice"]),
-        ("gauss", ["'gauss'"]),
+        ("normall", ["'normall'"]),
         (None, ["None", "infer"]),
         ([Normal()], ["Normal()"]),
     ],

@@ -134,7 +134,9 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
 
 def hessian_is_cheap(objective: Objective) -> bool:
     """Whether one Hessian of all rows adds little to the cost of a fit."""
-    return _hessian_costs_at_most(objective, CHEAP)
+    return (
+        _newton_suits(objective) if objective.design.is_sparse else _hessian_costs_at_most(objective, CHEAP)
+    )
 
 
 def _newton_suits(objective: Objective) -> bool:

@@ -21,6 +21,9 @@ from suffice.factors.term_scores import TermScores, are_large, multinomial_score
 from suffice.families import Bernoulli
 from suffice.kernels.choose import is_complete
 
+MOST_EXPORTED = 2.0**53 * 1e-9
+"""Nats of a row beyond which float64 does not know its score to 1e-9."""
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -143,6 +146,13 @@ class SolvedCounts(SolvedFactor):
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         refuse_errors(self.family, labels[0])
         tables = self.tables
+        scores = self.mean_length * np.sum(tables.probability * np.abs(tables.log_p), axis=1)
+        if scores.max(initial=0.0) > MOST_EXPORTED:
+            raise ValueError(
+                f"{labels[0]}: rows of about {self.mean_length.max():.2g} counts have scores with fewer than "
+                "nine decimals, so SQL and ONNX cannot agree with predict_proba; divide the counts by a "
+                "thousand, or use families= to model each column by itself."
+            )
         cells = tuple(Cell(column) for column in columns)
         whole, nothing = all_of([cell >= 0.0 for cell in cells]), as_expression(0.0)
         finite = Where(whole, Linear(cells, tables.log_p.T), nothing)
