@@ -93,7 +93,7 @@ def _summed(
     kernels = discrete_for(len(rows.x) * (SOONER if of_words else 1))
     threads.run(
         lambda run: kernels.sum_counts(*run, rows.n_columns, *read, places, *entries, held, *row_sums),
-        _runs(filled, rows.n_columns) if kernels.SUMS_IN_RUNS else [(0, n_classes)],
+        [(0, n_classes)] if n_classes <= kernels.FEW_CLASSES else _runs(filled, rows.n_columns),
     )
     starts = np.concatenate([[0], np.cumsum(held)])
     for array in entries:

@@ -16,11 +16,12 @@ from suffice.kernels.cells import class_members, level_counts, row_runs
 Cells = NDArray[Any]
 LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
 FEW_CLASSES = 16
-"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
+"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries.
+
+Runs of classes would each copy their rows, so these classes are summed in one.
+"""
 MISSING = -1
 """The place of a missing cell."""
-SUMS_IN_RUNS = False
-"""Whether sparse counts are summed in runs of classes: here that would copy the rows of each."""
 CELLS_PER_ENTRY = 8
 """All columns are summed up to this many cells per entry; beyond, only those that are held."""
 

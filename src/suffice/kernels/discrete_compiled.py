@@ -13,8 +13,8 @@ from suffice.kernels.discrete import LOG_FACTORIALS
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Cells = NDArray[Any]
-SUMS_IN_RUNS = True
-"""Whether sparse counts are summed in runs of classes, one thread each."""
+FEW_CLASSES = 0
+"""Up to so many classes are summed in one run; here one thread sums each run."""
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""
 
