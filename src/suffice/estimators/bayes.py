@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,9 @@ from suffice.tables.container_words import container_from_fields, state_of_conta
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.targets import labelled
 
+Posterior = Literal["plug-in", "predictive"]
+POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+
 
 class BayesClassifier(Generative):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
@@ -40,6 +43,9 @@ class BayesClassifier(Generative):
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).
+    posterior : {"plug-in", "predictive"}, default="plug-in"
+        Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
+        given the training rows. For small samples, "predictive" gives posteriors that are less sure.
 
     Attributes
     ----------
@@ -71,9 +77,14 @@ class BayesClassifier(Generative):
     array(['a', 'b'], dtype=object)
     """
 
-    def __init__(self, families: Families = "infer", priors: Priors = None) -> None:
+    posterior: Posterior = "plug-in"
+
+    def __init__(
+        self, families: Families = "infer", priors: Priors = None, *, posterior: Posterior = "plug-in"
+    ) -> None:
         self.families = families
         self.priors = priors
+        self.posterior = posterior
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -229,6 +240,7 @@ class BayesClassifier(Generative):
     ) -> None:
         """Add rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
+        self._check_posterior()
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         rows = LabelledRows(table, self._labels(y), sample_weight)
@@ -250,6 +262,12 @@ class BayesClassifier(Generative):
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Refuse priors that do not match the classes."""
         class_priors(self.priors, labels, np.ones(len(labels)))
+
+    @with_kept_settings
+    def _check_posterior(self) -> None:
+        """Refuse an unknown kind of score."""
+        if self.posterior not in POSTERIORS:
+            raise ValueError(f"posterior must be one of {POSTERIORS}, got {self.posterior!r}.")
 
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
@@ -328,7 +346,9 @@ class BayesClassifier(Generative):
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
-        return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
+        self._check_posterior()
+        solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
+        return solved if self.posterior == "plug-in" else solved.predictive()
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
@@ -336,8 +356,11 @@ class BayesClassifier(Generative):
         solution, container = self._solved_model(), self._learnt.container
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
+        settings = self.get_params(deep=False)
+        if self.posterior == "plug-in":  # as in files from before the setting
+            settings.pop("posterior", None)
         return {
-            "settings": state_of_settings(self.get_params(deep=False)),
+            "settings": state_of_settings(settings),
             "n_features_in": hasattr(self, "n_features_in_"),
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
@@ -349,7 +372,9 @@ class BayesClassifier(Generative):
     @classmethod
     def _from_fields(cls, fields: Fields) -> Self:
         """Restore a model from a file."""
-        model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
+        settings = fields.branch("settings")
+        names = [name for name in cls._get_param_names() if name != "posterior" or name in settings]
+        model = cls(**settings_from_fields(names, settings))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
@@ -374,6 +399,7 @@ class BayesClassifier(Generative):
     def _check_loaded(self, fields: Fields) -> None:
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
+        self._check_posterior()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))

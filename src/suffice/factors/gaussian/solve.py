@@ -22,7 +22,7 @@ from suffice.factors.gaussian.moments import (
 )
 from suffice.factors.gaussian.regular import block_name, peculiarities, regular
 from suffice.factors.gaussian.scores import SolvedGaussian
-from suffice.factors.gaussian.shrinkage import noise_of_covariances, shrunk_covariances
+from suffice.factors.gaussian.shrinkage import degrees_of_freedom, noise_of_covariances, shrunk_covariances
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.storage import Fields
@@ -106,4 +106,6 @@ def assembled(solved: Scored, classwise: ClassMoments, matrices: Array) -> Score
     solved.group = tying.group
     solved.n_parameters = len(names) * len(classwise.active) + tying.n_parameters(len(classwise.active))
     solved.scatter_parts = moments.scatter_parts
+    solved.weight = moments.weight
+    solved.degrees = degrees_of_freedom(moments, tying, solved.family.shrinkage)
     return solved
