@@ -9,7 +9,7 @@ from sklearn import naive_bayes
 from sklearn.exceptions import NotFittedError
 
 import suffice
-from suffice.families import Categorical, Gamma, Multinomial, Normal, Words
+from suffice.families import Categorical, Gamma, Multinomial, Normal, Poisson, Words
 from suffice.families.base import Family
 
 
@@ -157,3 +157,11 @@ def test_a_decision_checks_what_is_asked_of_it():
         model.to_sql("rows", output="label", key=5)
     with pytest.raises(ValueError, match="dialect must be one of"):
         model.to_sql("rows", output="label", dialect="oracle")
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_the_predictive_score_of_counts_is_refused(way):
+    X = pd.DataFrame({"visits": [0.0, 2.0, 3.0, 4.0]})
+    model = suffice.BayesClassifier(families=Poisson(), posterior="predictive").fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"column 'visits'.*log Γ.*posterior='plug-in'"):
+        exports(model)[way]("rows")

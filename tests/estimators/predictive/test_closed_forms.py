@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from suffice import BayesClassifier, GaussianDiscriminant
-from suffice.families import Bernoulli, Categorical, Exponential, LogNormal, MultivariateNormal, Normal, Poisson
+from suffice.families import (
+    Bernoulli,
+    Categorical,
+    Exponential,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    Poisson,
+)
 
 Y = np.array(["a"] * 5 + ["b"] * 3)
 NUMBERS = np.array([1.0, 1.5, 0.7, 2.5, 1.1, 4.0, 6.5, 5.2])
@@ -107,7 +115,11 @@ def test_the_integral_over_the_mean_is_the_gaussian_that_the_law_takes_for_it():
 
     whole = integrate.quad(likelihood, -10.0, 10.0, epsabs=0.0, points=[rows.mean()])[0]
     joint = integrate.quad(
-        lambda mu: likelihood(mu) * stats.norm.pdf(x, mu, sigma), -10.0, 10.0, epsabs=0.0, points=[rows.mean()]
+        lambda mu: likelihood(mu) * stats.norm.pdf(x, mu, sigma),
+        -10.0,
+        10.0,
+        epsabs=0.0,
+        points=[rows.mean()],
     )[0]
     assert joint / whole == pytest.approx(stats.norm.pdf(x, rows.mean(), sigma * np.sqrt(1.2)), rel=1e-9)
 
@@ -125,15 +137,17 @@ def test_normals_that_share_a_variance_share_its_degrees_of_freedom(ddof):
     found = log_densities(Normal("shared", alpha=alpha, ddof=ddof), NUMBERS, at)
     groups = [NUMBERS[label == Y] for label in "ab"]
     degrees = sum(len(rows) + alpha - ddof for rows in groups)
-    squares = sum(len(rows) * rows.var() + alpha * NUMBERS.var() for rows in groups)
+    within = sum(len(rows) * rows.var() for rows in groups)
+    squares = within + 2 * alpha * NUMBERS.var()
     for k, rows in enumerate(groups):
-        scale = np.sqrt(squares / degrees * (1 + 1 / len(rows)))
-        np.testing.assert_allclose(found[:, k], stats.t.logpdf(at, degrees, rows.mean(), scale), rtol=1e-10)
+        mean, spread = rows.mean(), np.sqrt(1 + 1 / len(rows))
+        scale = np.sqrt(squares / degrees) * spread
+        np.testing.assert_allclose(found[:, k], stats.t.logpdf(at, degrees, mean, scale), rtol=1e-10)
         expected = [
             averaged(
-                lambda t: -(degrees + 2) * t - 0.5 * squares * np.exp(-2 * t),
-                lambda t: 2 * t,
-                lambda t, x=x, rows=rows: stats.norm.logpdf(x, rows.mean(), np.exp(t) * np.sqrt(1 + 1 / len(rows))),
+                lambda t: -(len(NUMBERS) - 2) * t - 0.5 * within * np.exp(-2 * t),  # ∫∫ over both means
+                lambda t: -2 * (alpha - ddof + 1) * t - alpha * NUMBERS.var() * np.exp(-2 * t),
+                lambda t, x=x, mean=mean, spread=spread: stats.norm.logpdf(x, mean, np.exp(t) * spread),
                 -12.0,
                 40.0,
             )
@@ -150,20 +164,20 @@ def test_the_laplace_rule_is_the_predictive_of_shares(family):
     assert (found == plain.predict_joint_log_proba([[0.0], [1.0]]) + np.log(2)).all()
     for k, label in enumerate("ab"):
         rows, alpha = x[label == Y], family.alpha
-        expected = averaged(
-            lambda p, rows=rows: stats.bernoulli.logpmf(rows, p).sum(),
-            lambda p, alpha=alpha: (alpha - 1) * (np.log(p) + np.log1p(-p)),
-            np.log,
-            1e-13,
-            1 - 1e-13,
+        expected = averaged(  # θ = log p/(1 − p); alpha of each outcome, and dp/p(1 − p)
+            lambda t, rows=rows: np.sum(special.log_expit(np.where(rows > 0, t, -t))),
+            lambda t, alpha=alpha: alpha * (special.log_expit(t) + special.log_expit(-t)),
+            special.log_expit,
+            -150.0,
+            150.0,
         )
-        assert np.exp(found[1, k]) == pytest.approx(expected, rel=1e-3 if alpha < 1 else 1e-8)
+        assert np.exp(found[1, k]) == pytest.approx(expected, rel=1e-8)
 
 
 def covariance_grid(points=70):
     """Nodes of Gauss–Legendre in log σ₁, log σ₂ and artanh ρ, as covariances (m, 2, 2) with log weights.
 
-    The weights hold the Jacobian σ₁³·σ₂³·2³… of (σ₁₁, σ₁₂, σ₂₂) up to a constant.
+    The weights hold the Jacobian of (σ₁₁, σ₁₂, σ₂₂), which is 4σ₁³σ₂³(1 − ρ²), without the 4.
     """
     node, weight = np.polynomial.legendre.leggauss(points)
     s, w_s = 0.2 + 4.5 * node, 4.5 * weight

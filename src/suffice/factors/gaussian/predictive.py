@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Exponents
-from suffice.export.expressions import Gaps, Score
+from suffice.export.expressions import Expression, Gaps, Score, log1p, mask, total
 from suffice.factors.base import Block
 from suffice.factors.checks import refuse_infinities
+from suffice.factors.gaussian.export import block_scores, squared_distance
 from suffice.factors.gaussian.parameters import Whitening
 from suffice.factors.gaussian.scores import LARGEST, SolvedGaussian, runs
 from suffice.factors.scores import Scores
@@ -115,10 +116,24 @@ class PredictiveGaussian(SolvedGaussian):
         return result
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
-        raise ValueError(
-            f"{labels[0]}: the predictive score of a joint Gaussian block cannot be written as SQL or ONNX; "
-            "use posterior='plug-in', or score the rows in Python."
-        )
+        some = self.weight > 0
+        degrees = np.where(some, self.degrees, 1.0)
+        unit = np.sqrt(degrees * self.spread)
+
+        def bent(seen: Codes) -> Expression:
+            squares = squared_distance(self, columns, seen, unit)
+            score = log1p(squares) * (-0.5 * (degrees + len(seen)))
+            if some.all():
+                return score
+            return total([score * mask(some), squares * (-0.5 * mask(~some))])
+
+        def log_density(seen: Codes) -> Expression:
+            whitenings = self.marginals(seen)
+            constants = np.array([self._constant(whitenings[g], k) for k, g in enumerate(self.group)])
+            parts = [np.array([j]) for j in seen.tolist()] if self.by_column else [seen][: len(seen)]
+            return total([*map(bent, parts)]) + constants
+
+        return block_scores(log_density, self.active, columns, labels, gaps, independent=self.by_column)
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         return None
