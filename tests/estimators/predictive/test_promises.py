@@ -217,6 +217,15 @@ def test_sparse_rows_score_as_dense_ones():
         np.testing.assert_allclose(found, dense, rtol=1e-9)
 
 
+def test_a_refused_value_of_sparse_rows_is_named_with_its_row():
+    rng = np.random.default_rng(1)
+    X, y = rng.poisson(0.4, (9000, 6)).astype(float), np.arange(9000) % 2
+    model = predictive(Poisson(unseen="error")).fit(X, y)
+    X[8500, 2] = -1.0
+    with pytest.raises(ValueError, match=r"column 2.*-1.0 \(row 8500\)"):
+        model.predict(sparse.csr_array(X))
+
+
 @pytest.mark.parametrize("family", [Poisson(unseen="smooth"), Exponential(unseen="smooth")])
 def test_a_value_outside_the_support_is_rare_with_either_score(family):
     X, y = table(gaps=0.0)

@@ -22,6 +22,7 @@ from suffice.factors.columns.export import column_scores
 from suffice.factors.columns.large_counts import psi
 from suffice.factors.columns.parameters import PER_COLUMN
 from suffice.factors.columns.scores import CELLS_AT_ONCE, Prepared, SolvedColumns
+from suffice.factors.columns.sparse import with_gaps_apart
 from suffice.factors.scores import Scores
 from suffice.families import Exponential, Family, LogNormal, Normal, Poisson
 from suffice.families.elementary import evaluate
@@ -87,6 +88,7 @@ class PredictiveColumns(SolvedColumns):
         if not sparse.issparse(block):
             super().add_scores(block, labels, scores, base=base)
             return
+        with_gaps_apart(self.family, block, labels)  # which names the row that it refuses
         by_row, step = block.tocsr(), max(1, CELLS_AT_ONCE // max(block.shape[1], 1))
         for start in range(0, block.shape[0], step):
             rows = slice(start, start + step)
