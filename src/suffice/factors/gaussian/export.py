@@ -94,17 +94,19 @@ def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expre
             terms = tuple(Cell(columns[j]) - c for j, c in zip(seen, means.base, strict=True))
             return Linear(terms, slopes.T) + constant
     constants = np.array([whitenings[g].constant for g in gaussians.group])
-    return squared_distance(gaussians, columns, seen, np.ones(len(constants))) * -0.5 + constants
+    return squared_distance(gaussians, columns, seen, -0.5) + constants
 
 
-def squared_distance(gaussians: Gaussians, columns: list[int], seen: Codes, unit: Array) -> Expression:
-    """(x − μ_k)ᵀΣ⁻¹(x − μ_k)/unit² on the columns seen, with a unit for each class."""
+def squared_distance(
+    gaussians: Gaussians, columns: list[int], seen: Codes, times: Array | float
+) -> Expression:
+    """(x − μ_k)ᵀΣ⁻¹(x − μ_k) on the columns seen, times a number, or one for each class."""
     standard = [
         (Cell(columns[j]) - gaussians.centre[:, j]) * (1.0 / gaussians.scale[j]) - gaussians.shift[:, j]
         for j in seen
     ]
     whitenings = gaussians.marginals(seen)
-    inverses = np.stack([whitenings[g].inverse for g in gaussians.group]) / unit[:, np.newaxis, np.newaxis]
+    inverses = np.stack([whitenings[g].inverse for g in gaussians.group])
     if len(seen) == 1:
-        return square(standard[0]) * inverses[:, 0, 0] ** 2
-    return SquaredNorm(tuple(standard), inverses)
+        return square(standard[0]) * (times * inverses[:, 0, 0] ** 2)
+    return SquaredNorm(tuple(standard), inverses) * times

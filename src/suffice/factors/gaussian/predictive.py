@@ -118,10 +118,10 @@ class PredictiveGaussian(SolvedGaussian):
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         some = self.weight > 0
         degrees = np.where(some, self.degrees, 1.0)
-        unit = np.sqrt(degrees * self.spread)
+        times = 1.0 / (degrees * self.spread)
 
         def bent(seen: Codes) -> Expression:
-            squares = squared_distance(self, columns, seen, unit)
+            squares = squared_distance(self, columns, seen, times)
             score = log1p(squares) * (-0.5 * (degrees + len(seen)))
             if some.all():
                 return score
