@@ -92,11 +92,11 @@ FAMILIES = [
 ]
 
 
-def family_case(family):
+def family_case(family, **settings):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, N)
     train = pd.DataFrame({name: draw(family, y, rng) for name in ("one", "two")})
-    model = suffice.BayesClassifier(families=family).fit(train, np.array(["a", "b", "c"])[y])
+    model = suffice.BayesClassifier(families=family, **settings).fit(train, np.array(["a", "b", "c"])[y])
     rows = with_gaps(train, rng)
     for row, value in enumerate(strange(family), start=5):
         rows.loc[row, "one"] = value
@@ -121,7 +121,7 @@ def mixed_case():
     return Case(model, with_gaps(train, rng))
 
 
-def certain_case(family):
+def certain_case(family, **settings):
     """alpha = 0, with levels and counts that some class never has: posteriors are limits."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, N)
@@ -132,7 +132,7 @@ def certain_case(family):
     else:
         column = np.where(y == 0, 0.0, np.minimum(rng.poisson(2.0, N), 1)).astype(float)
     train = pd.DataFrame({"one": column, "two": np.roll(column, 7)})
-    model = suffice.BayesClassifier(families=family).fit(train, y)
+    model = suffice.BayesClassifier(families=family, **settings).fit(train, y)
     rows = with_gaps(train, rng)
     if family.name == "Categorical":
         rows.loc[3, "one"] = "z"
@@ -151,12 +151,12 @@ def multinomial_case(alpha):
     return Case(model, rows)
 
 
-def gaussian_case(covariance, d=4, offset=0.0):
+def gaussian_case(covariance, d=4, offset=0.0, **settings):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, N)
     mix = rng.normal(size=(d, d))
     X = rng.normal(size=(N, d)) @ mix * (1.0 + 0.3 * y[:, np.newaxis]) + y[:, np.newaxis] + offset
-    model = suffice.GaussianDiscriminant(covariance).fit(X, np.array(["u", "v", "w"])[y])
+    model = suffice.GaussianDiscriminant(covariance, **settings).fit(X, np.array(["u", "v", "w"])[y])
     rows = pd.DataFrame(X, columns=[f"x{j}" for j in range(d)])
     return Case(model, with_gaps(rows, rng), as_array=True)
 
@@ -191,6 +191,24 @@ def ruled_out_case():
     return Case(case.model.with_priors({"a": 0.0, "b": 0.5, "c": 0.5}), case.rows)
 
 
+def few_rows_case():
+    """Columns that a class has one value in, or none, so that there is no predictive of it."""
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 3, N)
+    names = ("one", "two", "rate", "joint0", "joint1")
+    train = pd.DataFrame({name: rng.exponential(1.0 + y) for name in names})
+    train.loc[np.flatnonzero(y == 0)[1:], "one"] = np.nan
+    train.loc[y == 1, ["two", "rate", "joint0", "joint1"]] = np.nan
+    by_column = {
+        "one": families.Normal(alpha=0, ddof=1),
+        "two": families.Normal(),
+        "rate": families.Exponential(alpha=0),
+        ("joint0", "joint1"): families.MultivariateNormal("full"),
+    }
+    model = suffice.BayesClassifier(families=by_column, posterior="predictive").fit(train, y)
+    return Case(model, with_gaps(train.fillna(1.5), rng))
+
+
 CASES = {
     **{repr(family): lambda family=family: family_case(family) for family in FAMILIES},
     "Gamma smooth": lambda: family_case(families.Gamma(unseen="smooth")),
@@ -217,6 +235,17 @@ CASES = {
     "probit of many": lambda: regression_case(ProbitRegression, 3),
     "whole numbers": whole_number_levels_case,
     "ruled out": ruled_out_case,
+    "predictive Normal": lambda: family_case(families.Normal(), posterior="predictive"),
+    "predictive LogNormal": lambda: family_case(families.LogNormal("shared"), posterior="predictive"),
+    "predictive Exponential": lambda: family_case(
+        families.Exponential(unseen="smooth"), posterior="predictive"
+    ),
+    "predictive certain numbers": lambda: certain_case(families.Normal(alpha=0), posterior="predictive"),
+    "predictive without degrees": few_rows_case,
+    "predictive QDA": lambda: gaussian_case("full", d=3, posterior="predictive"),
+    "predictive LDA": lambda: gaussian_case("shared", d=2, posterior="predictive"),
+    "predictive diagonal": lambda: gaussian_case("diagonal", d=9, posterior="predictive"),
+    "predictive isotropic": lambda: gaussian_case("isotropic", d=2, posterior="predictive"),
 }
 
 

@@ -9,7 +9,7 @@ from sklearn import naive_bayes
 from sklearn.exceptions import NotFittedError
 
 import suffice
-from suffice.families import Categorical, Gamma, Multinomial, Normal, Words
+from suffice.families import Categorical, Gamma, Multinomial, Normal, Poisson, Words
 from suffice.families.base import Family
 
 
@@ -167,3 +167,11 @@ def test_counts_too_large_for_nine_decimals_are_refused():
     with pytest.raises(ValueError, match="fewer than nine decimals"):
         model.to_sql("rows")
     assert suffice.BayesClassifier(Multinomial()).fit(np.floor(X / 1e6), y).to_sql("rows")
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_the_predictive_score_of_counts_is_refused(way):
+    X = pd.DataFrame({"visits": [0.0, 2.0, 3.0, 4.0]})
+    model = suffice.BayesClassifier(families=Poisson(), posterior="predictive").fit(X, [0, 0, 1, 1])
+    with pytest.raises(ValueError, match=r"column 'visits'.*log Γ.*posterior='plug-in'"):
+        exports(model)[way]("rows")

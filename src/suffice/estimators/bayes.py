@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ from suffice.tables.container_words import container_from_fields, state_of_conta
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.targets import labelled
 
+Posterior = Literal["plug-in", "predictive"]
+POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+
 
 class BayesClassifier(FittedToSplits):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
@@ -42,6 +45,9 @@ class BayesClassifier(FittedToSplits):
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).
+    posterior : {"plug-in", "predictive"}, default="plug-in"
+        Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
+        given the training rows. For small samples, "predictive" gives posteriors that are less sure.
 
     Attributes
     ----------
@@ -73,9 +79,14 @@ class BayesClassifier(FittedToSplits):
     array(['a', 'b'], dtype=object)
     """
 
-    def __init__(self, families: Families = "infer", priors: Priors = None) -> None:
+    posterior: Posterior = "plug-in"
+
+    def __init__(
+        self, families: Families = "infer", priors: Priors = None, *, posterior: Posterior = "plug-in"
+    ) -> None:
         self.families = families
         self.priors = priors
+        self.posterior = posterior
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -231,6 +242,7 @@ class BayesClassifier(FittedToSplits):
     ) -> None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
+        self._check_posterior()
         if isinstance(X, TrainingSums):
             if check is not None:
                 check(np.sort(X.accumulator.classes))
@@ -257,6 +269,12 @@ class BayesClassifier(FittedToSplits):
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Refuse priors that do not match the classes."""
         class_priors(self.priors, labels, np.ones(len(labels)))
+
+    @with_kept_settings
+    def _check_posterior(self) -> None:
+        """Refuse an unknown kind of score."""
+        if self.posterior not in POSTERIORS:
+            raise ValueError(f"posterior must be one of {POSTERIORS}, got {self.posterior!r}.")
 
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
@@ -337,7 +355,9 @@ class BayesClassifier(FittedToSplits):
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
-        return SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
+        self._check_posterior()
+        solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
+        return solved if self.posterior == "plug-in" else solved.predictive()
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
@@ -345,8 +365,11 @@ class BayesClassifier(FittedToSplits):
         solution, container = self._solved_model(), self._learnt.container
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
+        settings = self.get_params(deep=False)
+        if self.posterior == "plug-in":  # as in files from before the setting
+            settings.pop("posterior", None)
         return {
-            "settings": state_of_settings(self.get_params(deep=False)),
+            "settings": state_of_settings(settings),
             "n_features_in": hasattr(self, "n_features_in_"),
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
@@ -358,7 +381,9 @@ class BayesClassifier(FittedToSplits):
     @classmethod
     def _from_fields(cls, fields: Fields) -> Self:
         """Restore a model from a file."""
-        model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
+        settings = fields.branch("settings")
+        names = [name for name in cls._get_param_names() if name != "posterior" or name in settings]
+        model = cls(**settings_from_fields(names, settings))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
@@ -383,6 +408,7 @@ class BayesClassifier(FittedToSplits):
     def _check_loaded(self, fields: Fields) -> None:
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
+        self._check_posterior()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))

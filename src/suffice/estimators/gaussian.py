@@ -12,7 +12,7 @@ from scipy import linalg
 from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
-from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.bayes import BayesClassifier, Posterior
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian
@@ -47,6 +47,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     ddof : float, default=0
         0 for maximum likelihood (1/n), 1 for the unbiased covariance (per class; K·ddof when shared). Where
         too few rows are left, 0 is used, and `regularized_` says so.
+    posterior : {"plug-in", "predictive"}, default="plug-in"
+        Whether rows are scored with the estimated means and covariances, or averaged over what these may be
+        given the training rows: by Student t distributions, better for small samples.
 
     Attributes
     ----------
@@ -82,12 +85,14 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         priors: Priors = None,
         missing: Literal["em", "pairwise"] = "em",
         ddof: float = 0.0,
+        posterior: Posterior = "plug-in",
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
         self.priors = priors
         self.missing = missing
         self.ddof = ddof
+        self.posterior = posterior
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -155,6 +160,11 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     def _scaled_directions(self, vectors: Array) -> Array:
         """Σ⁻¹·v for each row v, times the column scales, where one Σ serves all classes."""
         gaussian = self._gaussian()
+        if gaussian.is_predictive:
+            raise AttributeError(
+                "coef_ and intercept_ need linear scores, and those of posterior='predictive' are not; use "
+                "posterior='plug-in'."
+            )
         if gaussian.group.any():
             raise AttributeError(
                 f"coef_ and intercept_ need one covariance shared by all classes, not "
@@ -186,6 +196,10 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         if not (isinstance(threshold, Real) and 0.0 < threshold < 1.0):
             raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
         gaussian = self._gaussian()
+        if gaussian.is_predictive:
+            raise ValueError(
+                "the boundary of posterior='predictive' is not linear or quadratic; use posterior='plug-in'."
+            )
         known = self.classes_.tolist()
         i, j = class_index(label, known), class_index(against, known)
         if i == j:

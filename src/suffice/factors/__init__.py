@@ -7,10 +7,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
+from suffice.factors.columns.predictive import predictive_columns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.scores import solve_counts
 from suffice.factors.counts.totals import CountTotals
+from suffice.factors.gaussian.predictive import predictive_gaussian
 from suffice.factors.gaussian.solve import solve_gaussian
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
@@ -21,11 +23,11 @@ from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
 
 KINDS = {
-    "columns": Kind(ColumnTotals, solve_columns),
+    "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns),
     "levels": Kind(LevelTotals, solve_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
     "counts": Kind(CountTotals, solve_counts),
-    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian),
+    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian),
     "words": Kind(WordTotals, solve_texts),
 }
 """Every kind of factor by name; `Family.factor` names the kind of a family."""
@@ -48,4 +50,20 @@ def solve_from_search(
     return None
 
 
-__all__ = ["KINDS", "Block", "Kind", "Regularized", "SolvedFactor", "Totals", "solve", "solve_from_search"]
+def predictive(factor: SolvedFactor, labels: list[str], classes: NDArray[Any]) -> SolvedFactor:
+    """The factor that scores by its posterior predictive; itself where the family has none of its own."""
+    make = KINDS[factor.family.factor].predictive
+    return factor if make is None else make(factor, labels, classes)
+
+
+__all__ = [
+    "KINDS",
+    "Block",
+    "Kind",
+    "Regularized",
+    "SolvedFactor",
+    "Totals",
+    "predictive",
+    "solve",
+    "solve_from_search",
+]

@@ -259,6 +259,9 @@ class Kind:
     messages."""
     solve_from_search: Callable[[Any, list[str], NDArray[Any], Fields], SolvedFactor] | None = None
     """The same, from the `saved_search` of kinds that are solved by a search."""
+    predictive: Callable[[Any, list[str], NDArray[Any]], SolvedFactor] | None = None
+    """(factor, labels, classes) → the factor that scores by its posterior predictive; None where that is the
+    factor itself."""
 
 
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:

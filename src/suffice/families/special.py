@@ -119,6 +119,16 @@ def log_multichoose(r: Array, k: Array) -> Array:
     return np.where(k == 0, 0.0, -np.log(k + r) - log_beta(k + 1.0, r))
 
 
+def log_student_constant(degrees: Array, d: int) -> Array:
+    """What a Student t of d columns and covariance Σ adds to the constant −½log|2πΣ| of a Gaussian.
+
+    It is log Γ((ν + d)/2) − log Γ(ν/2) − ½d·log(ν/2), about d(d − 2)/4ν for many degrees of freedom ν.
+    """
+    half, rest = 0.5 * degrees, 0.5 * d
+    remainders = stirling_remainder(half + rest) - stirling_remainder(half)
+    return np.asarray((half + rest - 0.5) * np.log1p(rest / half) - rest + remainders)
+
+
 def _bessel_coefficients(count: int) -> tuple[float, ...]:
     """The d of 1 − I₁(κ)/I₀(κ) ~ Σ dₖ·κ⁻ᵏ, from its Riccati equation D′ = (1 − D)/κ − 2D + D²."""
     d = [0.0, 0.5]

@@ -74,6 +74,15 @@ class SolvedModel:
         uniform = class_priors("uniform", statistics.classes, statistics.weight)
         return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
 
+    def predictive(self) -> Self:
+        """The same model, whose factors score by their posterior predictives."""
+        other = copy(self)
+        other.factors = [
+            factors.predictive(factor, labels, self.classes)
+            for factor, labels in zip(self.factors, self.factor_labels, strict=True)
+        ]
+        return other
+
     def with_priors(self, priors: Priors) -> Self:
         """The same parameters under other priors."""
         other = copy(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from suffice.factors.scores import CERTAIN, IMPOSSIBLE, unseen_log_shares
 from suffice.families import Family
 from suffice.families.elementary import elementary
 
+LogDensity = Callable[[int, Expression], Expression]
+"""Log p without log h of the first statistic of column j, for each class that is not a single value."""
 CANCELLING = ("log", "log1m", "reciprocal")
 """Functions with terms that nearly cancel if the values of a class are close together."""
 STEEPEST = 2.0**44
@@ -38,21 +41,26 @@ STEEPEST = 2.0**44
 
 
 def column_scores(
-    solved: ColumnParameters, columns: list[int], labels: list[str], quadratic: list[Array] | None
+    solved: ColumnParameters,
+    columns: list[int],
+    labels: list[str],
+    quadratic: list[Array] | None,
+    log_p: LogDensity | None = None,
 ) -> Score:
     """The scores of all columns that vary; a cell beyond the range of floats is cut off.
 
-    `quadratic` has the parameters of squares, if the scores are sums of squares.
+    `quadratic` has the parameters of squares, if the scores are sums of squares; `log_p` is log p of a cell
+    without log h, if that is not λᵀu(x) − A.
     """
     active = np.flatnonzero(solved.active).tolist()
     if quadratic is not None:
         limit, *squares = quadratic
         each = zip(active, limit.tolist(), *(parameter.T for parameter in squares), strict=True)
         return Score(total([_square(Cell(columns[j]), *parameters) for j, *parameters in each]))
-    large = columns_of_large_counts(solved).tolist()
+    large = columns_of_large_counts(solved).tolist() if log_p is None else [False] * len(columns)
     return total_score(
         [
-            _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least), large=large[j])
+            _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least), log_p, large=large[j])
             for j, most, least in zip(active, *solved.float_range(), strict=True)
         ]
     )
@@ -68,7 +76,15 @@ def _square(
 
 
 def _column(
-    solved: ColumnParameters, j: int, cell: Cell, label: str, largest: float, smallest: float, *, large: bool
+    solved: ColumnParameters,
+    j: int,
+    cell: Cell,
+    label: str,
+    largest: float,
+    smallest: float,
+    log_p: LogDensity | None,
+    *,
+    large: bool,
 ) -> Score:
     family = solved.family
     inside = support_of(family, cell, label)
@@ -81,7 +97,7 @@ def _column(
         mean = family.mean_from_natural(solved.natural[:, :, j], solved.origin[:, j])[0]
         finite, order = 0.0 - deviance_expression(family, x, mean), None
     else:
-        finite, order = _cell(solved, j, x, label)
+        finite, order = _cell(solved, j, x, label, log_p)
     outside: Expression = as_expression(0.0)
     if family.unseen == "smooth" and not family.takes_every_number:
         log_unseen, log_rest = unseen_log_shares(solved.weight[:, j], family.alpha, 1)
@@ -113,7 +129,7 @@ def _refuse_too_narrow(solved: ColumnParameters, j: int, label: str) -> None:
 
 
 def _cell(
-    solved: ColumnParameters, j: int, x: Expression, label: str
+    solved: ColumnParameters, j: int, x: Expression, label: str, log_p: LogDensity | None
 ) -> tuple[Expression, Expression | None]:
     """Log p of a cell inside the support without log h, and its order where a class is a single value."""
     _refuse_too_narrow(solved, j, label)
@@ -122,7 +138,10 @@ def _cell(
     # A single-valued class does not use its origin; any valid one will do.
     origin = np.where(point, solved.origin[np.argmin(point), j], solved.origin[:, j])
     terms = _statistics(family, x, origin, int(solved.exponent[j]), label)
-    finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
+    if log_p is None:
+        finite = Linear(terms, natural) + np.where(point, 0.0, solved.constant[:, j])
+    else:
+        finite = log_p(j, terms[0]) * mask(~point)
     if not point.any():
         return finite, None
     location, vanishing = solved.location[:, j], np.where(point, solved.vanishing[:, j], 0.0)

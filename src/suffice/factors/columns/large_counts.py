@@ -49,7 +49,7 @@ def columns_of_large_counts(solved: ColumnParameters) -> NDArray[np.bool_]:
 def deviances(family: Family, x: Array, mean: Array) -> Array:
     """The deviance of counts x from means."""
     terms = family.deviance_terms
-    summed = np.sum([sign * _psi(b * x + start, b * mean + start) for sign, b, start in terms], axis=0)
+    summed = np.sum([sign * psi(b * x + start, b * mean + start) for sign, b, start in terms], axis=0)
     return np.asarray(summed)
 
 
@@ -59,7 +59,8 @@ def deviance_expression(family: Family, x: Expression, mean: Array) -> Expressio
     return total([sign * _psi_expression(b * x + start, b * mean + start) for sign, b, start in terms])
 
 
-def _psi(a: Array, c: Array) -> Array:
+def psi(a: Array, c: Array) -> Array:
+    """a·log(a/c) − a + c without cancellation, for c > 0."""
     away = a - c
     v = away / (a + c)
     near = away * v + 2.0 * a * v * np.square(v) * np.polyval(SERIES, np.square(v))

@@ -100,12 +100,17 @@ class ColumnParameters:
         degenerate = self.point | ~self.active
         if degenerate.all():
             return list(self.location[classes].T)
-        drawn = self.family.sample(
-            self._members(degenerate)[:, classes], self._origin_in_units()[classes], rng
-        )
+        members = self._drawn_members(degenerate, classes, rng)
+        drawn = self.family.sample(members, self._origin_in_units()[classes], rng)
         if self.family.scaled:
             drawn = self.origin[classes] + np.ldexp(drawn, self.exponent)
         return list(np.where(degenerate[classes], self.location[classes], drawn).T)
+
+    def _drawn_members(
+        self, degenerate: NDArray[np.bool_], classes: Codes, rng: np.random.Generator
+    ) -> Array:
+        """λ of the member of the family that each row is drawn from, (m, rows, columns)."""
+        return self._members(degenerate)[:, classes]
 
     def separation(self) -> Separation:
         """How far apart the classes are."""

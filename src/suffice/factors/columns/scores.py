@@ -155,11 +155,15 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         return seen, ignored
 
     def take_columns(self, index: Codes) -> SolvedFactor:
-        part = SolvedColumns(self.family, len(self.constant), len(index))
+        part = self._empty(len(index))
         for name in PER_COLUMN:
             setattr(part, name, getattr(self, name)[..., index])
         part.log_p_of_rows = np.nan
         return part
+
+    def _empty(self, n_columns: int) -> SolvedColumns:
+        """A factor of other columns, whose parameters are still to be filled in."""
+        return SolvedColumns(self.family, len(self.constant), n_columns)
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         if self.quadratic is None:
@@ -239,18 +243,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def _cells(self, values: Array, outside: NDArray[np.bool_] | None, k: int) -> tuple[Array, Array | None]:
         """Log p of each cell in class k without log h, and orders where some cell has one."""
-        on = self.active
-        cells = functions.column_scores(
-            self.family.functions,
-            values,
-            self.natural[:, k, on],
-            self.constant[k, on],
-            self.origin[k, on],
-            self.exponent[on],
-        )
-        if self.large_counts is not None:
-            large, mean = self.large_counts
-            cells[:, large] = -deviances(self.family, values[:, large], mean[k])
+        on, cells = self.active, self._log_p(values, k)
         order = None
         point = self.point[k, on]
         if point.any():
@@ -269,6 +262,22 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             cells = np.where(missing, 0.0, cells)
             order = None if order is None else np.where(missing, 0.0, order)
         return cells, order
+
+    def _log_p(self, values: Array, k: int) -> Array:
+        """Log p of each cell in class k without log h, where the class is not a single value."""
+        on = self.active
+        cells = functions.column_scores(
+            self.family.functions,
+            values,
+            self.natural[:, k, on],
+            self.constant[k, on],
+            self.origin[k, on],
+            self.exponent[on],
+        )
+        if self.large_counts is not None:
+            large, mean = self.large_counts
+            cells[:, large] = -deviances(self.family, values[:, large], mean[k])
+        return cells
 
     def _is_linear(self, outside: NDArray[np.bool_] | None) -> bool:
         """Whether all classes share u(x) = x about 0, so that one matrix product scores them all."""

@@ -57,7 +57,7 @@ def add_sparse_scores(
     λ₂(x − c)² + λ₁(x − c) is expanded about 0 here, because the origin of a sparse column is 0.
     """
     family = solved.family
-    x, gaps = _with_gaps_apart(family, block.astype(np.float64, copy=False), labels)
+    x, gaps = with_gaps_apart(family, block.astype(np.float64, copy=False), labels)
     scale = np.where(solved.active, np.ldexp(1.0, -solved.exponent), 0.0)
     centre = solved.origin * scale
     linear = solved.natural[0]
@@ -82,7 +82,7 @@ def add_sparse_scores(
         scores.finite += log_base[:, np.newaxis]
 
 
-def _with_gaps_apart(family: Family, entries: Any, labels: list[str]) -> tuple[Any, Any]:
+def with_gaps_apart(family: Family, entries: Any, labels: list[str]) -> tuple[Any, Any]:
     """The entries with zeros in the place of gaps, and 1 at each gap; None if there is none."""
     inside = family.support(entries.data)
     if inside.all():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from suffice.arrays import Codes
+from suffice.arrays import Array, Codes
 from suffice.export.expressions import (
     Cell,
     Expression,
@@ -20,18 +22,38 @@ from suffice.export.expressions import (
 )
 from suffice.factors.gaussian.parameters import Gaussians
 
+LogDensity = Callable[[Codes], Expression]
+"""Log p of some of the columns, for each class."""
 MOST_COLUMNS_WITH_GAPS = 6
 """Patterns of gaps double with every column: at most 2⁶ = 64 formulas are written out."""
 
 
 def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
     """The scores of a block: by column where columns are independent, else by pattern of gaps."""
-    active = gaussians.active
+    off_diagonal = gaussians.standard * (1.0 - np.eye(len(gaussians.active)))
+
+    def log_density(seen: Codes) -> Expression:
+        return _log_density(gaussians, columns, seen)
+
+    return block_scores(
+        log_density, gaussians.active, columns, labels, gaps, independent=not off_diagonal.any()
+    )
+
+
+def block_scores(
+    log_density: LogDensity,
+    active: Codes,
+    columns: list[int],
+    labels: list[str],
+    gaps: Gaps,
+    *,
+    independent: bool,
+) -> Score:
+    """The scores of a block, from the formula for the columns that a row has."""
     if gaps == "null":
-        return Score(_log_density(gaussians, columns, active))
-    off_diagonal = gaussians.standard * (1.0 - np.eye(len(active)))
-    if not off_diagonal.any():
-        return Score(total([_alone(gaussians, columns, int(j)) for j in active]))
+        return Score(log_density(active))
+    if independent:
+        return Score(total([_alone(log_density, columns, int(j)) for j in active]))
     if len(active) > MOST_COLUMNS_WITH_GAPS:
         named = ", ".join(labels[j] for j in active[:3])
         raise ValueError(
@@ -39,26 +61,25 @@ def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str],
             f"2^{len(active)} patterns of missing cells, and at most {MOST_COLUMNS_WITH_GAPS} columns are "
             "supported; pass missing='null' to score complete rows only, or use covariance='diagonal'."
         )
-    return Score(_by_pattern(gaussians, columns, [], active.tolist()))
+    return Score(_by_pattern(log_density, columns, [], active.tolist()))
 
 
 def _by_pattern(
-    gaussians: Gaussians, columns: list[int], seen: list[int], undecided: list[int]
+    log_density: LogDensity, columns: list[int], seen: list[int], undecided: list[int]
 ) -> Expression:
     """The formula for the observed columns, decided one column after the other."""
     if not undecided:
-        return _log_density(gaussians, columns, np.array(seen, dtype=np.intp))
+        return log_density(np.array(seen, dtype=np.intp))
     j, rest = undecided[0], undecided[1:]
     return Where(
         Missing(columns[j]),
-        _by_pattern(gaussians, columns, seen, rest),
-        _by_pattern(gaussians, columns, [*seen, j], rest),
+        _by_pattern(log_density, columns, seen, rest),
+        _by_pattern(log_density, columns, [*seen, j], rest),
     )
 
 
-def _alone(gaussians: Gaussians, columns: list[int], j: int) -> Expression:
-    density = _log_density(gaussians, columns, np.array([j]))
-    return Where(Missing(columns[j]), as_expression(0.0), density)
+def _alone(log_density: LogDensity, columns: list[int], j: int) -> Expression:
+    return Where(Missing(columns[j]), as_expression(0.0), log_density(np.array([j])))
 
 
 def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expression:
@@ -72,12 +93,20 @@ def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expre
             slopes, constant = means.linear(whitenings[0])
             terms = tuple(Cell(columns[j]) - c for j, c in zip(seen, means.base, strict=True))
             return Linear(terms, slopes.T) + constant
+    constants = np.array([whitenings[g].constant for g in gaussians.group])
+    return squared_distance(gaussians, columns, seen, -0.5) + constants
+
+
+def squared_distance(
+    gaussians: Gaussians, columns: list[int], seen: Codes, times: Array | float
+) -> Expression:
+    """(x − μ_k)ᵀΣ⁻¹(x − μ_k) on the columns seen, times a number, or one for each class."""
     standard = [
         (Cell(columns[j]) - gaussians.centre[:, j]) * (1.0 / gaussians.scale[j]) - gaussians.shift[:, j]
         for j in seen
     ]
+    whitenings = gaussians.marginals(seen)
     inverses = np.stack([whitenings[g].inverse for g in gaussians.group])
-    constants = np.array([whitenings[g].constant for g in gaussians.group])
     if len(seen) == 1:
-        return square(standard[0]) * (-0.5 * inverses[:, 0, 0] ** 2) + constants
-    return SquaredNorm(tuple(standard), inverses) * -0.5 + constants
+        return square(standard[0]) * (times * inverses[:, 0, 0] ** 2)
+    return SquaredNorm(tuple(standard), inverses) * times

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,12 @@ class SolvedGaussian(Gaussians, SolvedFactor):
     """The Gaussians of all classes, which score rows."""
 
     family: MultivariateNormal
+    is_predictive: ClassVar[bool] = False
+    """Whether the scores are averages over the posterior of the parameters."""
+    weight: Array
+    """The rows' weight of each class."""
+    degrees: Array
+    """How many squares the covariance of each class is an average of: the rows, less ddof."""
 
     def __init__(self, family: MultivariateNormal, labels: list[str], active: Codes, d: int) -> None:
         super().__init__(labels, active, d)
@@ -51,6 +57,8 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         self.regularized = []
         self.n_parameters = 0
         self.scatter_parts: list[ScatterPart] | None = []
+        self.weight = np.zeros(0)
+        self.degrees = np.zeros(0)
         self.em: SavedSearch | None = None
 
     def saved_search(self) -> dict[str, Any]:
@@ -106,13 +114,13 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         """Add the scores of rows, one pattern of missing cells after another."""
         for every, columns, whitenings in self._patterns(block):
             far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
-            for at in _runs(every[far]):
+            for at in runs(every[far]):
                 scores[at] += self._far_scores(block[np.ix_(at, columns)], columns, whitenings, whole=base)
             rows = every[~far]
             for g, whitening in enumerate(whitenings):
                 members = np.flatnonzero(self.group == g)
                 score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
-                for at in _runs(rows):
+                for at in runs(rows):
                     scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
 
     def _far_scores(
@@ -214,12 +222,17 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def take_columns(self, index: Codes) -> SolvedFactor:
         active = np.flatnonzero(np.isin(index, self.active))
-        part = SolvedGaussian(self.family, [self.labels[j] for j in index.tolist()], active, len(index))
+        part = self._empty([self.labels[j] for j in index.tolist()], active, len(index))
+        part.weight, part.degrees = self.weight, self.degrees
         part.centre, part.shift, part.scale = self.centre[:, index], self.shift[:, index], self.scale[index]
         at = np.searchsorted(self.active, index[active])
         part.standard, part.group = self.standard[:, at[:, np.newaxis], at], self.group
         part.scatter_parts = None
         return part
+
+    def _empty(self, labels: list[str], active: Codes, d: int) -> SolvedGaussian:
+        """A factor of other columns, whose parameters are still to be filled in."""
+        return SolvedGaussian(self.family, labels, active, d)
 
     def gaussian_peak(self, seen: NDArray[np.bool_]) -> tuple[int, Array] | None:
         on = seen[self.active]
@@ -307,7 +320,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         return [{"mean": self.mean[:, j], "variance": spread[:, j]} for j in range(len(self.scale))]
 
 
-def _runs(rows: Codes) -> Iterator[Codes]:
+def runs(rows: Codes) -> Iterator[Codes]:
     """The rows in batches."""
     for start in range(0, len(rows), ROWS_AT_ONCE):
         yield rows[start : start + ROWS_AT_ONCE]

@@ -119,8 +119,20 @@ def noise_of_covariances(moments: Moments, tying: Tying, shrinkage: Any) -> Arra
     return tying.shaped_variances(per_row(moments.noise, tying.divisors(moments.weight), toward_shared))
 
 
+def degrees_of_freedom(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
+    """How many squares each variance of a class, (k,), is an average of."""
+    toward_shared = shrinkage[0] if isinstance(shrinkage, tuple) else 0.0
+    degrees = rows_behind(tying.divisors(moments.weight), toward_shared)[tying.group]
+    return np.asarray(degrees * moments.mean.shape[1] if tying.shape == "isotropic" else degrees)
+
+
 def per_row(sums: Array, count: Array, toward_shared: float) -> Array:
     """Sums of the groups, (g, …), divided by their rows; Friedman's λ mixes them with those of all rows."""
     mixed = (1.0 - toward_shared) * sums + toward_shared * sums.sum(axis=0)
-    weight = (1.0 - toward_shared) * count + toward_shared * count.sum()
+    weight = rows_behind(count, toward_shared)
     return np.asarray(mixed / np.where(weight > 0, weight, 1.0).reshape(-1, *[1] * (sums.ndim - 1)))
+
+
+def rows_behind(count: Array, toward_shared: float) -> Array:
+    """How many rows each covariance is divided by, of groups of `count` rows: Friedman's λ adds all rows."""
+    return np.asarray((1.0 - toward_shared) * count + toward_shared * count.sum())

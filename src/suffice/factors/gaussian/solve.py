@@ -27,7 +27,12 @@ from suffice.factors.gaussian.moments import (
 from suffice.factors.gaussian.regular import SINGULAR, block_name, notes_of, peculiarities, regular
 from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.scores import SolvedGaussian
-from suffice.factors.gaussian.shrinkage import noise_of_covariances, shrunk_matrices, shrunk_rows
+from suffice.factors.gaussian.shrinkage import (
+    degrees_of_freedom,
+    noise_of_covariances,
+    shrunk_matrices,
+    shrunk_rows,
+)
 from suffice.factors.gaussian.thin import ThinCovariance
 from suffice.factors.gaussian.thin_scores import ThinGaussian, thin_from_fields
 from suffice.factors.gaussian.totals import GaussianTotals
@@ -170,7 +175,10 @@ def _restored(
 def _described_thin(
     solved: ThinGaussian, classwise: ClassMoments, regularized: dict[int, str]
 ) -> ThinGaussian:
-    solved.weight, solved.regularized_groups = classwise.tying.pooled(classwise.moments.weight), regularized
+    solved.group_weight, solved.regularized_groups = (
+        classwise.tying.pooled(classwise.moments.weight),
+        regularized,
+    )
     return _described(solved, classwise, regularized)
 
 
@@ -188,4 +196,6 @@ def _described(solved: Scored, classwise: ClassMoments, regularized: dict[int, s
         solved.regularized += [Regularized(block, label, note) for note in solved.em.notes for label in names]
     solved.group = tying.group
     solved.n_parameters = len(names) * len(classwise.active) + tying.n_parameters(len(classwise.active))
+    solved.weight = moments.weight
+    solved.degrees = degrees_of_freedom(moments, tying, solved.family.shrinkage)
     return solved

@@ -32,7 +32,7 @@ class ThinGaussian(SolvedGaussian):
         self.whitenings = [*thin]
         self.distance = distance
         """Σ zᵀΣ⁻¹z over the rows of each group."""
-        self.weight = np.zeros(len(thin))
+        self.group_weight = np.zeros(len(thin))
         """The rows' weight of each group."""
         self.regularized_groups: dict[int, str] = {}
 
@@ -63,7 +63,7 @@ class ThinGaussian(SolvedGaussian):
     def log_likelihood(self) -> float:
         """Log p of the summarized rows."""
         constants = np.array([whitening.constant for whitening in self.thin])
-        return float(self.weight @ constants - 0.5 * self.distance.sum())
+        return float(self.group_weight @ constants - 0.5 * self.distance.sum())
 
 
 def thin_from_fields(
