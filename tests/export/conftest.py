@@ -312,6 +312,30 @@ DROPINS = {
 CASES |= DROPINS
 
 
+def calibrated_case(model_case, method="temperature", **settings):
+    """Calibrated on predictions of which every fifth is wrong."""
+    case = model_case()
+    classes = case.model.classes_
+    codes = np.searchsorted(classes, case.model.predict(case.table))
+    wrong = np.arange(len(codes)) % 5 == 0
+    y = classes[np.where(wrong, (codes + 1) % len(classes), codes)]
+    model = suffice.Calibrated(case.model, method, cv="prefit", **settings).fit(case.table, y)
+    assert model.temperature_ != 1.0
+    return Case(model, case.rows, case.as_array)
+
+
+CASES |= {
+    "calibrated mixed": lambda: calibrated_case(CASES["mixed"], "vector"),
+    "calibrated QDA": lambda: calibrated_case(CASES["QDA"]),
+    "calibrated softmax": lambda: calibrated_case(CASES["softmax"], "vector", priors="uniform"),
+    "calibrated probit": lambda: calibrated_case(CASES["probit"]),
+    "calibrated certain": lambda: calibrated_case(CASES["certain levels"], "vector"),
+    "calibrated ruled out": lambda: calibrated_case(CASES["ruled out"]),
+    "calibrated, then ruled out": lambda: calibrated_case(CASES["LDA"], priors=[0.5, 0.5, 0.0]),
+    "calibrated MultinomialNB": lambda: calibrated_case(DROPINS["MultinomialNB"], "vector"),
+}
+
+
 COSTS = np.array([[0.0, 1.0, 4.0], [7.0, 0.5, 1.0], [2.0, 3.0, 0.0]])
 
 
@@ -331,6 +355,7 @@ DECISIONS = {
     "reject without costs": lambda: decision_case(
         DROPINS["MultinomialNB"], reject_cost=0.2, reject_label="it's unclear"
     ),
+    "calibrated": lambda: decision_case(CASES["calibrated QDA"], costs=COSTS, reject_cost=0.6),
     "certain": lambda: decision_case(DROPINS["CategoricalNB certain"], costs=COSTS, reject_cost=0.5),
     "two classes": lambda: decision_case(
         CASES["logistic"], costs=[[0, 1], [5, 0]], reject_cost=0.7, reject_label=2

@@ -218,6 +218,10 @@ class Score:
     finite: Expression
     order: Expression | None = None
 
+    def rescaled(self, slope: float, bias: Array) -> Score:
+        """slope·score + bias, for a positive slope."""
+        return Score(total([_times(self.finite, slope), as_expression(bias)]), self.order)
+
 
 def as_expression(value: Any) -> Expression:
     """A value as a node; if its numbers are equal for all classes, it is one number."""
@@ -234,6 +238,13 @@ def total(terms: list[Expression]) -> Expression:
     if not terms:
         return as_expression(0.0)
     return terms[0] if len(terms) == 1 else Apply("add", tuple(terms))
+
+
+def _times(node: Expression, factor: float) -> Expression:
+    """A product; a sum stays a sum, whose terms can be computed side by side."""
+    if isinstance(node, Apply) and node.function == "add":
+        return Apply("add", tuple(_times(part, factor) for part in node.arguments))
+    return node * factor
 
 
 def total_score(scores: list[Score]) -> Score:
