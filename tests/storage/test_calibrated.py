@@ -5,17 +5,8 @@ import pytest
 
 from suffice import BayesClassifier, Calibrated, SufficeFileError
 
-from .conftest import MODELS, loaded, saved
+from .conftest import MODELS, calibrated, loaded, saved
 from .parts import changed, with_tensor
-
-
-def calibrated(name, method="temperature", **settings):
-    """A model calibrated on its predictions, of which every fifth is wrong."""
-    model, X = MODELS[name]()
-    codes = np.searchsorted(model.classes_, model.predict(X))
-    wrong = np.arange(len(codes)) % 5 == 0
-    y = model.classes_[np.where(wrong, (codes + 1) % len(model.classes_), codes)]
-    return Calibrated(model, method, cv="prefit", **settings).fit(X, y), X
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -81,3 +72,8 @@ def test_settings_that_no_classifier_has_are_refused(small, settings):
 def test_what_is_calibrated_must_be_a_model(small, name):
     with pytest.raises(SufficeFileError, match=r"model\.class|does not know"):
         loaded(changed(small["vector"], lambda content: content["model"].update({"class": name})))
+
+
+def test_sums_of_the_model_that_have_no_parameters_are_refused(small):
+    with pytest.raises(SufficeFileError, match="valid model: column 0: the values are too large"):
+        loaded(with_tensor(small["vector"], "model.statistics.totals.0.total", np.full((2, 2, 1), 1e308)))

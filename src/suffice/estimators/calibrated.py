@@ -312,7 +312,11 @@ class Calibrated(Exportable, Saved, ClassifierMixin, Wrapper):  # type: ignore[m
         if made.method not in tuple(FITTED) or not isinstance(made.cv, (int, str)):
             raise fields.error("settings", "are not those of a Calibrated.")
         kind = Steps if made.method == "isotonic" else Scaling
-        n_classes = len(model.classes_)
+        try:
+            with np.errstate(all="ignore"):  # sums of a damaged file may overflow
+                n_classes = len(model.classes_)
+        except (ValueError, ArithmeticError) as error:
+            raise SufficeFileError(f"the file does not hold a valid model: {error}") from error
         made._calibration = kind._from_fields(fields.branch("calibration"), n_classes)
         made._shares = fields.array("shares", np.float64, (n_classes,))
         if (made._shares < 0).any() or abs(made._shares.sum() - 1.0) > 1e-8:
