@@ -244,6 +244,8 @@ def _times(node: Expression, factor: float) -> Expression:
     """A product; a sum stays a sum, whose terms can be computed side by side."""
     if isinstance(node, Apply) and node.function == "add":
         return Apply("add", tuple(_times(part, factor) for part in node.arguments))
+    if isinstance(node, Linear):  # onnxruntime rounds a factor of a matrix product to single precision
+        return Linear(node.terms, node.weights * factor)
     return node * factor
 
 
