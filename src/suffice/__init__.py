@@ -15,6 +15,7 @@ from suffice.lazy import names_of
 if TYPE_CHECKING:
     from suffice.datasets import load_penguins
     from suffice.estimators.bayes import BayesClassifier
+    from suffice.estimators.calibrated import Calibrated
     from suffice.estimators.costs import CostSensitive, thresholds_from_costs
     from suffice.estimators.gaussian import GaussianDiscriminant
     from suffice.estimators.novelty_detector import NoveltyDetector
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BayesClassifier",
+    "Calibrated",
     "CostSensitive",
     "Evaluation",
     "GaussianDiscriminant",
@@ -65,6 +67,7 @@ __all__ = [
 
 _HOMES = {
     "BayesClassifier": "suffice.estimators.bayes",
+    "Calibrated": "suffice.estimators.calibrated",
     "CostSensitive": "suffice.estimators.costs",
     "Evaluation": "suffice.evaluation.evaluate",
     "GaussianDiscriminant": "suffice.estimators.gaussian",

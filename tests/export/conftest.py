@@ -249,12 +249,6 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="session", params=list(CASES))
-def case(request):
-    """Every kind of model in turn."""
-    return CASES[request.param]()
-
-
 @pytest.fixture(scope="session")
 def large_block():
     """A joint Gaussian of too many columns for all patterns of gaps."""
@@ -341,6 +335,42 @@ DROPINS = {
 CASES |= DROPINS
 
 
+def calibrated_case(model_case, method="temperature", **settings):
+    """Calibrated on predictions of which every fifth is wrong."""
+    case = model_case()
+    classes = case.model.classes_
+    codes = np.searchsorted(classes, case.model.predict(case.table))
+    number = np.arange(len(codes))
+    other = (codes + 1 + number // 5 % (len(classes) - 1)) % len(classes)
+    y = classes[np.where(number % 5 == 0, other, codes)]
+    model = suffice.Calibrated(case.model, method, cv="prefit", **settings).fit(case.table, y)
+    assert model.temperature_ != 1.0
+    return Case(model, case.rows, case.as_array)
+
+
+def ruled_out_gaussian_case():
+    case = gaussian_case("shared")
+    return Case(case.model.with_priors([0.5, 0.5, 0.0]), case.rows, as_array=True)
+
+
+CASES |= {
+    "calibrated mixed": lambda: calibrated_case(CASES["mixed"], "vector"),
+    "calibrated QDA": lambda: calibrated_case(CASES["QDA"]),
+    "calibrated softmax": lambda: calibrated_case(DROPINS["LogisticRegression"], "vector", priors="uniform"),
+    "calibrated probit": lambda: calibrated_case(CASES["probit"]),
+    "calibrated certain": lambda: calibrated_case(CASES["certain levels"], "vector"),
+    "calibrated ruled out": lambda: calibrated_case(ruled_out_gaussian_case),
+    "calibrated, then ruled out": lambda: calibrated_case(CASES["LDA"], priors=[0.5, 0.5, 0.0]),
+    "calibrated MultinomialNB": lambda: calibrated_case(DROPINS["MultinomialNB"], "vector"),
+}
+
+
+@pytest.fixture(scope="session", params=list(CASES))
+def case(request):
+    """Every kind of model in turn."""
+    return CASES[request.param]()
+
+
 COSTS = np.array([[0.0, 1.0, 4.0], [7.0, 0.5, 1.0], [2.0, 3.0, 0.0]])
 
 
@@ -360,6 +390,7 @@ DECISIONS = {
     "reject without costs": lambda: decision_case(
         DROPINS["MultinomialNB"], reject_cost=0.2, reject_label="it's unclear"
     ),
+    "calibrated": lambda: decision_case(CASES["calibrated QDA"], costs=COSTS, reject_cost=0.6),
     "certain": lambda: decision_case(DROPINS["CategoricalNB certain"], costs=COSTS, reject_cost=0.5),
     "two classes": lambda: decision_case(
         CASES["logistic"], costs=[[0, 1], [5, 0]], reject_cost=0.7, reject_label=2

@@ -9,6 +9,7 @@ import pytest
 import suffice
 from suffice import (
     BayesClassifier,
+    Calibrated,
     GaussianDiscriminant,
     LogisticRegression,
     ProbitRegression,
@@ -154,6 +155,15 @@ MODELS = {
     "drop-in QDA": lambda: _drop_in("QuadraticDiscriminantAnalysis", gaps=True, reg_param=0.1),
     "drop-in regression": lambda: _drop_in("LogisticRegression", C=0.5),
 }
+
+
+def calibrated(name, method="temperature", **settings):
+    """A model calibrated on its predictions, of which every fifth is wrong."""
+    model, X = MODELS[name]()
+    codes = np.searchsorted(model.classes_, model.predict(X))
+    wrong = np.arange(len(codes)) % 5 == 0
+    y = model.classes_[np.where(wrong, (codes + 1) % len(model.classes_), codes)]
+    return Calibrated(model, method, cv="prefit", **settings).fit(X, y), X
 
 
 def saved(thing):

@@ -11,7 +11,7 @@ import pytest
 import suffice
 from suffice.storage import CLASSES
 
-from .conftest import MODELS, loaded, saved
+from .conftest import MODELS, calibrated, loaded, saved
 from .parts import put_together, taken_apart, with_checksum
 
 FEW = 500
@@ -24,7 +24,9 @@ MEGABYTES = 100
 
 @pytest.fixture(scope="module")
 def files():
-    return [saved(make()[0]) for make in MODELS.values()] + [saved(MODELS["mixed table"]()[0].statistics_)]
+    models = [make()[0] for make in MODELS.values()]
+    maps = [calibrated("inferred", method)[0] for method in ("vector", "isotonic")]
+    return [saved(one) for one in (*models, *maps, MODELS["mixed table"]()[0].statistics_)]
 
 
 def flip(rng, packed, place, _):
@@ -194,6 +196,11 @@ def fuzz(files, seed, n_files):
 
 def test_damaged_files_load_or_are_refused(files):
     assert 0 < fuzz(files, 1, FEW) < FEW
+
+
+def test_damaged_files_of_calibrated_models_load_or_are_refused():
+    files = [saved(calibrated("inferred", method)[0]) for method in ("vector", "isotonic")]
+    assert 0 < fuzz(files, 7, FEW) < FEW
 
 
 def test_the_files_are_of_every_class(files):

@@ -121,19 +121,9 @@ class WithPriors(Classifier, Wrapper):
         -------
         log_posteriors : ndarray of shape (n_samples, n_classes)
         """
-        old, new = self.training_priors_, self.priors_
-        impossible = (old == 0) & (new > 0)
-        if impossible.any():
-            label = self.classes_.tolist()[int(np.argmax(impossible))]
-            raise ValueError(
-                f"class {quoted(label)} had prior 0 in training, so its posteriors cannot be reweighted."
-            )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            factor = np.where(old > 0, np.log(new) - np.log(old), -np.inf)
-        scores = log_posteriors(self._fitted_model(), X) + factor
-        # A row for which every class is ruled out says nothing about the classes; it gets the new priors.
-        with np.errstate(divide="ignore"):
-            return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
+        new = self.priors_
+        factor = log_prior_ratio(new, self.training_priors_, self.classes_)
+        return reweighted(log_posteriors(self._fitted_model(), X), factor, new)
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors under the new priors.
@@ -215,6 +205,26 @@ def log_posteriors(model: Any, X: Any) -> Array:
         if hasattr(model, "predict_log_proba"):
             return np.asarray(model.predict_log_proba(X), dtype=np.float64)
         return np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+
+
+def log_prior_ratio(new: Array, old: Array, classes: NDArray[Any]) -> Array:
+    """Log new/old of each class, −inf where the new prior is 0."""
+    impossible = (old == 0) & (new > 0)
+    if impossible.any():
+        label = classes.tolist()[int(np.argmax(impossible))]
+        raise ValueError(
+            f"class {quoted(label)} had prior 0 in training, so its posteriors cannot be reweighted."
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(old > 0, np.log(new) - np.log(old), -np.inf)
+
+
+def reweighted(log_posterior: Array, factor: Array, new: Array) -> Array:
+    """Log posteriors under new priors, from the log ratio of new and old ones."""
+    scores = log_posterior + factor
+    # A row for which every class is ruled out says nothing about the classes; it gets the new priors.
+    with np.errstate(divide="ignore"):
+        return log_softmax(np.where(np.isneginf(scores).all(axis=1, keepdims=True), np.log(new), scores))
 
 
 def priors_of(model: Any) -> Array | None:

@@ -56,7 +56,7 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
         """The model that `fit` made, or the one that was passed in fitted."""
         if hasattr(self, "model_"):
             return self.model_
-        if not _is_fitted(self.model):
+        if not is_fitted(self.model):
             raise not_fitted(self, ", nor is its model")
         return self.model
 
@@ -109,7 +109,7 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
         return tags
 
 
-def _is_fitted(model: Any) -> bool:
+def is_fitted(model: Any) -> bool:
     """Whether a model can predict; one that is not a scikit-learn estimator can if it has `classes_`."""
     if not isinstance(model, BaseEstimator):
         return not isinstance(model, type) and hasattr(model, "classes_")

@@ -252,6 +252,10 @@ class Score:
         """The finite parts, and the orders if there are any."""
         return [self.finite] if self.order is None else [self.finite, self.order]
 
+    def rescaled(self, slope: float, bias: Array) -> Score:
+        """slope·score + bias, for a positive slope."""
+        return Score(total([_times(self.finite, slope), as_expression(bias)]), self.order)
+
 
 def as_expression(value: Any) -> Expression:
     """A value as a node; if its numbers are equal for all classes, it is one number."""
@@ -268,6 +272,15 @@ def total(terms: list[Expression]) -> Expression:
     if not terms:
         return as_expression(0.0)
     return terms[0] if len(terms) == 1 else Apply("add", tuple(terms))
+
+
+def _times(node: Expression, factor: float) -> Expression:
+    """A product; a sum stays a sum, whose terms can be computed side by side."""
+    if isinstance(node, Apply) and node.function == "add":
+        return Apply("add", tuple(_times(part, factor) for part in node.arguments))
+    if isinstance(node, Linear):  # onnxruntime rounds a factor of a matrix product to single precision
+        return Linear(node.terms, node.weights * factor)
+    return node * factor
 
 
 def total_score(scores: list[Score]) -> Score:

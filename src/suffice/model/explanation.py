@@ -7,7 +7,7 @@ is expected to contribute to telling classes apart.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,16 @@ class Explanation:
         best = np.argmax(self.posterior, axis=1)
         alone = np.stack([self.evidence(label).sum(axis=1) for label in self.classes.tolist()], axis=1)
         return np.asarray(np.log(self.posterior[rows, best]) - self._log_prior()[best] - alone[rows, best])
+
+    def _rescaled(self, slope: float, bias: Array, posterior: Array) -> Explanation:
+        """The explanation of slope·score + bias, whose posteriors are given."""
+        return replace(
+            self,
+            contributions=slope * self.contributions,
+            prior=slope * self.prior + bias,
+            total=slope * self.total + bias,
+            posterior=posterior,
+        )
 
     def _log_prior(self) -> Array:
         """The prior as normalised log probabilities."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -180,6 +180,16 @@ class TextExplanation:
         columns = np.concatenate([gains for _, gains in said]) if said else np.empty((0, len(names)))
         fields |= {str(name): columns[:, k] for k, name in enumerate(names)}
         return self.container.frame(fields)
+
+    def _rescaled(self, slope: float, bias: Array, posterior: Array) -> TextExplanation:
+        """The explanation of slope·score + bias, whose posteriors are given."""
+        return replace(
+            self,
+            x=slope * self.x,
+            prior=slope * self.prior + bias,
+            total=slope * self.total + bias,
+            posterior=posterior,
+        )
 
     def _lines(self, document: int) -> tuple[list[str], Array]:
         """The words of a document, its prior and the rest, and what each adds to the scores, (lines, k)."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
+from suffice.storage.fields import Fields
 from suffice.storage.format import SufficeFileError
 from suffice.storage.saved import CLASSES, Path, read
 
@@ -42,7 +43,11 @@ def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
     >>> suffice.load(io.BytesIO(file.getvalue())).predict([[1.5]])
     array(['a'], dtype=object)
     """
-    fields = read(path, known)
+    return loaded(read(path, known))
+
+
+def loaded(fields: Fields) -> Any:
+    """The object that a tree of fields describes."""
     name = fields.text("class")
     if name not in CLASSES:
         raise SufficeFileError(

@@ -18,6 +18,7 @@ Path = str | os.PathLike[str] | IO[bytes]
 
 CLASSES = (
     "BayesClassifier",
+    "Calibrated",
     "GaussianDiscriminant",
     "LogisticRegression",
     "ProbitRegression",
@@ -50,13 +51,19 @@ class Saved:
         path : str, PathLike or binary file
             Where to write. An existing file is replaced only once the new one is complete.
         """
-        name = name_in_files(type(self))
-        if name not in CLASSES:
-            raise TypeError(
-                f"{type(self).__name__} is not a class of suffice, and a file can only hold one of "
-                f"{', '.join(CLASSES)}; save one of these, or its statistics_."
-            )
-        write(path, {"class": name, **self._to_fields(), "written_with": versions()})
+        write(path, {**named_fields(self), "written_with": versions()})
+
+
+def named_fields(saved: Any) -> dict[str, Any]:
+    """An object as a tree of fields, with the name of its class."""
+    name = name_in_files(type(saved))
+    if name not in CLASSES:
+        raise TypeError(
+            f"{type(saved).__name__} is not a class of suffice, and a file can only hold one of "
+            f"{', '.join(CLASSES)}; save one of these, or its statistics_."
+        )
+    fields: dict[str, Any] = saved._to_fields()
+    return {"class": name, **fields}
 
 
 def name_in_files(cls: type) -> str | None:

@@ -1,0 +1,94 @@
+"""Calibration of BayesClassifier on public tables, before and after: `python benchmarks/calibration.py`.
+
+Needs the data sets in the folder named by SUFFICE_DATA. `Calibrated` has no constant that was fitted to these
+tables. They are reported in two halves, so that a later choice can be made on one and confirmed on the other.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import StratifiedKFold
+
+import suffice
+
+FOLDER = os.environ.get("SUFFICE_DATA")
+TARGETS = {
+    "adult": "income",
+    "bank_marketing": "y",
+    "covtype": "Cover_Type",
+    "credit_approval": "class",
+    "german_credit": "class",
+    "heart_cleveland": "num",
+    "horse_colic": "surgical_lesion",
+    "house_votes84": "Class",
+    "khan2001": "class",
+    "letter": "lettr",
+    "mushroom": "class",
+    "pendigits": "class",
+    "penguins": "species",
+    "pima_na": "diabetes",
+    "ring": "target",
+    "satimage": "class",
+    "segment": "class",
+    "sonar": "Class",
+    "soybean": "class",
+    "spambase": "class",
+    "texture": "target",
+    "titanic1309": "survived",
+    "twonorm": "target",
+    "vehicle": "Class",
+    "vowel": "y",
+    "wdbc": "Diagnosis",
+    "weather_aus": "RainTomorrow",
+}
+METHODS = ("temperature", "vector", "isotonic")
+MOST_ROWS = 3000
+FEWEST_OF_A_CLASS = 10
+
+
+def table(name, target):
+    """The rows in random order, of classes that have enough rows for folds within folds."""
+    files = [Path(FOLDER, name, f"{part}.csv.gz") for part in ("data", "train")]
+    frame = pd.read_csv(next(file for file in files if file.exists()))
+    frame = frame[frame[target].notna()].sample(frac=1, random_state=0)[:MOST_ROWS]
+    y = frame[target].astype(str)
+    kept = y.map(y.value_counts()) >= FEWEST_OF_A_CLASS
+    return frame[kept].drop(columns=target).reset_index(drop=True), y[kept].to_numpy()
+
+
+def measured(X, y):
+    """Calibration error, log loss and accuracy in 5 outer folds: of the model, then of each method."""
+    splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
+    model = suffice.BayesClassifier()
+    models = [model, *(suffice.Calibrated(model, method) for method in METHODS)]
+    reports = [suffice.evaluate(one, X, y, cv=splits, refit_schema=True) for one in models]
+    return np.array([[report.ece, report.log_loss, report.accuracy] for report in reports])
+
+
+def main() -> int:
+    if FOLDER is None:
+        print("SUFFICE_DATA does not name the folder of public data sets.")
+        return 1
+    names = list(TARGETS)
+    for part, some in (("develop", names[::2]), ("confirm", names[1::2])):
+        print(f"{part:16} calibration error, log loss, accuracy: before | {' | '.join(METHODS)}")
+        results = []
+        for name in some:
+            results.append(measured(*table(name, TARGETS[name])))
+            cells = (" ".join(f"{value:.3f}" for value in row) for row in results[-1])
+            print(f"  {name:14} {' | '.join(cells)}", flush=True)
+        found = np.array(results)
+        middle = np.median(found, axis=0)
+        print(f"  {'median':14} {' | '.join(' '.join(f'{v:.3f}' for v in row) for row in middle)}")
+        ratio = np.median(found[:, 1:, 0] / found[:, :1, 0], axis=0)
+        shown = zip(METHODS, middle[1:, 0] / middle[0, 0], ratio, strict=True)
+        for method, of_medians, of_ratios in shown:
+            print(f"  {method}: ratio of medians {of_medians:.3f}, median of ratios {of_ratios:.3f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

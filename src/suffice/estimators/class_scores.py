@@ -1,0 +1,57 @@
+"""The scores of any classifier, and the classes of rows as numbers, in the order of given classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.estimators.base import Estimator
+
+LOG_ROUNDING = float(np.log(np.finfo(np.float64).eps))
+"""What the log of a posterior of 0 counts as, at most; log losses use the same."""
+
+
+def class_codes(labels: NDArray[Any], classes: NDArray[Any], weights: Array) -> Codes:
+    """The place of each label among the classes; one that is unknown must have no weight."""
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    strange = (codes < 0) & (weights > 0)
+    if strange.any():
+        raise ValueError(
+            f"y has the label {labels[strange].tolist()[0]!r}, which the model does not know; its classes "
+            f"are {classes.tolist()[:20]}."
+        )
+    return np.maximum(codes, 0)
+
+
+def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """Log posteriors, up to a constant of each row, of these classes; −inf for unknown ones."""
+    with np.errstate(divide="ignore"):
+        if hasattr(model, "predict_log_proba"):
+            found = np.asarray(model.predict_log_proba(X), dtype=np.float64)
+        elif hasattr(model, "predict_proba"):
+            found = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
+        elif hasattr(model, "decision_function"):
+            found = np.asarray(model.decision_function(X), dtype=np.float64)
+            found = np.outer(found, [-0.5, 0.5]) if found.ndim == 1 else found
+        else:
+            raise TypeError(
+                f"Calibrated needs scores, but {type(model).__name__} has neither predict_proba nor "
+                "decision_function."
+            )
+    if not isinstance(model, Estimator):  # a posterior of 0, such as no vote of a forest, is a rounded one
+        lowest = np.where(np.isneginf(found), LOG_ROUNDING, found).min(axis=1, keepdims=True)
+        found = np.where(np.isneginf(found), np.minimum(lowest, LOG_ROUNDING), found)
+    known = model.classes_.tolist()
+    if found.shape[1] != len(known):
+        raise ValueError(
+            f"{type(model).__name__} has {len(known)} classes, but {found.shape[1]} scores for each row; use "
+            "decision_function_shape='ovr'."
+        )
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    scores = np.full((len(found), len(classes)), -np.inf)
+    scores[:, [place[label] for label in known]] = found
+    return scores
