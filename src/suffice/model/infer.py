@@ -6,6 +6,7 @@ sufficient statistics, and the lowest BIC decides.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ from suffice.families import (
     Words,
     family_named,
 )
+from suffice.families.special import LOG_TWO
 from suffice.model.schema import Column, Schema
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
 from suffice.tables.table import Levels, Table
@@ -243,7 +245,8 @@ class _Observed:
         # A density is not a probability: for few values that repeat, it would win by being narrow.
         candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
         # Beyond this, rounding hides more than a nat of the log likelihood of counts.
-        if low >= 0 and len(present) * high * np.log(max(high, 2)) * np.finfo(np.float64).eps < 1.0:
+        size = math.log(max(high, 2))  # whole numbers of any size have one
+        if low >= 0 and math.log(len(present)) + size + math.log(size) < 52.0 * LOG_TWO:
             candidates.append(Poisson())
         if len(distinct) < n <= CATEGORY_LEVELS:  # only as categories do they stay apart
             candidates = []
