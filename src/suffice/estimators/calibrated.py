@@ -15,11 +15,11 @@ from suffice.estimators.base import Estimator, not_fitted
 from suffice.estimators.class_scores import class_codes, class_scores
 from suffice.estimators.other_priors import log_prior_ratio, reweighted
 from suffice.estimators.wrapper import Wrapper, is_fitted
-from suffice.evaluation.cross_validation import HeldOut, LabelledData, answers
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import RULED_OUT, Gaps
 from suffice.export.scoring import Scoring
 from suffice.model.calibration import FITTED, Calibration, CalibrationRows, Method, Scaling, Steps
+from suffice.model.held_out import HeldOut, LabelledData, answers
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.storage import Fields, Saved, Setting, SufficeFileError
 from suffice.storage.load import loaded

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.arrays import Array, Codes
 from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of
-from suffice.kernels.choose import one_choice
-from suffice.model.folds import read_splits
-from suffice.progress import Progress
-from suffice.tables.table import take_rows
-from suffice.tables.targets import checked_weights, read_labels
-
-Answer = TypeVar("Answer")
+from suffice.model.held_out import HeldOut, LabelledData, answers
 
 
 def cross_val_scores(
@@ -80,7 +72,7 @@ def cross_val_scores(
     scorers = Scorers.of(scoring, data.classes, weighted=data.weight is not None)
 
     def scores_of(fold: HeldOut) -> Any:
-        return data.scores(scorers, fold.model, fold.X, fold.rows)
+        return scores_on(fold.rows, fold.X, fold.model, data, scorers)
 
     splits = list(answers(scores_of, model, data, cv, groups, refit_schema=refit_schema))
     if not isinstance(splits[0], Mapping):
@@ -143,76 +135,10 @@ def cross_val_predict_proba(
     return posteriors
 
 
-@dataclass(frozen=True)
-class LabelledData:
-    """Rows with their labels and weights, checked."""
-
-    X: Any
-    labels: NDArray[Any]
-    classes: NDArray[Any]
-    weight: Array | None
-
-    @classmethod
-    def of(cls, model: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledData:
-        """Check the labels and weights, and that the model can be fitted."""
-        if isinstance(model, type) or not hasattr(model, "fit") or is_regression(model):
-            what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
-            raise TypeError(f"cross-validation takes a classifier first, got {what}.")
-        labels = read_labels(y)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows != len(labels):
-            raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels.")
-        weight = None if sample_weight is None else checked_weights(sample_weight, n_rows)
-        return cls(X, labels, np.unique(labels), weight)
-
-    @property
-    def n_cells(self) -> int:
-        """The number of cells, for choosing kernels once for all splits."""
-        return int(np.prod(getattr(self.X, "shape", len(self.labels))))
-
-    def splits(self, cv: Any, groups: ArrayLike | None) -> list[tuple[Codes, Codes]]:
-        """The training and test rows of each split, by position."""
-        found = _splitter(cv, self.labels).split(self.X, self.labels, groups)
-        splits = list(read_splits(found, len(self.labels)))
-        if not splits:
-            raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
-        return splits
-
-    def scores(self, scorers: Scorers, model: Any, X: Any, rows: Codes) -> Any:
-        """The scores of a fitted model on some rows, of which X are the cells."""
-        weight = None if self.weight is None else self.weight[rows]
-        return scorers.scores(_with_all_classes(model, self.classes), X, self.labels[rows], weight)
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """The test rows of a split, and the model of its training rows."""
-
-    rows: Codes
-    X: Any
-    model: Any
-
-
-def answers(
-    ask: Callable[[HeldOut], Answer],
-    model: Any,
-    data: LabelledData,
-    cv: Any,
-    groups: ArrayLike | None,
-    *,
-    refit_schema: bool,
-) -> Iterator[Answer]:
-    """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
-    splits = data.splits(cv, groups)
-    fitted = fitted_grid(model, data, splits, [{}], refit_schema=refit_schema)
-    with Progress("cross-validation") as progress, one_choice(data.n_cells):
-        for number, (_, test) in enumerate(splits):
-            progress.say(f"split {number + 1} of {len(splits)}")
-            try:
-                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)[2]))
-            except Exception as error:
-                error.add_note(f"This happened in split {number} of the cross-validation.")
-                raise
+def scores_on(rows: Codes, X: Any, model: Any, data: LabelledData, scorers: Scorers) -> Any:
+    """The scores of a fitted model on some rows, of which X are the cells."""
+    weight = None if data.weight is None else data.weight[rows]
+    return scorers.scores(_with_all_classes(model, data.classes), X, data.labels[rows], weight)
 
 
 def out_of_fold(
@@ -242,54 +168,6 @@ def posteriors_over(classes: NDArray[Any], model: Any, X: Any) -> Array:
     posteriors = np.zeros((len(found), len(classes)))
     posteriors[:, [place[label] for label in model.classes_.tolist()]] = found
     return posteriors
-
-
-def fitted_grid(
-    model: Any,
-    data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
-    settings: Sequence[Mapping[str, Any]],
-    *,
-    refit_schema: bool,
-) -> Iterator[tuple[int, int, Any]]:
-    """Models of each setting and split, with their numbers: from sums, or by fitting clones.
-
-    Models that share sums come split by split; with a single setting, so do all models.
-    """
-    if hasattr(model, "fit_grid") and not refit_schema:
-        yield from model.fit_grid(data.X, data.labels, splits, settings, data.weight)
-        return
-    if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
-        raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
-    for split, (train, _) in enumerate(splits):
-        X, labels = take_rows(data.X, train), data.labels[train]
-        weight = {} if data.weight is None else {"sample_weight": data.weight[train]}
-        for number, changed in enumerate(settings):
-            one = clone(model).set_params(**clone(dict(changed), safe=False))
-            yield number, split, one.fit(X, labels, **weight)
-
-
-def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
-    """A splitter; numbers of folds that the rows do not allow are refused."""
-    from sklearn.model_selection import check_cv
-
-    if isinstance(cv, (int, np.integer)):
-        largest = int(np.unique(labels, return_counts=True)[1].max(initial=0))
-        if isinstance(cv, bool) or cv < 2:
-            raise ValueError(f"cv must be at least 2 folds, a splitter or splits, got {cv!r}.")
-        if cv > len(labels):
-            raise ValueError(f"cv={cv} folds need at least as many rows, but there are {len(labels)}.")
-        if cv > largest:
-            raise ValueError(
-                f"cv={cv} folds are stratified, but the largest class has only {largest} rows; pass a "
-                f"smaller cv, or cv=sklearn.model_selection.KFold({cv})."
-            )
-    return check_cv(cv, labels, classifier=True)
-
-
-def is_regression(model: Any) -> bool:
-    """Whether a model predicts numbers, not classes."""
-    return isinstance(model, BaseEstimator) and is_regressor(model)
 
 
 def _with_all_classes(model: Any, classes: NDArray[Any]) -> Any:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.evaluation.answers import Answers, read_answers
-from suffice.evaluation.cross_validation import LabelledData, is_regression, out_of_fold
+from suffice.evaluation.cross_validation import out_of_fold
 from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics
 from suffice.evaluation.report import Interval, Report
+from suffice.model.held_out import LabelledData, is_regression
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
-from suffice.evaluation.cross_validation import LabelledData, fitted_grid
+from suffice.evaluation.cross_validation import scores_on
 from suffice.evaluation.scorers import Scorers, Scoring
 from suffice.kernels.choose import one_choice
+from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 
@@ -173,11 +174,11 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
                 train, test = splits[split]
                 if split != at:
                     at, cells = split, take_rows(data.X, test)
-                scores = data.scores(scorers, model, cells, test)
+                scores = scores_on(test, cells, model, data, scorers)
                 one = {"test_scores": scores, "fit_time": solved - start}
                 one["score_time"] = time.perf_counter() - solved
                 if self.return_train_score:
-                    one["train_scores"] = data.scores(scorers, model, take_rows(data.X, train), train)
+                    one["train_scores"] = scores_on(train, take_rows(data.X, train), model, data, scorers)
                 found[number * len(splits) + split] = one
                 start = time.perf_counter()
         return found
