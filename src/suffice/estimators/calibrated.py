@@ -8,13 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.base import Estimator, not_fitted
 from suffice.estimators.class_scores import class_codes, class_scores
 from suffice.estimators.other_priors import log_prior_ratio, reweighted
-from suffice.estimators.wrapper import Wrapper, is_fitted
+from suffice.estimators.wrapper import WrappedClassifier, is_fitted
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import RULED_OUT, Gaps
 from suffice.export.scoring import Scoring
@@ -26,7 +26,7 @@ from suffice.storage.load import loaded
 from suffice.storage.saved import named_fields
 
 
-class Calibrated(Exportable, Saved, ClassifierMixin, Wrapper):  # type: ignore[misc]
+class Calibrated(Exportable, Saved, WrappedClassifier):
     """A classifier with calibrated posteriors, fitted to its scores of rows that it has not seen.
 
     The scores come from cross-validation. The models of this package need one pass over the rows for it, all
@@ -150,51 +150,12 @@ class Calibrated(Exportable, Saved, ClassifierMixin, Wrapper):  # type: ignore[m
             raise not_fitted(self)
         return self.model_
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Calibrated log posteriors.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        log_posteriors : ndarray of shape (n_samples, n_classes)
-        """
+    def _log_posteriors(self, X: Any) -> Array:
         model = self._fitted_model()
         found = self._calibration.log_posteriors(class_scores(model, X, model.classes_))
         return (
             found if are_estimated(self.priors) else reweighted(found, self._log_prior_ratio(), self.priors_)
         )
-
-    def predict_proba(self, X: Any) -> Array:
-        """Calibrated posteriors.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        posteriors : ndarray of shape (n_samples, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return np.asarray(self.classes_[np.argmax(self.predict_log_proba(X), axis=1)])
 
     def explain(self, X: Any) -> Any:
         """Split the calibrated score of each class, a_k/T + b_k, into the contributions of the cells.

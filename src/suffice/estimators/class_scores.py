@@ -27,25 +27,40 @@ def class_codes(labels: NDArray[Any], classes: NDArray[Any], weights: Array) -> 
     return np.maximum(codes, 0)
 
 
-def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
-    """Log posteriors, up to a constant of each row, of these classes; −inf for unknown ones."""
+def posteriors(model: Any, X: Any) -> Array:
+    """p(C_k | x) of any classifier that has them."""
+    if not hasattr(model, "predict_proba"):
+        raise AttributeError(
+            f"{type(model).__name__} has no posteriors, since it has no predict_proba; wrap it in "
+            "CalibratedClassifierCV."
+        )
+    return np.asarray(model.predict_proba(X), dtype=np.float64)
+
+
+def log_posteriors(model: Any, X: Any) -> Array:
+    """Log p(C_k | x) of any classifier that has posteriors."""
     with np.errstate(divide="ignore"):
         if hasattr(model, "predict_log_proba"):
-            found = np.asarray(model.predict_log_proba(X), dtype=np.float64)
-        elif hasattr(model, "predict_proba"):
-            found = np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
-        elif hasattr(model, "decision_function"):
-            found = np.asarray(model.decision_function(X), dtype=np.float64)
-            found = np.outer(found, [-0.5, 0.5]) if found.ndim == 1 else found
-        else:
-            raise TypeError(
-                f"Calibrated needs scores, but {type(model).__name__} has neither predict_proba nor "
-                "decision_function."
-            )
+            return np.asarray(model.predict_log_proba(X), dtype=np.float64)
+        return np.log(posteriors(model, X))
+
+
+def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """Log posteriors, up to a constant of each row, of these classes; −inf for unknown ones."""
+    if hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba"):
+        found = log_posteriors(model, X)
+    elif hasattr(model, "decision_function"):
+        found = np.asarray(model.decision_function(X), dtype=np.float64)
+        found = np.outer(found, [-0.5, 0.5]) if found.ndim == 1 else found
+    else:
+        raise TypeError(
+            f"Calibrated needs scores, but {type(model).__name__} has neither predict_proba nor "
+            "decision_function."
+        )
     if not isinstance(model, Estimator):  # a posterior of 0, such as no vote of a forest, is a rounded one
         lowest = np.where(np.isneginf(found), LOG_ROUNDING, found).min(axis=1, keepdims=True)
         found = np.where(np.isneginf(found), np.minimum(lowest, LOG_ROUNDING), found)
-    known = model.classes_.tolist()
+    known = np.asarray(model.classes_).tolist()
     if found.shape[1] != len(known):
         raise ValueError(
             f"{type(model).__name__} has {len(known)} classes, but {found.shape[1]} scores for each row; use "

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
-from suffice.estimators.base import Classifier
-from suffice.estimators.wrapper import Wrapper
+from suffice.estimators.class_scores import posteriors
+from suffice.estimators.wrapper import WrappedClassifier
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Decision, Scoring
@@ -27,11 +27,12 @@ ROUNDING = 1e-12
 """By how much rounding may move a threshold."""
 
 
-class CostSensitive(Exportable, Classifier, Wrapper):
+class CostSensitive(Exportable, WrappedClassifier):
     """Decide for the class with the lowest expected cost, or refuse to decide.
 
     Deciding for class j costs Σ_k p(C_k | x)·costs[k, j] on average. The model can be any classifier with
-    `predict_proba`, fitted or not; if it is fitted, calling `fit` here is not necessary.
+    `predict_proba`, fitted or not; if it is fitted, calling `fit` here is not necessary. Costs change
+    decisions, not posteriors: `predict_proba` is that of the model.
 
     Parameters
     ----------
@@ -78,29 +79,13 @@ class CostSensitive(Exportable, Classifier, Wrapper):
         self.reject_cost = reject_cost
         self.reject_label = reject_label
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,) or str
-            The class of each row, or the name of the column of X that holds it.
-        sample_weight : array-like of shape (n_samples,), optional
-            Passed on to the model.
-        **params : dict
-            Other parameters of the wrapped model's `fit`.
-
-        Returns
-        -------
-        self : object
-            The fitted wrapper; `model_` is the fitted clone.
-        """
-        super().fit(X, y, sample_weight, **params)
+    def _wrap(self, fitted: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        super()._wrap(fitted, y, sample_weight)
         cost_matrix(self.costs, self.classes_)
         self._answers()
-        return self
+
+    def _posteriors(self, X: Any) -> Array:
+        return posteriors(self._fitted_model(), X)
 
     @property
     def costs_(self) -> Array:
@@ -178,20 +163,6 @@ class CostSensitive(Exportable, Classifier, Wrapper):
         rows, columns = ([place[label] for label in labels.tolist()] for labels in (truth, decided))
         weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
         return float(np.average(costs[rows, columns], weights=weight))
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posteriors of the model; costs change decisions, not probabilities.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        posteriors : ndarray of shape (n_samples, n_classes)
-        """
-        return self._posteriors(X)
 
     def _scoring(self, gaps: Gaps) -> Scoring:
         model, decision = self._fitted_model(), self._decision()

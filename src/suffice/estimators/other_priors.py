@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
-from suffice.estimators.base import Classifier
-from suffice.estimators.wrapper import Wrapper
+from suffice.estimators.class_scores import log_posteriors
+from suffice.estimators.wrapper import WrappedClassifier
 from suffice.links import log_softmax
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
-from suffice.tables.targets import checked_weights, labelled, read_labels
+from suffice.tables.targets import checked_weights, read_labels
 from suffice.tables.wording import quoted
 
 
-class WithPriors(Classifier, Wrapper):
+class WithPriors(WrappedClassifier):
     """A classifier under other class priors: p(C_k | x) times new prior over old prior, normalised.
 
     Models of this library that have priors of their own have a method `with_priors` instead.
@@ -60,33 +60,13 @@ class WithPriors(Classifier, Wrapper):
         self.priors = priors
         self.training_priors = training_priors
 
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, **params: Any) -> Self:
-        """Fit a clone of the model and record the class frequencies.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,) or str
-            The class of each row, or the name of the column of X that holds it.
-        sample_weight : array-like of shape (n_samples,), optional
-            Passed on to the model.
-        **params : dict
-            Other parameters of the wrapped model's `fit`.
-
-        Returns
-        -------
-        self : object
-            The fitted wrapper; `model_` is the fitted clone.
-        """
-        X, y = labelled(X, y)
-        super().fit(X, y, sample_weight, **params)
+    def _wrap(self, fitted: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        super()._wrap(fitted, y, sample_weight)
         labels = read_labels(y)
         weight = (
             np.ones(len(labels)) if sample_weight is None else checked_weights(sample_weight, len(labels))
         )
         self._shares = np.array([weight[labels == label].sum() for label in self.classes_]) / weight.sum()
-        return self
 
     @property
     def training_priors_(self) -> Array:
@@ -109,49 +89,10 @@ class WithPriors(Classifier, Wrapper):
         """The new priors."""
         return class_priors(self._as_fitted().priors, self.classes_, self.training_priors_)
 
-    def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors under the new priors.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        log_posteriors : ndarray of shape (n_samples, n_classes)
-        """
+    def _log_posteriors(self, X: Any) -> Array:
         new = self.priors_
         factor = log_prior_ratio(new, self.training_priors_, self.classes_)
-        return reweighted(log_posteriors(self._fitted_model(), X), factor, new)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posteriors under the new priors.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        posteriors : ndarray of shape (n_samples, n_classes)
-        """
-        return np.exp(self.predict_log_proba(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row under the new priors.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows, as the wrapped model takes them.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return np.asarray(self.classes_[np.argmax(self.predict_log_proba(X), axis=1)])
+        return reweighted(super()._log_posteriors(X), factor, new)
 
 
 def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
@@ -192,19 +133,6 @@ def adapt_priors(model: Any, X: Any, *, training_priors: Priors = None) -> Any:
     wrapped.priors = shift.priors
     wrapped.prior_shift_ = shift
     return wrapped
-
-
-def log_posteriors(model: Any, X: Any) -> Array:
-    """Log p(C_k | x) of any classifier."""
-    if not (hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba")):
-        raise AttributeError(
-            f"other priors need posteriors, but {type(model).__name__} has no predict_proba; wrap it in "
-            "CalibratedClassifierCV."
-        )
-    with np.errstate(divide="ignore"):
-        if hasattr(model, "predict_log_proba"):
-            return np.asarray(model.predict_log_proba(X), dtype=np.float64)
-        return np.log(np.asarray(model.predict_proba(X), dtype=np.float64))
 
 
 def log_prior_ratio(new: Array, old: Array, classes: NDArray[Any]) -> Array:

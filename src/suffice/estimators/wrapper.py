@@ -14,7 +14,8 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.arrays import Array
-from suffice.estimators.base import Printed, not_fitted
+from suffice.estimators.base import Classifier, Printed, not_fitted
+from suffice.estimators.class_scores import log_posteriors
 from suffice.estimators.settings import KeepsSettings
 from suffice.tables.targets import labelled
 
@@ -48,9 +49,13 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
             params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
             params = process_routing(self, "fit", **params).model.fit
-        self.model_ = clone(self.model, safe=False).fit(X, y, **params)
-        self._keep_settings()
+        self._wrap(clone(self.model, safe=False).fit(X, y, **params), y, sample_weight)
         return self
+
+    def _wrap(self, fitted: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        """Take over a model that was fitted to rows with these labels and weights."""
+        self.model_ = fitted
+        self._keep_settings()
 
     def _fitted_model(self) -> Any:
         """The model that `fit` made, or the one that was passed in fitted."""
@@ -66,16 +71,6 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
         except NotFittedError:
             return False
         return True
-
-    def _posteriors(self, X: Any) -> Array:
-        """`predict_proba` of the model."""
-        model = self._fitted_model()
-        if not hasattr(model, "predict_proba"):
-            raise AttributeError(
-                f"{type(self).__name__} needs posteriors, but {type(model).__name__} has no predict_proba; "
-                "wrap it in CalibratedClassifierCV."
-            )
-        return np.asarray(model.predict_proba(X), dtype=np.float64)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -107,6 +102,59 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
         if hasattr(self.model, "__sklearn_tags__"):
             tags.input_tags = get_tags(self.model).input_tags
         return tags
+
+
+class WrappedClassifier(Classifier, Wrapper):
+    """A classifier around `model`, with posteriors that follow from those of the model."""
+
+    def _log_posteriors(self, X: Any) -> Array:
+        return log_posteriors(self._fitted_model(), X)
+
+    def _posteriors(self, X: Any) -> Array:
+        return np.exp(self._log_posteriors(X))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Log posteriors log p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        log_posteriors : ndarray of shape (n_samples, n_classes)
+        """
+        return self._log_posteriors(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Posteriors p(C_k | x).
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+        """
+        return self._posteriors(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return np.asarray(self.classes_[np.argmax(self._log_posteriors(X), axis=1)])
 
 
 def is_fitted(model: Any) -> bool:
