@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from itertools import chain
+from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from numpy.typing import ArrayLike
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.base import Estimator, not_fitted
-from suffice.estimators.class_scores import class_codes, class_scores
+from suffice.estimators.class_scores import ScoredRows, class_codes, class_scores, scored_rows
 from suffice.estimators.other_priors import log_prior_ratio, reweighted
 from suffice.estimators.wrapper import WrappedClassifier, is_fitted
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import RULED_OUT, Gaps
 from suffice.export.scoring import Scoring
 from suffice.model.calibration import FITTED, Calibration, CalibrationRows, Method, Scaling, Steps
-from suffice.model.held_out import HeldOut, LabelledData, answers
+from suffice.model.held_out import LabelledData, with_settings
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.storage import Fields, Saved, Setting, SufficeFileError
 from suffice.storage.load import loaded
 from suffice.storage.saved import named_fields
+
+STORED_CV = (int, str, type(None))
+"""The types of `cv` that a file can hold."""
 
 
 class Calibrated(Exportable, Saved, WrappedClassifier):
@@ -88,8 +92,8 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, as the wrapped model takes them.
-        y : array-like of shape (n_samples,)
-            The class of each row.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight k counts as k rows, for the model and for the calibration.
         groups : array-like of shape (n_samples,), optional
@@ -100,29 +104,39 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         self : object
             The fitted classifier.
         """
+        self._check_method()
+        if isinstance(self.cv, str):
+            model, data = self._prefit(), LabelledData.read(X, y, sample_weight)
+            scores = class_scores(model, data.X, np.asarray(model.classes_))
+            self._calibrate(data, ScoredRows(model, np.arange(len(data.labels)), scores))
+            return self
+        data = LabelledData.of(self.model, X, y, sample_weight)
+        (found,) = scored_rows(self.model, data, data.splits(self.cv, groups), [{}])
+        self._calibrate(data, found)
+        return self
+
+    def _fitted_grid(
+        self, data: LabelledData, splits: list[tuple[Codes, Codes]], settings: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[int, int, Any]]:
+        for split, (train, _) in enumerate(splits):
+            some = data.take(train)
+            for (model, cv), inner in self._inner_settings(settings, "model", "cv"):
+                if isinstance(cv, str):
+                    for number in chain.from_iterable(numbers for _, numbers in inner):
+                        unfitted = with_settings(self, settings[number])
+                        yield number, split, unfitted.fit(some.X, some.labels, some.weight)
+                    continue
+                changes = [changed for changed, _ in inner]
+                scored = scored_rows(model, some, some.splits(cv, None), changes)
+                for found, (_, numbers) in zip(scored, inner, strict=True):
+                    for number in numbers:
+                        one: Calibrated = with_settings(self, settings[number])
+                        one._calibrate(some, found)
+                        yield number, split, one
+
+    def _check_method(self) -> None:
         if self.method not in tuple(FITTED):
             raise ValueError(f"method must be one of {', '.join(map(repr, FITTED))}, got {self.method!r}.")
-        if not (hasattr(X, "shape") or hasattr(X, "__len__")):
-            X = np.asarray(X)  # an object that only arrays can be made of
-        if isinstance(self.cv, str):
-            model = self._prefit()
-        else:
-            weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-            model = clone(self.model).fit(X, y, **weight)
-        data = LabelledData.of(self.model, X, y, sample_weight)
-        weights = np.ones(len(data.labels)) if data.weight is None else data.weight
-        codes = class_codes(data.labels, model.classes_, weights)
-        shares = np.bincount(codes, weights, len(model.classes_)) / weights.sum()
-        class_priors(self.priors, model.classes_, shares)
-        if isinstance(self.cv, str):
-            rows, scores = np.arange(len(codes)), class_scores(model, X, model.classes_)
-        else:
-            rows, scores = self._held_out_scores(data, model.classes_, groups)
-        times = np.bincount(rows, minlength=len(codes))
-        held = CalibrationRows.of(scores, codes[rows], weights[rows] / times[rows])
-        self._calibration = FITTED[self.method](held)
-        self.model_, self._shares = model, shares
-        return self
 
     def _prefit(self) -> Any:
         if self.cv != "prefit":
@@ -133,17 +147,28 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
             raise not_fitted(self.model, ", as cv='prefit' needs it to be")
         return self.model
 
-    def _held_out_scores(
-        self, data: LabelledData, classes: NDArray[Any], groups: ArrayLike | None
-    ) -> tuple[Codes, Array]:
-        """The rows held out, each as often as it is, and their scores by models that have not seen them."""
+    def _calibrate(self, data: LabelledData, found: ScoredRows) -> None:
+        """Take over a model, and fit the map from its scores to posteriors."""
+        self._check_method()
+        classes = np.asarray(found.model.classes_)
+        weights = np.ones(len(data.labels)) if data.weight is None else data.weight
+        codes = class_codes(data.labels, classes, weights)
+        shares = np.bincount(codes, weights, len(classes)) / weights.sum()
+        class_priors(self.priors, classes, shares)
+        times = np.bincount(found.rows, minlength=len(codes))
+        share = weights[found.rows] / times[found.rows]
+        held = CalibrationRows.of(found.scores, codes[found.rows], share)
+        self._calibration = FITTED[self.method](held)
+        self.model_, self._shares = found.model, shares
+        self._keep_settings()
 
-        def ask(fold: HeldOut) -> tuple[Codes, Array]:
-            return fold.rows, class_scores(fold.model, fold.X, classes)
-
-        found = list(answers(ask, self.model, data, self.cv, groups, refit_schema=False))
-        rows, scores = zip(*found, strict=True)
-        return np.concatenate(rows), np.concatenate(scores)
+    @property
+    def partial_fit(self) -> NoReturn:
+        """Refused: a map from scores to posteriors needs rows that the model has not seen."""
+        raise AttributeError(
+            "Calibrated has no partial_fit, since rows that the model has learnt from cannot calibrate it; "
+            "call fit with all rows, or update the model and calibrate it on other rows with cv='prefit'."
+        )
 
     def _fitted_model(self) -> Any:
         if not hasattr(self, "_calibration"):
@@ -152,10 +177,10 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
 
     def _log_posteriors(self, X: Any) -> Array:
         model = self._fitted_model()
-        found = self._calibration.log_posteriors(class_scores(model, X, model.classes_))
-        return (
-            found if are_estimated(self.priors) else reweighted(found, self._log_prior_ratio(), self.priors_)
-        )
+        found = self._calibration.log_posteriors(class_scores(model, X, self.classes_))
+        if are_estimated(self._as_fitted().priors):
+            return found
+        return reweighted(found, self._log_prior_ratio(), self.priors_)
 
     def explain(self, X: Any) -> Any:
         """Split the calibrated score of each class, a_k/T + b_k, into the contributions of the cells.
@@ -199,22 +224,23 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
             A new classifier.
         """
         self._fitted_model()
-        other = copy(self)
+        other: Self = copy(self)
         other.priors = priors
-        other._log_prior_ratio()  # noqa: SLF001, refuses priors that cannot be
+        other._keep_settings(afresh=False)
+        other._log_prior_ratio()
         return other
 
     def _log_prior_ratio(self) -> Array:
         """What other priors add to the score of each class."""
         new = self.priors_
-        if are_estimated(self.priors):
+        if are_estimated(self._as_fitted().priors):
             return np.zeros(len(new))
         return log_prior_ratio(new, self._shares, self.classes_)
 
     @property
     def priors_(self) -> Array:
         """The class priors."""
-        return class_priors(self.priors, self.classes_, self._shares)
+        return class_priors(self._as_fitted().priors, self.classes_, self._shares)
 
     @property
     def temperature_(self) -> float:
@@ -248,13 +274,17 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         return replace(scoring, score=scoring.score.rescaled(scaling.slope, bias))
 
     def _to_fields(self) -> dict[str, Any]:
-        model = self._fitted_model()
-        if not isinstance(self.cv, (int, str)):
+        model, fitted = self._fitted_model(), self._as_fitted()
+        if not isinstance(self.cv, STORED_CV):
             raise TypeError(
                 f"cv is a {type(self.cv).__name__}, which a file cannot hold; a fitted classifier no longer "
                 "needs it, so call set_params(cv=5) before saving."
             )
-        settings = {"method": self.method, "cv": self.cv, "priors": self.priors}
+        if isinstance(model, Calibrated):
+            raise TypeError(
+                "a file cannot hold a Calibrated of a Calibrated; calibrate the inner model alone."
+            )
+        settings = {"method": fitted.method, "cv": self.cv, "priors": fitted.priors}
         return {
             "settings": {name: Setting(value) for name, value in settings.items()},
             "model": named_fields(model),
@@ -270,7 +300,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
             raise fields.error("model.class", "must be a model.")
         model = loaded(fields.branch("model"))
         made = cls(model, **settings)
-        if made.method not in tuple(FITTED) or not isinstance(made.cv, (int, str)):
+        if made.method not in tuple(FITTED) or not isinstance(made.cv, STORED_CV):
             raise fields.error("settings", "are not those of a Calibrated.")
         kind = Steps if made.method == "isotonic" else Scaling
         try:
@@ -283,6 +313,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         if (made._shares < 0).any() or abs(made._shares.sum() - 1.0) > 1e-8:
             raise fields.error("shares", "must be shares of the classes.")
         made.model_ = model
+        made._keep_settings()
         try:
             made._log_prior_ratio()
         except ValueError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.base import Estimator
+from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid
 
 LOG_ROUNDING = float(np.log(np.finfo(np.float64).eps))
 """What the log of a posterior of 0 counts as, at most; log losses use the same."""
@@ -70,3 +73,41 @@ def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
     scores = np.full((len(found), len(classes)), -np.inf)
     scores[:, [place[label] for label in known]] = found
     return scores
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """A fitted model, and scores of rows by models that have not seen them."""
+
+    model: Any
+    rows: Codes
+    """Positions, each as often as the row is held out."""
+    scores: Array
+
+
+def scored_rows(
+    model: Any,
+    data: LabelledData,
+    splits: list[tuple[Codes, Codes]],
+    settings: Sequence[Mapping[str, Any]],
+) -> list[ScoredRows]:
+    """The model of all rows under each of several settings, and the scores of its rows out of fold."""
+
+    def ask(fold: HeldOut) -> tuple[Any, Codes, Array]:
+        if not len(fold.rows):
+            return fold.model, fold.rows, np.empty((0, len(data.classes)))
+        return None, fold.rows, class_scores(fold.model, fold.X, data.classes)
+
+    # The last split holds no row out, so that one pass over the rows serves all models.
+    everyone = np.arange(len(data.labels))
+    splits = [*splits, (everyone, everyone[:0])]
+    found: list[list[tuple[Any, Codes, Array]]] = [[] for _ in settings]
+    for number, answer in answers_of_grid(ask, model, data, splits, settings, refit_schema=False):
+        found[number].append(answer)
+    places = {label: k for k, label in enumerate(data.classes.tolist())}
+    scored = []
+    for one in found:
+        models, rows, scores = zip(*one, strict=True)
+        known = [places[label] for label in np.asarray(models[-1].classes_).tolist()]
+        scored.append(ScoredRows(models[-1], np.concatenate(rows), np.concatenate(scores)[:, known]))
+    return scored

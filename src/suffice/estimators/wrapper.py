@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +14,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.estimators.base import Classifier, Printed, not_fitted
 from suffice.estimators.class_scores import log_posteriors
 from suffice.estimators.settings import KeepsSettings
+from suffice.model.folds import Splits, read_splits
+from suffice.model.held_out import LabelledData, fitted_grid, with_settings
 from suffice.tables.targets import labelled
 
 
@@ -104,8 +107,74 @@ class Wrapper(KeepsSettings, MetaEstimatorMixin, Printed):  # type: ignore[misc]
         return tags
 
 
+InnerSettings = tuple[tuple[Any, ...], list[tuple[dict[str, Any], list[int]]]]
+
+
 class WrappedClassifier(Classifier, Wrapper):
     """A classifier around `model`, with posteriors that follow from those of the model."""
+
+    def fit_grid(
+        self,
+        X: Any,
+        y: Any,
+        splits: Splits,
+        settings: Sequence[Mapping[str, Any]],
+        sample_weight: ArrayLike | None = None,
+    ) -> Iterator[tuple[int, int, Self]]:
+        """Fit a new wrapper to the training rows of each split under each of several settings.
+
+        The models come from the `fit_grid` of the wrapped model, if it has one, so that they can share one
+        pass over the rows. Settings that differ in the wrapper alone share their models.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows, as the wrapped model takes them.
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
+        splits : iterable of (training rows, test rows)
+            Positions or masks, such as those of a scikit-learn splitter.
+        settings : sequence of dict
+            Parameters to set, by name; those of the wrapped model begin with `model__`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed on to the model.
+
+        Returns
+        -------
+        models : iterator of (int, int, object)
+            The number of the settings, the number of the split, and the fitted wrapper.
+        """
+        data = LabelledData.read(X, y, sample_weight)
+        chosen = list(read_splits(splits, len(data.labels)))
+        return self._fitted_grid(data, chosen, settings)
+
+    def _fitted_grid(
+        self, data: LabelledData, splits: list[tuple[Codes, Codes]], settings: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[int, int, Any]]:
+        for (model,), inner in self._inner_settings(settings, "model"):
+            changes = [changed for changed, _ in inner]
+            for place, split, fitted in fitted_grid(model, data, splits, changes, refit_schema=False):
+                train = splits[split][0]
+                for number in inner[place][1]:
+                    one: WrappedClassifier = with_settings(self, settings[number])
+                    one._wrap(fitted, *data.labels_and_weights(train))
+                    yield number, split, one
+
+    def _inner_settings(self, settings: Sequence[Mapping[str, Any]], *outer: str) -> list[InnerSettings]:
+        """The settings of the wrapped model, each with the numbers of the wrapper's settings that have it.
+
+        They are grouped by the values of some of the wrapper's own settings.
+        """
+        groups: dict[Any, tuple[tuple[Any, ...], dict[Any, tuple[dict[str, Any], list[int]]]]] = {}
+        for number, changed in enumerate(settings):
+            own = {**self.get_params(deep=False), **changed}
+            values = tuple(own[name] for name in outer)
+            inner = {name[7:]: value for name, value in changed.items() if name.startswith("model__")}
+            # The same objects; whether others are equal to them, such as arrays, cannot always be told.
+            _, known = groups.setdefault(tuple(map(id, values)), (values, {}))
+            key = tuple(sorted((name, id(value)) for name, value in inner.items()))
+            known.setdefault(key, (inner, []))[1].append(number)
+        return [(values, list(known.values())) for values, known in groups.values()]
 
     def _log_posteriors(self, X: Any) -> Array:
         return log_posteriors(self._fitted_model(), X)

@@ -37,8 +37,8 @@ def cross_val_scores(
         A classifier, fitted or not; it stays as it is.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in any container that the model takes.
-    y : array-like of shape (n_samples,)
-        The labels.
+    y : array-like of shape (n_samples,) or str
+        The labels, or the name of the column of X that holds them.
     cv : int, splitter or iterable of (training rows, test rows), default=10
         The number of folds, stratified by class, or any splits as in scikit-learn.
     scoring : str, callable, list or dict, default="neg_log_loss"
@@ -98,8 +98,8 @@ def cross_val_predict_proba(
         A classifier with `predict_proba`, fitted or not; it stays as it is.
     X : array-like or frame of shape (n_samples, n_features)
         The rows, in any container that the model takes.
-    y : array-like of shape (n_samples,)
-        The labels.
+    y : array-like of shape (n_samples,) or str
+        The labels, or the name of the column of X that holds them.
     cv : int, splitter or iterable of (training rows, test rows), default=10
         The number of folds, stratified by class, or splits that hold out each row once.
     groups, sample_weight, refit_schema
@@ -137,8 +137,7 @@ def cross_val_predict_proba(
 
 def scores_on(rows: Codes, X: Any, model: Any, data: LabelledData, scorers: Scorers) -> Any:
     """The scores of a fitted model on some rows, of which X are the cells."""
-    weight = None if data.weight is None else data.weight[rows]
-    return scorers.scores(_with_all_classes(model, data.classes), X, data.labels[rows], weight)
+    return scorers.scores(_with_all_classes(model, data.classes), X, *data.labels_and_weights(rows))
 
 
 def out_of_fold(

@@ -9,14 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import has_fit_parameter
 
 from suffice.arrays import Array, Codes
 from suffice.kernels.choose import one_choice
 from suffice.model.folds import read_splits
 from suffice.progress import Progress
+from suffice.tables.records import read_records
 from suffice.tables.table import take_rows
-from suffice.tables.targets import checked_weights, read_labels
+from suffice.tables.targets import checked_weights, labelled, read_labels
+from suffice.tables.wording import there_are
 
 Answer = TypeVar("Answer")
 
@@ -36,12 +39,33 @@ class LabelledData:
         if isinstance(model, type) or not hasattr(model, "fit") or is_regression(model):
             what = f"the class {model.__name__}" if isinstance(model, type) else f"a {type(model).__name__}"
             raise TypeError(f"cross-validation takes a classifier first, got {what}.")
+        return cls.read(X, y, sample_weight)
+
+    @classmethod
+    def read(cls, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledData:
+        """Check the labels and weights; y may be the name of a column of X."""
+        X, y = labelled(X, y)
         labels = read_labels(y)
+        if labels.dtype.kind == "f":
+            check_classification_targets(labels)
+        if not hasattr(X, "shape"):
+            if isinstance(X, Mapping):
+                X = read_records(X)
+            elif not hasattr(X, "__len__"):
+                X = np.asarray(X)  # an object that only arrays can be made of
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows != len(labels):
             raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels.")
         weight = None if sample_weight is None else checked_weights(sample_weight, n_rows)
         return cls(X, labels, np.unique(labels), weight)
+
+    def take(self, rows: Codes) -> LabelledData:
+        """Some of the rows."""
+        return LabelledData.read(take_rows(self.X, rows), *self.labels_and_weights(rows))
+
+    def labels_and_weights(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
+        """The labels and the weights of some rows."""
+        return self.labels[rows], None if self.weight is None else self.weight[rows]
 
     @property
     def n_cells(self) -> int:
@@ -76,15 +100,31 @@ def answers(
     refit_schema: bool,
 ) -> Iterator[Answer]:
     """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
-    splits = data.splits(cv, groups)
-    fitted = fitted_grid(model, data, splits, [{}], refit_schema=refit_schema)
-    with Progress("cross-validation") as progress, one_choice(data.n_cells):
-        for number, (_, test) in enumerate(splits):
-            progress.say(f"split {number + 1} of {len(splits)}")
+    found = answers_of_grid(ask, model, data, data.splits(cv, groups), [{}], refit_schema=refit_schema)
+    return (answer for _, answer in found)
+
+
+def answers_of_grid(
+    ask: Callable[[HeldOut], Answer],
+    model: Any,
+    data: LabelledData,
+    splits: list[tuple[Codes, Codes]],
+    settings: Sequence[Mapping[str, Any]],
+    *,
+    refit_schema: bool,
+) -> Iterator[tuple[int, Answer]]:
+    """The answers of each setting, with its number, to the test rows of each split."""
+    fitted = fitted_grid(model, data, splits, settings, refit_schema=refit_schema)
+    with Progress("cross-validation") as progress, one_choice(data.n_cells * len(settings)):
+        for done in range(len(splits) * len(settings)):
+            split = done // len(settings)  # in the order of models that share sums
+            progress.say(f"split {split + 1} of {len(splits)}")
             try:
-                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)[2]))
+                number, split, one = next(fitted)
+                test = splits[split][1]
+                yield number, ask(HeldOut(test, take_rows(data.X, test), one))
             except Exception as error:
-                error.add_note(f"This happened in split {number} of the cross-validation.")
+                error.add_note(f"This happened in split {split} of the cross-validation.")
                 raise
 
 
@@ -109,8 +149,14 @@ def fitted_grid(
         X, labels = take_rows(data.X, train), data.labels[train]
         weight = {} if data.weight is None else {"sample_weight": data.weight[train]}
         for number, changed in enumerate(settings):
-            one = clone(model).set_params(**clone(dict(changed), safe=False))
+            one = with_settings(model, changed)
             yield number, split, one.fit(X, labels, **weight)
+
+
+def with_settings(model: Any, changed: Mapping[str, Any]) -> Any:
+    """A clone of a model with some settings changed; a model without settings is copied."""
+    one = clone(model, safe=False)
+    return one.set_params(**clone(dict(changed), safe=False)) if changed else one
 
 
 def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
@@ -122,7 +168,8 @@ def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
         if isinstance(cv, bool) or cv < 2:
             raise ValueError(f"cv must be at least 2 folds, a splitter or splits, got {cv!r}.")
         if cv > len(labels):
-            raise ValueError(f"cv={cv} folds need at least as many rows, but there are {len(labels)}.")
+            few = there_are(len(labels), "sample")
+            raise ValueError(f"cv={cv} folds need at least as many rows, but {few}.")
         if cv > largest:
             raise ValueError(
                 f"cv={cv} folds are stratified, but the largest class has only {largest} rows; pass a "

@@ -2,6 +2,7 @@ import io
 from copy import deepcopy
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -41,12 +42,7 @@ LINEAR = METHODS[:2]
         Calibrated(BayesClassifier()),
         Calibrated(LogisticRegression(), "vector"),
         Calibrated(BayesClassifier(Normal()), "isotonic"),
-    ],
-    expected_failed_checks=lambda estimator: (
-        {"check_fit2d_1sample": "one row cannot be held out; the error says so in other words"}
-        if isinstance(estimator.model, BayesClassifier)
-        else {}
-    ),
+    ]
 )
 def test_it_is_a_scikit_learn_classifier(estimator, check):
     check(estimator)
@@ -329,6 +325,69 @@ def test_what_the_model_rules_out_stays_ruled_out():
     assert (p == 0).any()
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_labels_may_be_a_column_of_the_frame(library):
+    table, species = suffice.load_penguins()
+    frame = table.append_column("species", [species])
+    frame = {"pandas": frame.to_pandas, "polars": lambda: pl.from_arrow(frame), "pyarrow": lambda: frame}[
+        library
+    ]()
+    expected = Calibrated(BayesClassifier()).fit(table, species)
+    fitted = Calibrated(BayesClassifier()).fit(frame, "species")
+    assert fitted.temperature_ == expected.temperature_
+    assert fitted.feature_names_in_.tolist() == table.column_names
+    assert fitted.score(frame, "species") == expected.score(table, species)
+    prefit = Calibrated(expected.model_, cv="prefit").fit(frame, "species")
+    assert prefit.temperature_ == Calibrated(expected.model_, cv="prefit").fit(table, species).temperature_
+
+
+def test_rows_may_be_a_dict_of_columns():
+    X, y = drawn(200)
+    columns = {f"c{j}": X[:, j].tolist() for j in range(X.shape[1])}
+    found = Calibrated(BayesClassifier()).fit(columns, y).temperature_
+    assert found == pytest.approx(Calibrated(BayesClassifier()).fit(X, y).temperature_, rel=1e-12)
+
+
+def test_a_fitted_classifier_depends_on_its_settings_no_more():
+    X, y = drawn(200)
+    priors = {"a": 0.2, "b": 0.3, "c": 0.5}
+    fitted = Calibrated(BayesClassifier(), priors=priors).fit(X, y)
+    before = fitted.predict_proba(X)
+    priors["a"], priors["c"] = 0.5, 0.2
+    fitted.set_params(method="isotonic")
+    np.testing.assert_array_equal(fitted.predict_proba(X), before)
+    np.testing.assert_array_equal(fitted.priors_, [0.2, 0.3, 0.5])
+    file = io.BytesIO()
+    fitted.save(file)
+    loaded = suffice.load(io.BytesIO(file.getvalue()))
+    np.testing.assert_array_equal(loaded.predict_proba(X), before)
+    assert loaded.method == "temperature"
+    given = np.array([0.6, 0.3, 0.1])
+    other = fitted.with_priors(given)
+    given[:] = [0.1, 0.3, 0.6]
+    np.testing.assert_array_equal(other.priors_, [0.6, 0.3, 0.1])
+    np.testing.assert_array_equal(fitted.predict_proba(X), before)
+
+
+def test_partial_fit_is_refused_with_the_cure():
+    X, y = drawn(100)
+    fitted = Calibrated(BayesClassifier()).fit(X, y)
+    assert not hasattr(fitted, "partial_fit")
+    with pytest.raises(
+        AttributeError, match=r"Calibrated has no partial_fit.*fit with all rows.*cv='prefit'"
+    ):
+        fitted.partial_fit(X, y)
+
+
+def test_labels_that_are_measurements_are_refused():
+    X, _ = drawn(60)
+    y = np.linspace(0.0, 1.0, 60)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        Calibrated(BayesClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        suffice.cross_val_scores(BayesClassifier(), X, y)
+
+
 def test_costs_take_calibrated_posteriors():
     X, y = drawn(400, 2)
     fitted = Calibrated(BayesClassifier()).fit(X, y)
@@ -357,9 +416,14 @@ def test_what_cannot_be_saved_is_refused_with_the_cure():
     with pytest.raises(TypeError, match="LogisticRegression is not a class of suffice"):
         Calibrated(LogisticRegression()).fit(X, y).save(io.BytesIO())
     fitted = Calibrated(BayesClassifier(), cv=StratifiedKFold(4)).fit(X, y)
+    with pytest.raises(TypeError, match="Calibrated of a Calibrated; calibrate the inner model"):
+        Calibrated(Calibrated(BayesClassifier())).fit(X, y).save(io.BytesIO())
     with pytest.raises(TypeError, match=r"cv is a StratifiedKFold.*set_params\(cv=5\)"):
         fitted.save(io.BytesIO())
-    fitted.set_params(cv=5).save(io.BytesIO())
+    for cv in (5, None, "prefit"):
+        file = io.BytesIO()
+        fitted.set_params(cv=cv).save(file)
+        assert suffice.load(io.BytesIO(file.getvalue())).cv == cv
 
 
 def test_what_needs_linear_scores_is_refused_for_isotonic():
@@ -388,6 +452,9 @@ def test_what_needs_linear_scores_is_refused_for_isotonic():
         ({"cv": 1}, ValueError, "cv must be at least 2"),
         ({"priors": [0.5, 0.6, 0.1]}, ValueError, "priors must sum to 1"),
         ({"model": BayesClassifier}, TypeError, "class BayesClassifier|instance"),
+        ({"model": LinearRegression()}, TypeError, "takes a classifier.* got a LinearRegression"),
+        ({"model": "naive"}, TypeError, "takes a classifier.* got a str"),
+        ({"cv": 500}, ValueError, "cv=500 folds need at least as many rows, but there are 60"),
     ],
 )
 def test_wrong_settings_are_refused_in_words(changed, error, message):
