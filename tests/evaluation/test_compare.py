@@ -3,12 +3,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from suffice import GaussianDiscriminant
+from suffice import BayesClassifier, CostSensitive, GaussianDiscriminant
 from suffice.estimators.regression import LogisticRegression
+from suffice.evaluation.growing_samples import measure_split, split_order
 from suffice.evaluation.learning_curves import LearningCurves, compare
+from suffice.model.summarize import LabelledRows
 
 MODELS = {"GDA": GaussianDiscriminant(), "logistic": LogisticRegression()}
 
@@ -55,6 +60,45 @@ def test_every_container_gives_the_same_curves(curves, iris):
         np.testing.assert_allclose(found.error, curves.error)
         assert isinstance(found.to_frame(), kind)
     assert found.to_frame().num_rows == 6
+
+
+COMPARED = {
+    "full": GaussianDiscriminant("full"),
+    "shared": GaussianDiscriminant("shared"),
+    "Bayes": BayesClassifier(),
+    "uniform": BayesClassifier(priors="uniform"),
+    "theirs": GaussianNB(),
+    "costs": CostSensitive(BayesClassifier(), reject_cost=0.1, reject_label=-1),
+}
+
+
+def test_curves_are_those_of_refits(iris):
+    X, y = iris
+    sizes, n_test = [10, 30, 31, 80], 40
+    found = np.empty((2, len(COMPARED), len(sizes), 3))
+    for r in range(3):
+        rng = np.random.default_rng(r)
+        state = rng.bit_generator.state
+        found[..., r] = measure_split(list(COMPARED.values()), X, y, np.array(sizes), n_test, rng)
+        rng.bit_generator.state = state
+        order = split_order(y, n_test, rng)
+        test = order[-n_test:]
+        for m, model in enumerate(COMPARED.values()):
+            for s, size in enumerate(sizes):
+                fitted = clone(model).fit(X[order[:size]], y[order[:size]])
+                error = np.mean(fitted.predict(X[test]) != y[test])
+                loss = log_loss(y[test], fitted.predict_proba(X[test]))
+                np.testing.assert_allclose(found[:, m, s, r], [error, loss], rtol=1e-9, atol=1e-9)
+
+
+def test_models_of_one_class_read_the_training_rows_once(iris, monkeypatch):
+    summed = []
+    add = LabelledRows.add_to
+    monkeypatch.setattr(
+        LabelledRows, "add_to", lambda self, total: summed.append(len(self.codes)) or add(self, total)
+    )
+    compare([GaussianDiscriminant(c) for c in ("full", "shared")], *iris, sizes=[10, 50, 100], repeats=2)
+    assert sum(summed) == 2 * 100
 
 
 def test_where_two_curves_cross():

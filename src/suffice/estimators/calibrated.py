@@ -116,8 +116,15 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         return self
 
     def _fitted_grid(
-        self, data: LabelledData, splits: list[tuple[Codes, Codes]], settings: Sequence[Mapping[str, Any]]
+        self,
+        data: LabelledData,
+        splits: list[tuple[Codes, Codes]],
+        settings: Sequence[Mapping[str, Any]],
+        *,
+        refit_schema: bool,
     ) -> Iterator[tuple[int, int, Any]]:
+        # Folds of training rows differ from split to split, so that each has a pass of its own, and families
+        # of its own.
         for split, (train, _) in enumerate(splits):
             some = data.take(train)
             for (model, cv), inner in self._inner_settings(settings, "model", "cv"):

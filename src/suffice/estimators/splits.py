@@ -66,6 +66,8 @@ class FittedToSplits(Generative):
         splits: Splits,
         settings: Sequence[Mapping[str, Any]],
         sample_weight: ArrayLike | None = None,
+        *,
+        refit_schema: bool = False,
     ) -> Iterator[tuple[int, int, Self]]:
         """Fit a new model to the training rows of each split under each of several settings.
 
@@ -84,6 +86,9 @@ class FittedToSplits(Generative):
             Parameters to set, by name.
         sample_weight : array-like of shape (n_samples,), optional
             Weights ≥ 0; a row of weight k counts as k rows.
+        refit_schema : bool, default=False
+            Whether the families of the columns are those of the training rows of each split, not of all rows.
+            A split with other families is fitted from its rows.
 
         Returns
         -------
@@ -108,8 +113,15 @@ class FittedToSplits(Generative):
                     group[0].unfitted.fit(X, y, sample_weight)  # the error of all rows names the right row
                     raise
                 labels, weights = rows.take(train)
+                inside = refit_schema and len(train) < rows.table.n_rows
+                chosen = SplitRows(rows.table.take(train), labels, weights) if inside else rows
                 for one in group:
-                    accumulator = Accumulator.of(sums.with_schema(one.schema))
+                    schema = chosen.schema(one.families)
+                    if not have_same_sums(schema, one.schema):
+                        fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
+                        yield one.number, split, fitted
+                        continue
+                    accumulator = Accumulator.of(sums.with_schema(schema))
                     training_sums = TrainingSums(accumulator, rows.table.container)
                     yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
 
@@ -131,8 +143,9 @@ class FittedToSplits(Generative):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
-            schema = rows.schema(model._chosen_families())
-            candidate = _Candidate(number, model, schema, needs_rows=model._needs_rows())
+            families = model._chosen_families()
+            schema = rows.schema(families)
+            candidate = _Candidate(number, model, families, schema, needs_rows=model._needs_rows())
             for held, group in groups:
                 if held is rows and group[0].shares_sums(candidate):
                     group.append(candidate)
@@ -148,14 +161,17 @@ class _Candidate:
 
     number: int
     unfitted: Any
+    families: Families
     schema: Schema
     needs_rows: bool
 
     def shares_sums(self, other: _Candidate) -> bool:
         """Whether both have the same sums, up to settings for solving."""
-        if self.needs_rows or other.needs_rows:
-            return False
-        if self.schema is other.schema or self.schema == other.schema:
-            return True
-        decided = not (self.schema.is_undecided or other.schema.is_undecided)
-        return decided and self.schema.difference(other.schema) is None
+        return not (self.needs_rows or other.needs_rows) and have_same_sums(self.schema, other.schema)
+
+
+def have_same_sums(one: Schema, other: Schema) -> bool:
+    """Whether models with these schemas have the same sums, up to settings for solving."""
+    if one is other or one == other:
+        return True
+    return not (one.is_undecided or other.is_undecided) and one.difference(other) is None

@@ -120,6 +120,8 @@ class WrappedClassifier(Classifier, Wrapper):
         splits: Splits,
         settings: Sequence[Mapping[str, Any]],
         sample_weight: ArrayLike | None = None,
+        *,
+        refit_schema: bool = False,
     ) -> Iterator[tuple[int, int, Self]]:
         """Fit a new wrapper to the training rows of each split under each of several settings.
 
@@ -138,6 +140,8 @@ class WrappedClassifier(Classifier, Wrapper):
             Parameters to set, by name; those of the wrapped model begin with `model__`.
         sample_weight : array-like of shape (n_samples,), optional
             Passed on to the model.
+        refit_schema : bool, default=False
+            Whether the families of the columns are those of the training rows of each split, not of all rows.
 
         Returns
         -------
@@ -146,14 +150,20 @@ class WrappedClassifier(Classifier, Wrapper):
         """
         data = LabelledData.read(X, y, sample_weight)
         chosen = list(read_splits(splits, len(data.labels)))
-        return self._fitted_grid(data, chosen, settings)
+        return self._fitted_grid(data, chosen, settings, refit_schema=refit_schema)
 
     def _fitted_grid(
-        self, data: LabelledData, splits: list[tuple[Codes, Codes]], settings: Sequence[Mapping[str, Any]]
+        self,
+        data: LabelledData,
+        splits: list[tuple[Codes, Codes]],
+        settings: Sequence[Mapping[str, Any]],
+        *,
+        refit_schema: bool,
     ) -> Iterator[tuple[int, int, Any]]:
         for (model,), inner in self._inner_settings(settings, "model"):
             changes = [changed for changed, _ in inner]
-            for place, split, fitted in fitted_grid(model, data, splits, changes, refit_schema=False):
+            models = fitted_grid(model, data, splits, changes, refit_schema=refit_schema)
+            for place, split, fitted in models:
                 train = splits[split][0]
                 for number in inner[place][1]:
                     one: WrappedClassifier = with_settings(self, settings[number])

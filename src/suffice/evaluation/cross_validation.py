@@ -50,7 +50,7 @@ def cross_val_scores(
         A row of weight k counts as k rows, in fitting and in scoring.
     refit_schema : bool, default=False
         Whether the families of the columns are inferred from the training rows of each split, instead of
-        from all rows. Then every split is fitted from its rows.
+        from all rows. Then a split with other families is fitted from its rows.
 
     Returns
     -------
@@ -74,10 +74,11 @@ def cross_val_scores(
     def scores_of(fold: HeldOut) -> Any:
         return scores_on(fold.rows, fold.X, fold.model, data, scorers)
 
-    splits = list(answers(scores_of, model, data, cv, groups, refit_schema=refit_schema))
-    if not isinstance(splits[0], Mapping):
-        return np.array(splits)
-    return {name: np.array([scores[name] for scores in splits]) for name in splits[0]}
+    splits = data.splits(cv, groups)
+    found = list(answers(scores_of, model, data, splits, refit_schema=refit_schema))
+    if not isinstance(found[0], Mapping):
+        return np.array(found)
+    return {name: np.array([scores[name] for scores in found]) for name in found[0]}
 
 
 def cross_val_predict_proba(
@@ -125,7 +126,8 @@ def cross_val_predict_proba(
         posteriors[fold.rows] = posteriors_over(data.classes, fold.model, fold.X)
         np.add.at(times, fold.rows, 1)
 
-    deque(answers(fill, model, data, cv, groups, refit_schema=refit_schema), maxlen=0)
+    splits = data.splits(cv, groups)
+    deque(answers(fill, model, data, splits, refit_schema=refit_schema), maxlen=0)
     if (times != 1).any():
         row = int(np.argmax(times != 1))
         raise ValueError(
@@ -150,7 +152,8 @@ def out_of_fold(
         posteriors = posteriors_over(data.classes, fold.model, fold.X) if proba else None
         return fold.rows, np.asarray(fold.model.predict(fold.X)), posteriors
 
-    found = answers(both, model, data, cv, groups, refit_schema=refit_schema)
+    splits = data.splits(cv, groups)
+    found = answers(both, model, data, splits, refit_schema=refit_schema)
     rows, predictions, posteriors = zip(*found, strict=True)
     order = np.argsort(np.concatenate(rows), kind="stable")
     return (

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
+from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.tables.table import take_rows
 
 
@@ -69,20 +69,31 @@ def measure_split(
     rng: np.random.Generator,
 ) -> Array:
     """The errors and the log losses, (2, models, sizes), of clones fitted to parts of one split."""
-    order = _split(y, n_test, rng)
+    order = split_order(y, n_test, rng)
     test_X, test_y = take_rows(X, order[-n_test:]), y[order[-n_test:]]
     found = np.empty((2, len(models), len(sizes)))
-    for s, size in enumerate(sizes):
-        train_X, train_y = take_rows(X, order[:size]), y[order[:size]]
-        for m, model in enumerate(models):
-            fitted = clone(model).fit(train_X, train_y)
+    data = LabelledData.read(take_rows(X, order[: sizes[-1]]), y[order[: sizes[-1]]], None)
+    splits = [(np.arange(size), np.arange(0)) for size in sizes]
+    for numbers, settings in _of_one_class(models):
+        for place, s, fitted in fitted_grid(models[numbers[0]], data, splits, settings, refit_schema=True):
             posteriors, predictions = fitted.predict_proba(test_X), fitted.predict(test_X)
             answers, _, _ = read_answers(test_y, posteriors, predictions, fitted.classes_)
-            found[:, m, s] = error_and_log_loss(answers)
+            found[:, numbers[place], s] = error_and_log_loss(answers)
     return found
 
 
-def _split(labels: NDArray[Any], n_test: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _of_one_class(models: Sequence[Any]) -> list[tuple[list[int], list[dict[str, Any]]]]:
+    """The numbers of models that can share sums, since they are of one class, with their settings."""
+    groups: dict[Any, tuple[list[int], list[dict[str, Any]]]] = {}
+    for number, model in enumerate(models):
+        shared = hasattr(model, "fit_grid")
+        numbers, settings = groups.setdefault(type(model) if shared else number, ([], []))
+        numbers.append(number)
+        settings.append(model.get_params(deep=False) if shared else {})
+    return list(groups.values())
+
+
+def split_order(labels: NDArray[Any], n_test: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """A random order of the rows: one of each class, the rest of the training rows, then the test rows."""
     order = rng.permutation(len(labels))
     first = np.sort(np.unique(labels[order], return_index=True)[1])

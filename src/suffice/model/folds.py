@@ -1,5 +1,7 @@
 """Sums of the training rows of every split of a table; where folds are disjoint, each row is summed once.
 
+So it is where training rows grow from split to split.
+
 The training rows of a fold are the rows of all other folds, so their sums are the total without the fold.
 They are found by adding the other folds, not by subtracting one: what is left of a difference of large sums
 is rounding errors, which a column that is constant in the training rows would take for its variance.
@@ -68,10 +70,15 @@ class SplitRows:
         """The training rows of each split, by position, and their sums."""
         nothing = Accumulator.empty(schema).statistics()
         everyone = np.arange(self.table.n_rows)
+        before, rest = everyone[:0], nothing
         for run in _runs(splits, everyone):
             alone = len(run.folds) == 1
             folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
-            others = _without_each(folds, self._sums(run.rest, nothing))
+            if not np.array_equal(run.rest[: len(before)], before):
+                before, rest = everyone[:0], nothing
+            # Where training rows grow from split to split, only the new ones are summed.
+            before, rest = run.rest, self._sums(run.rest[len(before) :], rest)
+            others = _without_each(folds, rest)
             for rows, sums in zip(run.folds, others, strict=True):
                 train = run.rest if alone else np.delete(everyone, rows)
                 if self.weights is not None:

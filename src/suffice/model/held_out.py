@@ -94,13 +94,12 @@ def answers(
     ask: Callable[[HeldOut], Answer],
     model: Any,
     data: LabelledData,
-    cv: Any,
-    groups: ArrayLike | None,
+    splits: list[tuple[Codes, Codes]],
     *,
     refit_schema: bool,
 ) -> Iterator[Answer]:
     """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
-    found = answers_of_grid(ask, model, data, data.splits(cv, groups), [{}], refit_schema=refit_schema)
+    found = answers_of_grid(ask, model, data, splits, [{}], refit_schema=refit_schema)
     return (answer for _, answer in found)
 
 
@@ -140,8 +139,9 @@ def fitted_grid(
 
     Models that share sums come split by split; with a single setting, so do all models.
     """
-    if hasattr(model, "fit_grid") and not refit_schema:
-        yield from model.fit_grid(data.X, data.labels, splits, settings, data.weight)
+    if hasattr(model, "fit_grid"):
+        rows = data.X, data.labels, splits, settings, data.weight
+        yield from model.fit_grid(*rows, refit_schema=refit_schema)
         return
     if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")

@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, dropin, families
 from suffice.model import folds
+from suffice.model.summarize import LabelledRows
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)
@@ -242,6 +243,48 @@ def test_folds_read_each_row_once(monkeypatch):
     monkeypatch.setattr(suffice.tables.table.Table, "take", counting)
     list(dropin.GaussianNB().fit_splits(NORMAL, LABELS, KFold(6).split(NORMAL)))
     assert sum(read) == N_ROWS
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weighted"])
+def test_training_rows_that_grow_are_refits(name, weights):
+    model, X = MODELS[name]
+    order = np.random.default_rng(1).permutation(N_ROWS)
+    grown = [(order[:n], order[n:]) for n in (N_ROWS // 3, N_ROWS // 2, N_ROWS - 5, N_ROWS - 1)]
+    others = [(order[5:], order[:5]), (order[5:], order[:2]), (order[: N_ROWS // 2], order[-3:])]
+    assert_splits_are_refits(model, X, LABELS, grown + others, weights)
+
+
+def test_training_rows_that_grow_are_read_once(monkeypatch):
+    read = []
+    take = suffice.tables.table.Table.take
+    monkeypatch.setattr(
+        suffice.tables.table.Table, "take", lambda self, rows: read.append(len(rows)) or take(self, rows)
+    )
+    splits = list(TimeSeriesSplit(6).split(NORMAL))
+    list(dropin.GaussianNB().fit_splits(NORMAL, LABELS, splits))
+    assert sum(read) == len(splits[-1][0])
+
+
+def test_families_of_the_training_rows_share_sums_where_they_agree(monkeypatch):
+    summed = []
+    add = LabelledRows.add_to
+    monkeypatch.setattr(
+        LabelledRows, "add_to", lambda self, total: summed.append(len(self.codes)) or add(self, total)
+    )
+    rows = pd.DataFrame({"size": NORMAL[:, 0], "kind": np.where(np.arange(N_ROWS) < 20, 0.0, NORMAL[:, 1])})
+    splits = [(np.arange(n), np.arange(n, N_ROWS)) for n in (10, 20, 50, N_ROWS - 1)]
+    settings = [{}, {"priors": "uniform"}]
+    made = list(BayesClassifier().fit_grid(rows, LABELS, splits, settings, refit_schema=True))
+    assert sum(summed) == N_ROWS - 1 + 2 * (10 + 20)  # a constant column is another family
+    assert len(made) == 8
+    for number, split, model in made:
+        train, test = splits[split]
+        alone = BayesClassifier(**settings[number]).fit(rows.iloc[train], LABELS[train])
+        assert model.schema_ == alone.schema_
+        np.testing.assert_allclose(
+            model.predict_proba(rows.iloc[test]), alone.predict_proba(rows.iloc[test]), rtol=0, atol=1e-9
+        )
 
 
 def test_the_model_stays_as_it_is():
