@@ -68,11 +68,22 @@ def measured(X, y):
     return np.array([[report.ece, report.log_loss, report.accuracy] for report in reports])
 
 
+def show_medians(results):
+    found = np.array(results)
+    middle = np.median(found, axis=0)
+    print(f"  {'median':14} {' | '.join(' '.join(f'{v:.3f}' for v in row) for row in middle)}")
+    ratio = np.median(found[:, 1:, 0] / found[:, :1, 0], axis=0)
+    shown = zip(METHODS, middle[1:, 0] / middle[0, 0], ratio, strict=True)
+    for method, of_medians, of_ratios in shown:
+        print(f"  {method}: ratio of medians {of_medians:.3f}, median of ratios {of_ratios:.3f}")
+
+
 def main() -> int:
     if FOLDER is None:
         print("SUFFICE_DATA does not name the folder of public data sets.")
         return 1
     names = list(TARGETS)
+    everything = []
     for part, some in (("develop", names[::2]), ("confirm", names[1::2])):
         print(f"{part:16} calibration error, log loss, accuracy: before | {' | '.join(METHODS)}")
         results = []
@@ -80,13 +91,10 @@ def main() -> int:
             results.append(measured(*table(name, TARGETS[name])))
             cells = (" ".join(f"{value:.3f}" for value in row) for row in results[-1])
             print(f"  {name:14} {' | '.join(cells)}", flush=True)
-        found = np.array(results)
-        middle = np.median(found, axis=0)
-        print(f"  {'median':14} {' | '.join(' '.join(f'{v:.3f}' for v in row) for row in middle)}")
-        ratio = np.median(found[:, 1:, 0] / found[:, :1, 0], axis=0)
-        shown = zip(METHODS, middle[1:, 0] / middle[0, 0], ratio, strict=True)
-        for method, of_medians, of_ratios in shown:
-            print(f"  {method}: ratio of medians {of_medians:.3f}, median of ratios {of_ratios:.3f}")
+        show_medians(results)
+        everything += results
+    print("all")
+    show_medians(everything)
     return 0
 
 
