@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import gammaln
 
 from suffice.factors import class_sums
 from suffice.factors.class_sums import RowSums, SparseRows
@@ -89,4 +90,28 @@ def test_few_entries_are_summed_in_one_run_whichever_classes_have_rows(classes, 
     n = len(classes)
     rows = SparseRows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n), 5)
     class_sums.class_sums(rows, np.array(classes), None, 3)
-    assert parts == [(0, 3)]
+    assert len(parts) == 1
+
+
+@pytest.mark.parametrize("most", [1, 3, 255, 256, 10**9])
+@pytest.mark.parametrize("of_words", [False, True], ids=["counts", "words"])
+@pytest.mark.parametrize("zeros", [False, True], ids=["", "stored zeros"])
+def test_whole_counts_of_few_classes_are_summed_exactly_in_parts(most, of_words, zeros, monkeypatch):
+    monkeypatch.setattr(class_sums, "ENTRIES_PER_PART", 64)
+    monkeypatch.setattr(discrete, "ENTRIES_IN_CACHE", 16)
+    rng = np.random.default_rng(0)
+    held = rng.random((200, 7)) < 0.4
+    starts = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+    x = rng.integers(0 if zeros else 1, most, int(starts[-1]), endpoint=True).astype(np.float64)
+    rows = SparseRows(starts, np.nonzero(held)[1].astype(np.int32), x, 7)
+    classes = rng.integers(0, 3, 200)
+    tables, own = plain_sums(rows, classes, None, 3)
+    sums = RowSums(np.zeros(3), np.zeros(3, np.int64), np.zeros(3))
+    found = class_sums.class_sums(rows, classes, None, 3, row_sums=sums, of_words=of_words)
+    np.testing.assert_array_equal(found.table(found.total, 3, 7), np.where(tables[1] > 0, tables[0], 0.0))
+    np.testing.assert_array_equal(found.table(found.support, 3, 7), tables[1])
+    np.testing.assert_array_equal(sums.rows, own[1])
+    dense = np.zeros((200, 7))
+    dense[held] = x
+    base = gammaln(dense.sum(axis=1) + 1.0) - gammaln(dense + 1.0).sum(axis=1)
+    np.testing.assert_allclose(sums.base, np.bincount(classes, base), rtol=1e-13)

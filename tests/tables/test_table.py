@@ -9,15 +9,25 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
+from suffice.tables import objects
 from suffice.tables.recognized import is_frame
 from suffice.tables.table import read_table
 
 from .cells import decoded, one
 
 NUMERIC = [0, 1, 2, 3, 5, 6, 7, 8]
+MIXED_CELLS = st.one_of(
+    st.floats(allow_infinity=False),
+    st.integers(-(2**54), 2**54),
+    st.booleans(),
+    st.none(),
+    st.sampled_from(["a", "1.5", np.float64(1.0), np.float32(0.5), np.int8(1), np.True_, 10**30, pd.NA]),
+)
 
 
 # The same data in every container
@@ -354,7 +364,9 @@ def test_reading_a_small_array_takes_microseconds():
     assert min(timeit.repeat(lambda: read_table(X), number=1000, repeat=20)) / 1000 < 20e-6
 
 
-def test_objects_that_are_numbers_are_read_at_once():
+@pytest.mark.parametrize("worth_arrow", [0, 1 << 16], ids=["by Arrow", "by Python"])
+def test_objects_that_are_numbers_are_read_at_once(worth_arrow, monkeypatch):
+    monkeypatch.setattr(objects, "WORTH_ARROW", worth_arrow)
     X = np.array([[1, 2.5], [None, float("nan")], [3, -0.5]], dtype=object)
     table = read_table(X)
     cells = table.cells([0, 1])
@@ -365,13 +377,31 @@ def test_objects_that_are_numbers_are_read_at_once():
     np.testing.assert_array_equal(table.part(slice(1, 3)).cells([0, 1]), cells[1:])
 
 
-@pytest.mark.parametrize("odd", ["1.5", True, 2**53 + 1, 10**400, np.float64(1.0), b"1"])
-def test_objects_with_a_cell_that_is_no_plain_number_are_read_column_by_column(odd):
+@pytest.mark.parametrize("worth_arrow", [0, 1 << 16], ids=["by Arrow", "by Python"])
+@pytest.mark.parametrize("odd", ["1.5", True, 2**53 + 1, -(2**53) - 1, 10**400, dt.date(2020, 1, 1), b"1"])
+def test_objects_with_a_cell_that_is_no_plain_number_are_read_column_by_column(odd, worth_arrow, monkeypatch):
+    monkeypatch.setattr(objects, "WORTH_ARROW", worth_arrow)
     X = np.array([[1.0, 0.5], [2.0, 0.25]], dtype=object)
     X[1, 0] = odd
     table = read_table(X)
     assert table.cells([0, 1]) is None
     np.testing.assert_array_equal(table.numbers([1])[:, 0], [0.5, 0.25])
+
+
+@given(st.lists(st.lists(MIXED_CELLS, min_size=2, max_size=2), min_size=1, max_size=6))
+def test_objects_read_by_arrow_are_the_objects_read_by_python(rows):
+    X = np.empty((len(rows), 2), dtype=object)
+    X[:] = rows
+
+    def columns():
+        table = read_table(X)
+        return [(table.kind(j), table.container.cell_types[j], list(table.values(j))) for j in range(2)]
+
+    by_python = columns()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(objects, "WORTH_ARROW", 0)
+        by_arrow = columns()
+    assert repr(by_arrow) == repr(by_python)
 
 
 def test_adjacent_sparse_rows_are_those_rows():

@@ -23,8 +23,8 @@ class ThresholdedTable(Table):
         self.threshold = threshold
         if table.sparse is not None:
             stored = table.sparse.data
-            above = np.greater(stored, threshold).astype(np.float64)
-            if stored.dtype.kind == "f":
+            above = self._above(stored[:, np.newaxis], np.float64)[:, 0]
+            if stored.dtype.kind == "f" and not is_complete(stored):
                 above[np.isnan(stored)] = np.nan
             self.sparse = with_data(table.sparse, above)
 

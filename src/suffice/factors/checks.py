@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Counts
 from suffice.factors.base import Block
 from suffice.families import Family
+from suffice.kernels.cells import row_runs
 from suffice.kernels.choose import first_infinity, infinity_refusal
 
 
@@ -32,6 +33,11 @@ def refuse_infinities(block: Block, labels: list[str]) -> None:
     if found is not None:
         row, column = found
         raise ValueError(infinity_refusal(labels[column], row, block[row, column]))
+
+
+def are_inside(family: Family, values: Array) -> bool:
+    """Whether the family can produce all of some numbers: in runs, whose masks stay in the cache."""
+    return all(bool(family.support(values[run]).all()) for run in row_runs(len(values), 1))
 
 
 def holds_infinity_beside(values: Array, active: NDArray[Any]) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import pairwise
+from operator import add
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +14,17 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.sparse_sums import SparseSums, narrowed
 from suffice.kernels import threads
+from suffice.kernels.cells import entry_runs
 from suffice.kernels.choose import discrete_for, read_only
 
 RUNS = 16
 """Runs of classes with about equally many entries; one thread sums each, in the order of its rows."""
 ENTRIES_PER_RUN = 1 << 12
 """Fewer entries are not worth a thread."""
+ENTRIES_PER_PART = 1 << 20
+"""Entries that one thread sums in tables of its own."""
+CELLS_PER_ENTRY = 8
+"""Classes are summed in tables up to this many cells per entry; beyond, most cells would be empty."""
 COLUMNS_AT_ONCE = 1 << 22
 """Each run has arrays of all columns, so wide rows are summed in few runs: memory stays bounded."""
 SOONER = 1 << 10
@@ -56,8 +64,12 @@ def class_sums(
 
     The rows without one are added to `row_sums`, where that is given.
     """
+    kernels = discrete_for(len(rows.x) * (SOONER if of_words else 1))
+    n_cells = n_classes * rows.n_columns
+    if n_classes <= kernels.FEW_CLASSES and n_cells <= CELLS_PER_ENTRY * len(rows.x):
+        return _summed_in_tables(kernels, rows, classes, weights, n_classes, row_sums, of_words=of_words)
     held, columns, total, support, present = _summed(
-        rows, classes, weights, n_classes, row_sums, of_words=of_words
+        kernels, rows, classes, weights, n_classes, row_sums, of_words=of_words
     )
     by_class = np.repeat(np.arange(n_classes, dtype=np.int32), held)
     total = narrowed(total, np.float32)  # the wide sums are given back before more is made
@@ -68,7 +80,44 @@ def class_sums(
     return SparseSums(by_class, columns, total, support, present)
 
 
+def _summed_in_tables(
+    kernels: ModuleType,
+    rows: SparseRows,
+    classes: Codes,
+    weights: Array | None,
+    n_classes: int,
+    row_sums: RowSums,
+    *,
+    of_words: bool,
+) -> SparseSums:
+    """The sums of few classes: parts of the rows are summed side by side, each in tables of its own."""
+    with_present = of_words and weights is not None
+    by_row = np.zeros(0) if weights is None else weights
+
+    def of_part(part: slice) -> tuple[Array, Array]:
+        first, last = int(rows.starts[part.start]), int(rows.starts[part.stop])
+        starts = rows.starts[part.start : part.stop + 1] - first
+        tables = np.zeros((3 if with_present else 2, rows.n_columns, n_classes))
+        own = np.zeros((3 if len(row_sums.base) else 0, n_classes))
+        entries = rows.columns[first:last], rows.x[first:last]
+        present = tables[2] if with_present else own[:0]
+        kernels.sum_in_tables(starts, *entries, classes[part], by_row[part], *tables[:2], present, own)
+        return tables, own
+
+    # The tables of a part should be smaller than the part.
+    runs = entry_runs(rows.starts, max(ENTRIES_PER_PART, n_classes * rows.n_columns))
+    parts = threads.run(of_part, runs)
+    tables, own = (reduce(add, arrays) for arrays in zip(*parts, strict=True))
+    for array, more in zip(row_sums, own, strict=False):
+        np.add(array, more, out=array, casting="unsafe")  # the number of rows is whole
+    total, support = np.ascontiguousarray(tables[0].T), tables[1].T.astype(np.int64)
+    if not of_words:
+        return SparseSums.of_tables(0, total, support)
+    return SparseSums.of_tables(0, total, support, tables[2 if with_present else 1].T)
+
+
 def _summed(
+    kernels: ModuleType,
     rows: SparseRows,
     classes: Codes,
     weights: Array | None,
@@ -90,10 +139,9 @@ def _summed(
     held = np.zeros(n_classes, np.int64)
     by_row = np.ones(len(classes)) if weights is None else weights
     read = [read_only(array) for array in (order, ends, rows.starts, rows.columns, rows.x, by_row)]
-    kernels = discrete_for(len(rows.x) * (SOONER if of_words else 1))
     threads.run(
         lambda run: kernels.sum_counts(*run, rows.n_columns, *read, places, *entries, held, *row_sums),
-        [(0, n_classes)] if n_classes <= kernels.FEW_CLASSES else _runs(filled, rows.n_columns),
+        _runs(filled, rows.n_columns),
     )
     starts = np.concatenate([[0], np.cumsum(held)])
     for array in entries:

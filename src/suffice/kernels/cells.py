@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array
+from scipy.sparse import csc_array, csr_array
 
 from suffice.arrays import Array, Codes
 
@@ -19,6 +20,27 @@ def row_runs(n_rows: int, n_columns: int, n_cells: int = CELLS_IN_CACHE, fewest:
     """The rows in runs of about `n_cells`, of at least `fewest` rows."""
     step = max(fewest, n_cells // max(n_columns, 1))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def entry_runs(starts: NDArray[Any], n_entries: int) -> list[slice]:
+    """Sparse rows in runs of about `n_entries`."""
+    inner = np.searchsorted(starts, np.arange(n_entries, starts[-1], n_entries)).tolist()
+    return [slice(*edges) for edges in pairwise(sorted({0, *inner, len(starts) - 1}))]
+
+
+def as_rows(starts: NDArray[Any], columns: NDArray[Any], x: NDArray[Any], n_columns: int) -> csr_array:
+    """Sparse rows of these arrays as they are; scipy copies them where they are a small part of others."""
+    return _filled(csr_array((len(starts) - 1, n_columns), dtype=x.dtype), starts, columns, x)
+
+
+def as_columns(starts: NDArray[Any], columns: NDArray[Any], x: NDArray[Any], n_columns: int) -> csc_array:
+    """The transpose of sparse rows."""
+    return _filled(csc_array((n_columns, len(starts) - 1), dtype=x.dtype), starts, columns, x)
+
+
+def _filled(empty: Any, starts: NDArray[Any], at: NDArray[Any], x: NDArray[Any]) -> Any:
+    empty.data, empty.indices, empty.indptr = x, at, starts
+    return empty
 
 
 def by_class(classes: Codes, n_classes: int) -> Codes:

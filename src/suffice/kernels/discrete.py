@@ -11,19 +11,18 @@ from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.kernels.cells import class_members, level_counts, row_runs
+from suffice.kernels.cells import as_columns, as_rows, class_members, entry_runs, level_counts, row_runs
 
 Cells = NDArray[Any]
 LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
 FEW_CLASSES = 16
-"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries.
-
-Runs of classes would each copy their rows, so these classes are summed in one.
-"""
+"""Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
 MISSING = -1
 """The place of a missing cell."""
-CELLS_PER_ENTRY = 8
-"""All columns are summed up to this many cells per entry; beyond, only those that are held."""
+ENTRIES_IN_CACHE = 1 << 18
+"""Entries of a run of sparse rows whose temporaries stay close to the processor."""
+A_ROW = 2.0**-26
+"""Added to whole counts, it counts their rows in digits that a sum below its reciprocal leaves free."""
 
 
 def count_levels(
@@ -154,61 +153,125 @@ def sum_counts(
     """
     n_own, rows = last - first, order[ends[first] : ends[last]]
     own = np.repeat(np.arange(n_own), np.diff(ends[first : last + 1]))
-    block, w = csr_array((x, columns, starts), shape=(len(weights), n_columns)), weights
-    if len(rows) == len(weights):
-        own[rows] = own.copy()  # all rows as they come: none is copied
-    else:
-        block, w = block[rows], w[rows]
-    draws = block @ np.ones(n_columns)
+    block, w = as_rows(starts, columns, x, n_columns)[rows], weights[rows]
+    draws = row_totals(block.indptr, block.data)
     whole = ~np.isnan(draws)
     if not whole.all():
         block, own, w, draws = block[whole], own[whole], w[whole], draws[whole]
-    counts, n_cells = block.data.astype(np.float64, copy=False), n_own * n_columns
-    if n_own <= FEW_CLASSES and n_cells <= CELLS_PER_ENTRY * len(counts):
-        distinct = np.arange(n_cells)
+    counts, of_row = block.data.astype(np.float64), np.repeat(np.arange(len(own)), np.diff(block.indptr))
+    distinct, cells = np.unique(own[of_row] * n_columns + block.indices, return_inverse=True)
 
-        def sums(entries: Array, by_row: Array) -> Array:
-            members = np.zeros((len(own), n_own))
-            members[np.arange(len(own)), own] = by_row
-            return np.ravel((_with_entries(block, entries).T @ members).T)
-
-    else:
-        of_row = np.repeat(np.arange(len(own)), np.diff(block.indptr))
-        distinct, cells = np.unique(own[of_row] * n_columns + block.indices, return_inverse=True)
-
-        def sums(entries: Array, by_row: Array) -> Array:
-            return np.bincount(cells, by_row[of_row] * entries, len(distinct)).astype(np.float64, copy=False)
+    def sums(entries: Array) -> Array:
+        return np.bincount(cells, entries, len(distinct)).astype(np.float64, copy=False)
 
     is_there = (counts > 0).astype(np.float64)
-    support = sums(is_there, np.ones(len(own)))
+    support = sums(is_there)
     there = np.flatnonzero(support)
     own_held, columns_held = np.divmod(distinct[there], max(n_columns, 1))
     n_held = np.bincount(own_held, minlength=n_own)
     held[first:last] = n_held
     to = np.repeat(places[first:last] - (np.cumsum(n_held) - n_held), n_held) + np.arange(len(there))
     out_columns[to], out_support[to] = columns_held, support[there]
-    out_total[to] = sums(counts, w)[there]
+    out_total[to] = sums(w[of_row] * counts)[there]
     if len(out_present):
-        out_present[to] = sums(is_there, w)[there]
+        out_present[to] = sums(w[of_row] * is_there)[there]
     if len(base):
-        terms = _with_entries(block, log_factorials(counts)) @ np.ones(n_columns)
+        terms = row_totals(block.indptr, log_factorials(counts))
         weight[first:last] += np.bincount(own, w, n_own)
         n_rows[first:last] += np.bincount(own, minlength=n_own)
         base[first:last] += np.bincount(own, w * (log_factorials(draws) - terms), n_own)
 
 
-def _with_entries(block: csr_array, entries: Array) -> csr_array:
-    """Sparse rows with the same pattern and other entries."""
-    return csr_array((entries, block.indices, block.indptr), shape=block.shape)
+def sum_in_tables(
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    x: Cells,
+    classes: Codes,
+    weights: Array,
+    total: Array,
+    support: Array,
+    present: Array,
+    sums: Array,
+) -> None:
+    """Add Σw·x, the number of rows with x > 0 and Σw·[x > 0] of sparse rows to (columns, classes) tables.
+
+    Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]; an empty `present` or `sums`
+    asks for none. A row with a gap adds nothing. No `weights` are weights of 1.
+    """
+    # Used again and again: fresh memory takes longer than what is written to it.
+    buffer = np.empty(min(len(x), 2 * ENTRIES_IN_CACHE))
+    for run in entry_runs(starts, max(ENTRIES_IN_CACHE, total.size)):
+        filled = slice(starts[run.start], starts[run.stop])
+        begins = starts[run.start : run.stop + 1] - filled.start
+        block = as_rows(begins, columns[filled], x[filled], len(total))
+        own, w = classes[run], weights[run]
+        draws = row_totals(block.indptr, block.data)
+        if np.isnan(draws.sum()):
+            whole = ~np.isnan(draws)
+            block, own, draws = block[whole], own[whole], draws[whole]
+            w = w[whole] if len(w) else w
+        _add_whole_rows(block, own, w, draws, (total, support, present, sums), buffer)
+
+
+def _add_whole_rows(
+    block: csr_array, classes: Codes, weights: Array, draws: Array, out: tuple[Array, ...], buffer: Array
+) -> None:
+    """`sum_in_tables` of rows without gaps."""
+    total, support, present, sums = out
+    x, n_classes = block.data, total.shape[1]
+    small = as_small(x)
+    entries = buffer[: len(x)] if len(x) <= len(buffer) else np.empty(len(x))
+    members = np.zeros((len(classes), n_classes))
+    members[np.arange(len(classes)), classes] = 1.0
+
+    def by_column(by_row: Array) -> Array:
+        return np.asarray(as_columns(block.indptr, block.indices, entries, len(total)) @ by_row)
+
+    if small is not None and not len(weights) and small.all() and draws.sum() < 1 / A_ROW:
+        np.add(x, A_ROW, out=entries, dtype=np.float64)
+        both = by_column(members)
+        counts = np.floor(both)
+        total += counts
+        support += (both - counts) / A_ROW
+    else:
+        weighted = members * weights[:, np.newaxis] if len(weights) else members
+        entries[:] = x
+        total += by_column(weighted)
+        np.greater(x, 0, out=entries)
+        support += by_column(members)
+        if len(present):
+            present += by_column(weighted)
+    if len(sums):
+        if small is None:
+            gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries)
+        else:
+            LOG_FACTORIALS.take(small, out=entries, mode="clip")  # with another mode, it would be copied
+        base = log_factorials(draws) - row_totals(block.indptr, entries)
+        sums[0] += np.bincount(classes, weights if len(weights) else None, n_classes)
+        sums[1] += np.bincount(classes, minlength=n_classes)
+        sums[2] += np.bincount(classes, weights * base if len(weights) else base, n_classes)
+
+
+def row_totals(starts: NDArray[Any], entries: Cells) -> Array:
+    """Σ of the entries of each sparse row."""
+    totals, first = np.zeros(len(starts) - 1), starts[:-1]
+    filled = first < starts[1:]
+    totals[filled] = np.add.reduceat(entries, first[filled], dtype=np.float64) if len(entries) else 0.0
+    return totals
+
+
+def as_small(counts: Cells) -> NDArray[np.uint8] | None:
+    """Counts in a byte each, if they are whole numbers so small."""
+    if counts.max(initial=0) >= len(LOG_FACTORIALS):
+        return None
+    small = counts.astype(np.uint8)
+    return small if counts.dtype.kind in "bu" or (small == counts).all() else None
 
 
 def log_factorials(counts: Array) -> Array:
     """Log x! of each count, from a table where all are small whole numbers."""
-    most = counts.max(initial=0.0)
-    if most >= len(LOG_FACTORIALS):
-        return np.asarray(gammaln(counts + 1.0))
-    small = counts.astype(np.uint8)
-    return LOG_FACTORIALS[small] if (small == counts).all() else np.asarray(gammaln(counts + 1.0))
+    small = as_small(counts)
+    return np.asarray(gammaln(counts + 1.0)) if small is None else LOG_FACTORIALS[small]
 
 
 def sum_dense_counts(
@@ -241,7 +304,7 @@ def sum_entries(
     if len(out) <= FEW_CLASSES:
         members = np.zeros((len(classes), len(out)))
         members[np.arange(len(classes)), classes] = weights if len(weights) else 1.0
-        out += (csr_array((x, columns, starts), shape=(len(classes), out.shape[1])).T @ members).T
+        out += (as_columns(starts, columns, x, out.shape[1]) @ members).T
         return
     rows = np.repeat(np.arange(len(classes)), np.diff(starts))
     weighted = x * weights[rows] if len(weights) else x
@@ -251,4 +314,4 @@ def sum_entries(
 
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
     """Add Σ x·table[column] over the entries of each row of sparse counts."""
-    out += csr_array((x, columns, starts), shape=(len(out), len(table))) @ table
+    out += as_rows(starts, columns, x, len(table)) @ table

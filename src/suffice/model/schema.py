@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -187,8 +187,9 @@ class Schema:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """How messages refer to each column."""
-        shown = map(quoted, self.names) if self.named else range(len(self))
-        return tuple(f"column {one}" for one in shown)
+        if not self.named:
+            return _numbered_labels(len(self))
+        return tuple(f"column {quoted(name)}" for name in self.names)
 
     def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
         """How messages refer to some columns.
@@ -421,6 +422,12 @@ class Schema:
             for row in self._rows()
         )
         return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+
+
+@lru_cache(maxsize=1)
+def _numbered_labels(n_columns: int) -> tuple[str, ...]:
+    """How messages refer to columns without names; kept for the next of as many."""
+    return tuple([f"column {j}" for j in range(n_columns)])
 
 
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

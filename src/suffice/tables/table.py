@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache, cached_property, partial
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from suffice.kernels import threads
+from suffice.kernels.cells import as_rows
 from suffice.kernels.choose import first_infinity, infinity_refusal
 from suffice.tables.columns import (
     LARGEST_EXACT,
@@ -28,6 +28,7 @@ from suffice.tables.columns import (
     number_objects,
 )
 from suffice.tables.container import LIST, Container, Library
+from suffice.tables.objects import numbers_of_objects
 from suffice.tables.recognized import is_frame, refuse_lazy
 from suffice.tables.records import Records, are_records, read_records
 from suffice.tables.typed_columns import as_typed
@@ -310,7 +311,7 @@ def _read_array(X: NDArray[Any]) -> Table:
         )
     if X.dtype.kind == "c":
         raise ValueError(complex_refusal("column 0"))
-    numbers = _numbers_of_objects(X) if X.dtype == "O" else X
+    numbers = numbers_of_objects(X) if X.dtype == "O" else X
     if numbers is not None and numbers.dtype.kind in "fiub":
         return _number_table(X, numbers)
     return Table("numpy", X, cache(partial(_array_column, X)))
@@ -321,19 +322,6 @@ def _number_table(X: NDArray[Any], numbers: NDArray[Any]) -> Table:
     if numbers is X:
         return Table("numpy", X, partial(_array_column, X), array=X)
     return Table("numpy", X, lambda column: number_objects(X[:, column], numbers[:, column]), block=numbers)
-
-
-def _numbers_of_objects(X: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Objects that are Python's numbers, as floats; None if some are not, or would lose digits."""
-    types = set(map(type, X.flat))
-    if not types or not types <= {float, int, NoneType}:
-        return None
-    try:
-        numbers = X.astype(np.float64)
-    except OverflowError:
-        return None
-    exact = int not in types or np.fmax.reduce(np.abs(numbers), axis=None, initial=0.0) < LARGEST_EXACT
-    return numbers if exact else None
 
 
 def _array_column(X: NDArray[Any], column: int) -> Column:
@@ -374,9 +362,7 @@ def _adjacent(X: Any, rows: slice) -> Any:
     """Adjacent rows of a csr array, without a copy of their entries."""
     first, last = int(X.indptr[rows.start]), int(X.indptr[rows.stop])
     starts = X.indptr[rows.start : rows.stop + 1] - first
-    part = type(X)(
-        (X.data[first:last], X.indices[first:last], starts), shape=(rows.stop - rows.start, X.shape[1])
-    )
+    part = as_rows(starts, X.indices[first:last], X.data[first:last], X.shape[1])
     part.has_canonical_format = True
     return part
 

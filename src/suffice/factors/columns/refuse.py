@@ -8,7 +8,7 @@ from scipy import sparse
 from suffice.arrays import Array
 from suffice.factors.base import Block
 from suffice.factors.blocks import place_of_entry
-from suffice.factors.checks import OutsideSupportError, first_offence, refuse_infinities
+from suffice.factors.checks import OutsideSupportError, are_inside, first_offence, refuse_infinities
 from suffice.factors.columns.functions import MOST, bounded
 from suffice.factors.columns.sparse import largest_entries
 from suffice.factors.origins import SQUARABLE
@@ -79,13 +79,14 @@ def _refuse_entries(family: Family, block: Block, labels: list[str]) -> None:
             f"{labels[0]} is sparse, but {family.name} (for {family.support_name}) cannot sum the zeros that "
             "are not stored; pass a dense array."
         )
-    inside = family.support(block.data)
-    if not inside.all() and not (inside | np.isnan(block.data)).all():
-        bad = ~(inside | np.isnan(block.data))
-        entry = int(np.argmax(bad))
-        row, column = place_of_entry(block, entry)
-        raise OutsideSupportError.of(labels[column], f"{block.data[entry]} (row {row})", family)
-    if not family.scaled and np.fmax.reduce(np.abs(block.data), initial=0.0) > largest_value(family):
+    if not are_inside(family, block.data):
+        bad = ~(family.support(block.data) | np.isnan(block.data))
+        if bad.any():
+            entry = int(np.argmax(bad))
+            row, column = place_of_entry(block, entry)
+            raise OutsideSupportError.of(labels[column], f"{block.data[entry]} (row {row})", family)
+    lowest, highest = (reach(block.data, initial=0) for reach in (np.fmin.reduce, np.fmax.reduce))
+    if not family.scaled and max(highest, -float(lowest)) > largest_value(family):
         large = largest_entries(block) > largest_value(family)
         raise ValueError(beyond_floats(family, labels[int(np.argmax(large))]))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors.blocks import add_products, dense, place_of_entry, places, with_data
-from suffice.factors.checks import OutsideSupportError
+from suffice.factors.checks import OutsideSupportError, are_inside
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
 from suffice.families import Family
@@ -84,9 +84,9 @@ def add_sparse_scores(
 
 def with_gaps_apart(family: Family, entries: Any, labels: list[str]) -> tuple[Any, Any]:
     """The entries with zeros in the place of gaps, and 1 at each gap; None if there is none."""
-    inside = family.support(entries.data)
-    if inside.all():
+    if are_inside(family, entries.data):
         return entries, None
+    inside = family.support(entries.data)
     missing = np.isnan(entries.data)
     outside = ~(inside | missing)
     if outside.any() and family.unseen != "ignore":

@@ -24,7 +24,7 @@ from suffice.factors.origins import MOST_CLASSES, place_origins
 from suffice.families import Family
 from suffice.families.elementary import NO_SPREAD, SMALLEST_UNIT, elementary, exponent_of, rebase, rescale
 from suffice.kernels.cells import class_blocks
-from suffice.kernels.choose import gaussian_for
+from suffice.kernels.choose import gaussian_for, is_complete
 from suffice.storage import Fields
 
 ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
@@ -177,8 +177,8 @@ class ColumnTotals(Totals):
         powers = tuple(function.degree for function in elementary(self.family.functions))
         sums = ClassSums(block, classes, weights, n_classes)
         x = block.data.astype(np.float64, copy=False)
-        missing = np.isnan(x)
-        if missing.any():
+        if not is_complete(x):
+            missing = np.isnan(x)
             x = np.where(missing, 0.0, x)
             fresh.expand_presence()
             fresh.weight -= sums.of(missing.astype(np.float64))
