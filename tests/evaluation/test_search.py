@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import suffice
 from suffice import OnePassSearchCV, dropin
-from suffice.families import Gamma, Normal
+from suffice.families import Gamma, Histogram, MultivariateNormal, Normal
 from suffice.model import folds
 
 RNG = np.random.default_rng(0)
@@ -105,9 +105,38 @@ def test_settings_that_share_sums_read_each_row_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "model, grid",
+    [
+        (suffice.BayesClassifier(), {"families": ["infer", {0: None}, {0: None, 2: None}, {1: None}]}),
+        (suffice.BayesClassifier(), {"families": [Normal(), Normal(alpha=9), {0: Histogram(), 3: None}]}),
+        (suffice.BayesClassifier({(0, 1, 2): MultivariateNormal("shared")}), {"priors": [None, "uniform"]}),
+        (
+            suffice.BayesClassifier(),
+            {"families": [MultivariateNormal(), {(0, 2): MultivariateNormal(shrinkage=0.1), 1: None}]},
+        ),
+        (
+            suffice.GaussianDiscriminant(),
+            {"covariance": ["full", [[0, 1], [2]]], "shrinkage": [None, 0.1, "ledoit_wolf"], "ddof": [0, 1]},
+        ),
+    ],
+)
+def test_other_columns_and_families_read_each_row_once(monkeypatch, model, grid):
+    read = []
+    take = suffice.tables.table.Table.take
+    monkeypatch.setattr(
+        suffice.tables.table.Table, "take", lambda self, rows: read.append(len(rows)) or take(self, rows)
+    )
+    OnePassSearchCV(model, grid, cv=5).fit(X, Y)
+    assert sum(read) == N_ROWS
+
+
+@pytest.mark.parametrize(
     "grid, passes",
     [
         ({"alpha": [0.1, 1.0, 10.0], "event": ["multinomial", "bernoulli", "complement"]}, 1),
+        ({"tf": ["count", "log", "binary"], "length": [None, "l2"], "alpha": [0.1, 1.0]}, 1),
+        ({"min_count": [1, 5], "max_vocabulary": [2, None], "idf": [False, True]}, 1),
+        ({"unseen": ["ignore", "smooth"], "weight_norm": [False, True], "priors": [None, "uniform"]}, 1),
         ({"ngram_range": [(1, 1), (1, 2)], "alpha": [0.1, 1.0]}, 2),
     ],
 )

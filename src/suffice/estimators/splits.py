@@ -14,7 +14,8 @@ from suffice.estimators.generative import Generative
 from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
 from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator
+from suffice.model.shared_sums import layers_of, share_a_pass
+from suffice.model.statistics import Accumulator, joined
 from suffice.tables.table import take_rows
 
 
@@ -69,8 +70,10 @@ class FittedToSplits(Generative):
     ) -> Iterator[tuple[int, int, Self]]:
         """Fit a new model to the training rows of each split under each of several settings.
 
-        Settings that only matter when solving (alpha, shrinkage, covariance, priors, …) share one pass over
-        the rows. Those that need other sums take one pass more.
+        All settings share one pass over the rows, which sums what any of them needs: other columns and
+        families take more sums, and settings that only matter when solving (alpha, shrinkage, covariance,
+        priors, …) take none. Only cells that are read in another way, such as other n-grams, take a pass
+        more.
 
         Parameters
         ----------
@@ -98,18 +101,20 @@ class FittedToSplits(Generative):
                     some = take_rows(X, train), *rows.take(train)
                     yield from ((one.number, split, clone(one.unfitted).fit(*some)) for one in group)
                 continue
-            training = enumerate(rows.training_sums(listed, group[0].schema))
+            layers = layers_of([one.schema for one in group])
+            training = enumerate(rows.training_sums(listed, layers))
             while True:
                 try:
                     split, (train, sums) = next(training)
                 except StopIteration:
                     break
                 except ValueError:
-                    group[0].unfitted.fit(X, y, sample_weight)  # the error of all rows names the right row
+                    for one in group:  # the error of all rows names the right row
+                        one.unfitted.fit(X, y, sample_weight)
                     raise
                 labels, weights = rows.take(train)
                 for one in group:
-                    accumulator = Accumulator.of(sums.with_schema(one.schema))
+                    accumulator = Accumulator.of(joined(sums, one.schema))
                     training_sums = TrainingSums(accumulator, rows.table.container)
                     yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
 
@@ -134,7 +139,7 @@ class FittedToSplits(Generative):
             schema = rows.schema(model._chosen_families())
             candidate = _Candidate(number, model, schema, needs_rows=model._needs_rows())
             for held, group in groups:
-                if held is rows and group[0].shares_sums(candidate):
+                if held is rows and candidate.joins(group):
                     group.append(candidate)
                     break
             else:
@@ -151,11 +156,8 @@ class _Candidate:
     schema: Schema
     needs_rows: bool
 
-    def shares_sums(self, other: _Candidate) -> bool:
-        """Whether both have the same sums, up to settings for solving."""
-        if self.needs_rows or other.needs_rows:
+    def joins(self, group: list[_Candidate]) -> bool:
+        """Whether one pass over the rows sums what this model and those of a group need."""
+        if self.needs_rows or group[0].needs_rows:
             return False
-        if self.schema is other.schema or self.schema == other.schema:
-            return True
-        decided = not (self.schema.is_undecided or other.schema.is_undecided)
-        return decided and self.schema.difference(other.schema) is None
+        return share_a_pass([self.schema, *(one.schema for one in group)])
