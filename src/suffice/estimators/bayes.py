@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
@@ -15,7 +15,7 @@ from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
 from suffice.model.folds import TrainingSums
-from suffice.model.infer import Families, schema_of_statistics
+from suffice.model.infer import Families, families_of_columns, schema_of_statistics
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
@@ -92,6 +92,12 @@ class BayesClassifier(FittedToSplits):
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
         return self.families
+
+    def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
+        model = super()._on_columns(columns, names, named=named)
+        if "families" in model.get_params(deep=False):
+            model.families = families_of_columns(model.families, columns, names, named=named)
+        return model
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from suffice.arrays import Codes
 from suffice.estimators.generative import Generative
+from suffice.factors import KINDS
+from suffice.model.column_scores import ColumnScores
 from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import layers_of, share_a_pass
-from suffice.model.statistics import Accumulator, joined
+from suffice.model.solution import SolvedModel
+from suffice.model.statistics import Accumulator, Statistics, joined
 from suffice.tables.table import take_rows
 
 
@@ -33,6 +38,39 @@ class FittedToSplits(Generative):
     def _needs_rows(self) -> bool:
         """Whether a setting needs the rows themselves, not only their sums."""
         return False
+
+    _solves_columns_apart: ClassVar[bool] = True
+    """Whether the parameters of a column do not depend on which other columns there are."""
+
+    def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
+        """An unfitted model for a table of some columns, by position, of one with these names."""
+        return clone(self)  # type: ignore[no-any-return]
+
+    def _column_scores(
+        self, X: Any, y: Any, splits: Sequence[tuple[Codes, Codes]], sample_weight: ArrayLike | None
+    ) -> list[ColumnScores] | None:
+        """The scores of the test rows of each split by any columns of the model of its training rows.
+
+        Each row is read once for its sums and once to be scored. None if there is no way around the rows:
+        a setting needs them, or the sums of some columns cannot be taken from those of all.
+        """
+        ((rows, (one,)),) = self._alike(X, y, [{}], sample_weight)
+        kinds = (KINDS[factor.family.factor].totals for factor in one.schema.factors)
+        if one.needs_rows or not all(kind.divisible for kind in kinds):
+            return None
+
+        def solve(train: Codes, statistics: Statistics) -> SolvedModel:
+            unfitted = copy(one.unfitted)
+            unfitted.n_features_in_ = sum(len(factor.columns) for factor in statistics.schema.factors)
+            model: FittedToSplits = _fitted(unfitted, rows, train, statistics)
+            return model._solved_model()
+
+        sums = (found for _, (found,) in rows.training_sums(splits, [one.schema]))
+        apart = self._solves_columns_apart
+        return [
+            ColumnScores(of_rest, rows.table.take(test), partial(solve, train), independent=apart)
+            for of_rest, (train, test) in zip(sums, splits, strict=True)
+        ]
 
     def fit_splits(
         self, X: Any, y: Any, splits: Splits, sample_weight: ArrayLike | None = None
@@ -112,11 +150,8 @@ class FittedToSplits(Generative):
                     for one in group:  # the error of all rows names the right row
                         one.unfitted.fit(X, y, sample_weight)
                     raise
-                labels, weights = rows.take(train)
                 for one in group:
-                    accumulator = Accumulator.of(joined(sums, one.schema))
-                    training_sums = TrainingSums(accumulator, rows.table.container)
-                    yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
+                    yield one.number, split, _fitted(one.unfitted, rows, train, joined(sums, one.schema))
 
     def _alike(
         self, X: Any, y: Any, settings: Sequence[Mapping[str, Any]], sample_weight: ArrayLike | None
@@ -161,3 +196,9 @@ class _Candidate:
         if self.needs_rows or group[0].needs_rows:
             return False
         return share_a_pass([self.schema, *(one.schema for one in group)])
+
+
+def _fitted(unfitted: Any, rows: SplitRows, train: Codes, statistics: Statistics) -> Any:
+    """A model that is fitted to the statistics of training rows."""
+    sums = TrainingSums(Accumulator.of(statistics), rows.table.container)
+    return copy(unfitted).fit(sums, *rows.take(train))

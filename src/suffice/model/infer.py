@@ -7,7 +7,7 @@ sufficient statistics, and the lowest BIC decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,27 @@ def schema_of_statistics(schema: Schema, families: Families) -> Schema:
         return schema.with_families(chosen)
     given = _given(families, schema.names)
     return schema.with_families({j: family for j, (family, _) in given.items() if family is not None})
+
+
+def families_of_columns(
+    families: Families, columns: Sequence[int], names: Sequence[Hashable], *, named: bool
+) -> Families:
+    """The families of a table of some of the columns, which have names or else new positions."""
+    if isinstance(families, Schema):
+        return Schema(tuple(families.columns[j] for j in columns), families.named)
+    if not isinstance(families, Mapping):
+        return families
+    given = _given(families, tuple(names))
+    singly: dict[Any, FamilySpec] = {}
+    blocks: dict[int, tuple[tuple[Any, ...], FamilySpec]] = {}
+    for place, j in enumerate(columns):
+        family, block = given.get(j, (None, None))
+        key = names[j] if named else place
+        if block is not None:
+            blocks[block] = (*blocks.get(block, ((), None))[0], key), family
+        elif j in given:
+            singly[key] = family
+    return singly | dict(blocks.values())
 
 
 def family_from(spec: FamilySpec | type[Family]) -> Family | None:

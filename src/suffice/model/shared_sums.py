@@ -16,6 +16,13 @@ Summed = tuple[Schema, Sequence[Totals]]
 """A schema, and the sums of each of its factors."""
 
 
+def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
+    """The same schema, with all but some of its columns left out."""
+    inside = set(kept)
+    columns = (c if j in inside else Column(c.name, None, "not selected") for j, c in enumerate(schema))
+    return Schema(tuple(columns), schema.named)
+
+
 def share_a_pass(schemas: Iterable[Schema]) -> bool:
     """Whether all that these schemas need is summed in one pass over the rows.
 
