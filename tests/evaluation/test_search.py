@@ -1,6 +1,8 @@
 """A search over settings finds what scikit-learn's GridSearchCV finds, with one pass over the rows."""
 
 import pickle
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -187,6 +189,43 @@ def test_every_setting_scores_as_it_does_alone(model, rows, grid):
         np.testing.assert_allclose(found, alone, rtol=0, atol=1e-9)
     best = clone(model).set_params(**search.best_params_).fit(rows, Y)
     np.testing.assert_array_equal(search.predict_proba(rows), best.predict_proba(rows))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+@pytest.mark.parametrize("name", ["GaussianNB", "LDA", "theirs"])
+def test_the_number_of_jobs_changes_no_number(name, n_jobs):
+    model = TWINS["GaussianNB"][1] if name == "theirs" else TWINS[name][0]
+    grid = TWINS["LDA" if name == "LDA" else "GaussianNB"][3]
+    settings = {"cv": 4, "scoring": ["neg_log_loss", "accuracy"], "refit": "accuracy"}
+    alone = OnePassSearchCV(model, grid, return_train_score=True, **settings).fit(X, Y, groups=None)
+    several = clone(alone).set_params(n_jobs=n_jobs).fit(X, Y)
+    for column, values in alone.cv_results_.items():
+        if "time" not in column:
+            assert repr(several.cv_results_[column]) == repr(values)
+    assert all(np.all(several.cv_results_[c] >= 0) for c in several.cv_results_ if "time" in c)
+    np.testing.assert_array_equal(several.predict_proba(X), alone.predict_proba(X))
+
+
+def test_several_jobs_are_threads_and_raise_what_one_raises():
+    threads = set()
+
+    def score(model, rows, labels):
+        threads.add(threading.get_ident())
+        time.sleep(0.02)
+        return np.mean(model.predict(rows) == labels)
+
+    OnePassSearchCV(dropin.GaussianNB(), SMOOTHINGS, cv=3, scoring=score, n_jobs=2).fit(X, Y)
+    assert len(threads) == 2
+    singular = np.column_stack([X, X[:, 0]])
+    with pytest.raises(np.linalg.LinAlgError, match="not full rank"):
+        OnePassSearchCV(dropin.QuadraticDiscriminantAnalysis(), {"reg_param": [0.0]}, cv=3, n_jobs=2).fit(
+            singular, Y
+        )
+    infinite = np.where(np.arange(N_ROWS)[:, np.newaxis] == 7, np.inf, X)
+    with pytest.raises(ValueError, match="row 7"):
+        OnePassSearchCV(suffice.BayesClassifier(), {"priors": [None, "uniform"]}, cv=3, n_jobs=2).fit(
+            infinite, Y
+        )
 
 
 def test_weights_and_groups_count_as_in_cross_validation():
