@@ -19,7 +19,9 @@ Summed = tuple[Schema, Sequence[Totals]]
 def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
     """The same schema, with all but some of its columns left out."""
     inside = set(kept)
-    columns = (c if j in inside else Column(c.name, None, "not selected") for j, c in enumerate(schema))
+    columns = (
+        c if j in inside else Column(c.name, None, "left out by columns=") for j, c in enumerate(schema)
+    )
     return Schema(tuple(columns), schema.named)
 
 
