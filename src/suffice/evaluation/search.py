@@ -8,7 +8,6 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any, Self
 
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid
@@ -20,8 +19,8 @@ from suffice.kernels.choose import one_choice
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 
-AT_ONCE = 4
-"""Models that are made for each thread before they are solved and scored; they hold sums of their own."""
+AT_ONCE = 32
+"""Models that are made before they are solved and scored in several threads; each holds sums of its own."""
 
 
 class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
@@ -205,7 +204,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
             one_choice(n_cells),
             Parallel(n_jobs=self.n_jobs, prefer="threads") as workers,
         ):
-            waiting, at_once = tasks(), AT_ONCE * n if (n := effective_n_jobs(self.n_jobs)) > 1 else 1
+            waiting, at_once = tasks(), 1 if self.n_jobs in (None, 1) else AT_ONCE
             while batch := list(islice(waiting, at_once)):
                 progress.say(f"{len(found)} of {len(settings) * len(splits)} fits")
                 found += workers(batch)
