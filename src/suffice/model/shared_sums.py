@@ -109,12 +109,17 @@ def arranged(parts: Sequence[Summed], schema: Schema, n_classes: int) -> list[To
     for factor in schema.factors:
         empty = KINDS[factor.family.factor].totals.empty(factor.family, len(factor.columns))
         sums = empty.take_classes(np.full(n_classes, -1))
+        found = np.zeros(len(factor.columns), dtype=np.bool_)
         for source, held in ((f, t) for part in parts for f, t in zip(part[0].factors, part[1], strict=True)):
             index = _places(factor, source)
-            if index is not None:
+            if index is not None and not found.all():
                 sums.add(held.with_family(factor.family).take_columns(index), 1)
-                if factor.family.joint:
-                    break
+                found |= index >= 0
+        for j in factor.columns[~found].tolist():
+            if not any(part.columns[j].undecided for part, _ in parts):  # one that is has no sums yet
+                raise ValueError(
+                    f"{schema.labels[j]} was not summed as {factor.family} needs; summarize the rows again."
+                )
         totals.append(sums)
     return totals
 

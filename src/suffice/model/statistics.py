@@ -321,7 +321,7 @@ class Statistics(Saved):
         Parameters
         ----------
         schema : Schema
-            A schema in which more columns are decided, or with other settings for solving.
+            A schema in which more columns are decided, or some left out, or with other settings for solving.
 
         Returns
         -------
