@@ -349,6 +349,22 @@ def test_what_cannot_be_selected_is_refused(changed, message):
         OnePassSelector(**settings).fit(NUMBERS, Y)
 
 
+def test_a_single_class_leaves_nothing_to_select_by():
+    with pytest.raises(ValueError, match="only one class"):
+        OnePassSelector(BayesClassifier(), cv=3).fit(NUMBERS, np.ones(N_ROWS))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dok", "lil"])
+def test_sparse_columns_are_selected_in_any_form(form):
+    X = sparse.csr_array(COUNTS).asformat(form)
+    selector = OnePassSelector(BayesClassifier(families.Normal()), cv=FOLDS, n_features_to_select=2).fit(X, Y)
+    dense = OnePassSelector(BayesClassifier(families.Normal()), cv=FOLDS, n_features_to_select=2).fit(
+        COUNTS, Y
+    )
+    assert selector.support_.tolist() == dense.support_.tolist()
+    np.testing.assert_array_equal(selector.transform(X).toarray(), COUNTS[:, dense.support_])
+
+
 def test_documents_are_one_column_and_cannot_be_selected_from():
     with pytest.raises(ValueError, match="Expected a 2D table"):
         OnePassSelector(suffice.TextClassifier(), cv=3).fit(MIXED["text"].tolist(), Y)

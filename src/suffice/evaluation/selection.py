@@ -146,6 +146,10 @@ class OnePassSelector(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, Bas
         if not (isinstance(self.scoring, str) or callable(self.scoring)):
             raise TypeError(f"a selector takes one scorer, such as 'neg_log_loss', got {self.scoring!r}.")
         data = LabelledData.of(self.estimator, X, y, sample_weight)
+        if len(data.classes) < 2:
+            raise ValueError(
+                "selection compares how well columns tell classes apart, but y has only one class."
+            )
         table = read_features(self, X)
         scorers = Scorers.of(self.scoring, data.classes, weighted=data.weight is not None)
         splits = data.splits(self.cv, groups)

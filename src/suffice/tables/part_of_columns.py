@@ -15,6 +15,8 @@ from suffice.tables.records import are_records, read_records
 def take_columns(X: Any, columns: Sequence[int]) -> Any:
     """Return some columns of X, by position, in the same container; a list of rows becomes an array."""
     taken = list(columns)
+    if sparse.issparse(X):  # before records: a dictionary of keys is a dict
+        return (X if X.format in ("csr", "csc") else X.tocsr())[:, taken]
     if are_records(X):
         return read_records(X).of_columns(taken).unpacked()
     if is_frame(X):
@@ -24,6 +26,4 @@ def take_columns(X: Any, columns: Sequence[int]) -> Any:
         if hasattr(X, "iloc"):
             return X.iloc[:, taken]
         return X[:, taken] if hasattr(X, "to_series") else X.select(taken)
-    if sparse.issparse(X):
-        return (X if X.format in ("csr", "csc") else X.tocsr())[:, taken]
     return (X if hasattr(X, "shape") else as_array(X, "X"))[:, taken]
