@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from suffice.evaluation.evaluate import Evaluation, evaluate
     from suffice.evaluation.learning_curves import LearningCurves, compare
     from suffice.evaluation.search import OnePassSearchCV
+    from suffice.evaluation.selection import OnePassSelector
     from suffice.kernels.threads import set_threads
     from suffice.model.statistics import Statistics
     from suffice.model.summarize import summarize
@@ -43,6 +44,7 @@ __all__ = [
     "LogisticRegression",
     "NoveltyDetector",
     "OnePassSearchCV",
+    "OnePassSelector",
     "ProbitRegression",
     "Statistics",
     "SufficeFileError",
@@ -75,6 +77,7 @@ _HOMES = {
     "LogisticRegression": "suffice.estimators.regression",
     "NoveltyDetector": "suffice.estimators.novelty_detector",
     "OnePassSearchCV": "suffice.evaluation.search",
+    "OnePassSelector": "suffice.evaluation.selection",
     "ProbitRegression": "suffice.estimators.regression",
     "Statistics": "suffice.model.statistics",
     "SufficeFileError": "suffice.storage",

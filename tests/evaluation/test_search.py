@@ -1,6 +1,8 @@
 """A search over settings finds what scikit-learn's GridSearchCV finds, with one pass over the rows."""
 
 import pickle
+import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import suffice
 from suffice import OnePassSearchCV, dropin
-from suffice.families import Gamma, Normal
+from suffice.families import Gamma, Histogram, MultivariateNormal, Normal
 from suffice.model import folds
 
 RNG = np.random.default_rng(0)
@@ -105,9 +107,38 @@ def test_settings_that_share_sums_read_each_row_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    "model, grid",
+    [
+        (suffice.BayesClassifier(), {"families": ["infer", {0: None}, {0: None, 2: None}, {1: None}]}),
+        (suffice.BayesClassifier(), {"families": [Normal(), Normal(alpha=9), {0: Histogram(), 3: None}]}),
+        (suffice.BayesClassifier({(0, 1, 2): MultivariateNormal("shared")}), {"priors": [None, "uniform"]}),
+        (
+            suffice.BayesClassifier(),
+            {"families": [MultivariateNormal(), {(0, 2): MultivariateNormal(shrinkage=0.1), 1: None}]},
+        ),
+        (
+            suffice.GaussianDiscriminant(),
+            {"covariance": ["full", [[0, 1], [2]]], "shrinkage": [None, 0.1, "ledoit_wolf"], "ddof": [0, 1]},
+        ),
+    ],
+)
+def test_other_columns_and_families_read_each_row_once(monkeypatch, model, grid):
+    read = []
+    take = suffice.tables.table.Table.take
+    monkeypatch.setattr(
+        suffice.tables.table.Table, "take", lambda self, rows: read.append(len(rows)) or take(self, rows)
+    )
+    OnePassSearchCV(model, grid, cv=5).fit(X, Y)
+    assert sum(read) == N_ROWS
+
+
+@pytest.mark.parametrize(
     "grid, passes",
     [
         ({"alpha": [0.1, 1.0, 10.0], "event": ["multinomial", "bernoulli", "complement"]}, 1),
+        ({"tf": ["count", "log", "binary"], "length": [None, "l2"], "alpha": [0.1, 1.0]}, 1),
+        ({"min_count": [1, 5], "max_vocabulary": [2, None], "idf": [False, True]}, 1),
+        ({"unseen": ["ignore", "smooth"], "weight_norm": [False, True], "priors": [None, "uniform"]}, 1),
         ({"ngram_range": [(1, 1), (1, 2)], "alpha": [0.1, 1.0]}, 2),
     ],
 )
@@ -158,6 +189,43 @@ def test_every_setting_scores_as_it_does_alone(model, rows, grid):
         np.testing.assert_allclose(found, alone, rtol=0, atol=1e-9)
     best = clone(model).set_params(**search.best_params_).fit(rows, Y)
     np.testing.assert_array_equal(search.predict_proba(rows), best.predict_proba(rows))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, -1])
+@pytest.mark.parametrize("name", ["GaussianNB", "LDA", "theirs"])
+def test_the_number_of_jobs_changes_no_number(name, n_jobs):
+    model = TWINS["GaussianNB"][1] if name == "theirs" else TWINS[name][0]
+    grid = TWINS["LDA" if name == "LDA" else "GaussianNB"][3]
+    settings = {"cv": 4, "scoring": ["neg_log_loss", "accuracy"], "refit": "accuracy"}
+    alone = OnePassSearchCV(model, grid, return_train_score=True, **settings).fit(X, Y, groups=None)
+    several = clone(alone).set_params(n_jobs=n_jobs).fit(X, Y)
+    for column, values in alone.cv_results_.items():
+        if "time" not in column:
+            assert repr(several.cv_results_[column]) == repr(values)
+    assert all(np.all(several.cv_results_[c] >= 0) for c in several.cv_results_ if "time" in c)
+    np.testing.assert_array_equal(several.predict_proba(X), alone.predict_proba(X))
+
+
+def test_several_jobs_are_threads_and_raise_what_one_raises():
+    threads = set()
+
+    def score(model, rows, labels):
+        threads.add(threading.get_ident())
+        time.sleep(0.02)
+        return np.mean(model.predict(rows) == labels)
+
+    OnePassSearchCV(dropin.GaussianNB(), SMOOTHINGS, cv=3, scoring=score, n_jobs=2).fit(X, Y)
+    assert len(threads) == 2
+    singular = np.column_stack([X, X[:, 0]])
+    with pytest.raises(np.linalg.LinAlgError, match="not full rank"):
+        OnePassSearchCV(dropin.QuadraticDiscriminantAnalysis(), {"reg_param": [0.0]}, cv=3, n_jobs=2).fit(
+            singular, Y
+        )
+    infinite = np.where(np.arange(N_ROWS)[:, np.newaxis] == 7, np.inf, X)
+    with pytest.raises(ValueError, match="row 7"):
+        OnePassSearchCV(suffice.BayesClassifier(), {"priors": [None, "uniform"]}, cv=3, n_jobs=2).fit(
+            infinite, Y
+        )
 
 
 def test_weights_and_groups_count_as_in_cross_validation():

@@ -45,6 +45,7 @@ class DropIn(BayesClassifier):
 
     _prior_setting: ClassVar[str] = "priors"
     """The constructor's argument that holds the class priors."""
+    _solves_columns_apart: ClassVar[bool] = False
     _takes_sparse: ClassVar[bool] = False
     _joins_labels: ClassVar[bool] = True
     """Whether text in objects becomes strings of one width, as scikit-learn's `unique_labels` makes it."""

@@ -254,7 +254,8 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             values = table.part(rows).numbers(slice(None))
             gaps = np.isnan(values)
             if gaps.any():
-                values = np.where(gaps, self._expected(values.astype(np.float64)), values)
+                exact = values.astype(np.float64)
+                values = np.where(gaps, self._expected(exact, self.predict_proba(exact)), values)
             np.matmul(values - middle, scalings, out=projected[rows])
 
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
@@ -15,7 +15,7 @@ from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
 from suffice.model.folds import TrainingSums
-from suffice.model.infer import Families, schema_of_statistics
+from suffice.model.infer import AllFamilies, Families, OnlyColumns, families_of_columns, schema_of_statistics
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
@@ -28,6 +28,8 @@ from suffice.tables.targets import labelled
 
 Posterior = Literal["plug-in", "predictive"]
 POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+NEWER_SETTINGS = {"posterior": "plug-in", "columns": None}
+"""Settings that older files do not have, and their defaults, with which files are as they were."""
 
 
 class BayesClassifier(FittedToSplits):
@@ -48,6 +50,8 @@ class BayesClassifier(FittedToSplits):
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
         given the training rows. For small samples, "predictive" gives posteriors that are less sure.
+    columns : None or list of names or positions, default=None
+        The columns to use; all others are left out. None uses all.
 
     Attributes
     ----------
@@ -80,18 +84,36 @@ class BayesClassifier(FittedToSplits):
     """
 
     posterior: Posterior = "plug-in"
+    columns: Iterable[Hashable] | None = None
 
     def __init__(
-        self, families: Families = "infer", priors: Priors = None, *, posterior: Posterior = "plug-in"
+        self,
+        families: AllFamilies = "infer",
+        priors: Priors = None,
+        *,
+        posterior: Posterior = "plug-in",
+        columns: Iterable[Hashable] | None = None,
     ) -> None:
         self.families = families
         self.priors = priors
         self.posterior = posterior
+        self.columns = columns
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
-        return self.families
+        return self._of_columns(self.families)
+
+    def _of_columns(self, families: AllFamilies) -> Families:
+        return families if self.columns is None else OnlyColumns.of(self.columns, families)
+
+    def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
+        model = super()._on_columns(columns, names, named=named)
+        if "families" in model.get_params(deep=False):
+            model.families = families_of_columns(model.families, columns, names, named=named)
+        if model.columns is not None:  # those that are selected are among them
+            model.columns = None
+        return model
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
@@ -366,8 +388,10 @@ class BayesClassifier(FittedToSplits):
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
         settings = self.get_params(deep=False)
-        if self.posterior == "plug-in":  # as in files from before the setting
-            settings.pop("posterior", None)
+        for name, default in NEWER_SETTINGS.items():
+            value = settings.get(name)
+            if isinstance(value, type(default)) and value == default:
+                settings.pop(name, None)
         return {
             "settings": state_of_settings(settings),
             "n_features_in": hasattr(self, "n_features_in_"),
@@ -382,7 +406,7 @@ class BayesClassifier(FittedToSplits):
     def _from_fields(cls, fields: Fields) -> Self:
         """Restore a model from a file."""
         settings = fields.branch("settings")
-        names = [name for name in cls._get_param_names() if name != "posterior" or name in settings]
+        names = [n for n in cls._get_param_names() if n not in NEWER_SETTINGS or n in settings]
         model = cls(**settings_from_fields(names, settings))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)

@@ -1,8 +1,8 @@
-"""GaussianDiscriminant: one joint Gaussian in each class, and the boundary xᵀQx + wᵀx + w₀ = 0 of two."""
+"""GaussianDiscriminant: one joint Gaussian in each class."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -13,6 +13,7 @@ from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier, Posterior
+from suffice.estimators.boundary import Boundary
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian
@@ -22,10 +23,8 @@ from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.infer import Families
 from suffice.model.priors import Priors
-from suffice.tables.recognized import has_names
-from suffice.tables.table import read_table
 from suffice.tables.targets import class_index
-from suffice.tables.wording import counted, listed, one_line, printable, quoted
+from suffice.tables.wording import quoted
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
@@ -50,6 +49,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated means and covariances, or averaged over what these may be
         given the training rows: by Student t distributions, better for small samples.
+    columns : None or list of names or positions, default=None
+        The columns to use; all others are left out, and the arrays below have no place for them. None uses
+        all.
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         missing: Literal["em", "pairwise"] = "em",
         ddof: float = 0.0,
         posterior: Posterior = "plug-in",
+        columns: Iterable[Hashable] | None = None,
     ) -> None:
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -93,13 +96,13 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         self.missing = missing
         self.ddof = ddof
         self.posterior = posterior
+        self.columns = columns
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
         """One joint Gaussian over all columns."""
-        return MultivariateNormal(
-            self.covariance, shrinkage=self.shrinkage, missing=self.missing, ddof=self.ddof
-        )
+        settings = {"shrinkage": self.shrinkage, "missing": self.missing, "ddof": self.ddof}
+        return self._of_columns(MultivariateNormal(self.covariance, **settings))
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
@@ -132,6 +135,11 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         if not isinstance(factor, SolvedGaussian):
             raise TypeError("these statistics do not come from a single joint Gaussian block.")
         return factor
+
+    def _used_columns(self) -> list[int]:
+        """The columns that are not left out, by position."""
+        columns: list[int] = self.schema_.factors[0].columns.tolist()
+        return columns
 
     @property
     def means_(self) -> Array:
@@ -218,7 +226,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
         shift = float(np.log(threshold) - np.log1p(-threshold))
         slope = parts[0][1] - parts[1][1]
-        schema = self.schema_
+        schema, used = self.schema_, self._used_columns()
         return Boundary(
             known[i],
             known[j],
@@ -226,7 +234,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
             centre,
             slope,
             float(constant) - shift,
-            tuple(schema.names) if schema.named else None,
+            tuple(schema.names[j] for j in used) if schema.named else None,
         )
 
     def _directions(self) -> tuple[Array, Array]:
@@ -278,16 +286,15 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         directions = self._directions()[0]
         weight = self._solved_model().weight
         grand = (weight / weight.sum()) @ self._gaussian().mean
-        values = self._read(X, reset=False).numbers(slice(None)).astype(np.float64)
+        values = self._read(X, reset=False).numbers(self._used_columns()).astype(np.float64)
         gaps = np.isnan(values)
         if gaps.any():
-            values = np.where(gaps, self._expected(values), values)
+            values = np.where(gaps, self._expected(values, self.predict_proba(X)), values)
         return np.asarray((values - grand) @ directions)
 
-    def _expected(self, values: Array) -> Array:
+    def _expected(self, values: Array, posterior: Array) -> Array:
         """E[x] of each row given its observed cells: the classes' regressions, weighted by the posteriors."""
         gaussian = self._gaussian()
-        posterior = self.predict_proba(values)
         on, patterns = gaussian.active, list(row_patterns(~np.isnan(values[:, gaussian.active])))
         expected = np.zeros_like(values)
         for k, g in enumerate(gaussian.group):
@@ -324,116 +331,6 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
-
-
-@dataclass(frozen=True)
-class Boundary:
-    """The surface on which two classes are equally probable, or one has a given posterior against the other.
-
-    Q, w and w₀ describe it about the origin. Far from there they are large numbers that cancel, so the
-    surface is also kept, and evaluated, about a point among the classes.
-
-    Attributes
-    ----------
-    label, against : label
-        The two classes; the log odds are positive on the side of `label`.
-    Q : ndarray of shape (n_features, n_features)
-        The quadratic coefficients; zero if the boundary is linear.
-    w : ndarray of shape (n_features,)
-        The linear coefficients.
-    w0 : float
-        The constant.
-    kind : {"linear", "quadratic"}
-        Whether the surface is a hyperplane.
-    centre : ndarray of shape (n_features,)
-        A point among the classes.
-    slope : ndarray of shape (n_features,)
-        The gradient of the log odds at the centre.
-    level : float
-        The log odds at the centre.
-    columns : tuple or None
-        The names of the columns; None for models fitted to arrays.
-
-    Examples
-    --------
-    >>> import suffice
-    >>> X = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [4.0, 4.0], [5.0, 6.0], [4.0, 6.0]]
-    >>> boundary = suffice.GaussianDiscriminant().fit(X, ["a", "a", "a", "b", "b", "b"]).boundary("b", "a")
-    >>> boundary([[0.0, 0.0], [5.0, 5.0]]) > 0
-    array([False,  True])
-    """
-
-    label: Any
-    against: Any
-    Q: Array
-    centre: Array
-    """A point among the classes."""
-    slope: Array
-    """The gradient of the log odds there."""
-    level: float
-    """The log odds there."""
-    columns: tuple[Any, ...] | None = None
-
-    @property
-    def w(self) -> Array:
-        """The linear coefficients."""
-        return np.asarray(self.slope - 2.0 * (self.Q @ self.centre))
-
-    @property
-    def w0(self) -> float:
-        """The constant."""
-        return float(self.level - self.slope @ self.centre + self.centre @ self.Q @ self.centre)
-
-    @property
-    def kind(self) -> Literal["linear", "quadratic"]:
-        """Whether the surface is a hyperplane."""
-        return "quadratic" if self.Q.any() else "linear"
-
-    def __call__(self, X: Any) -> Array:
-        """Log odds of `label` against `against` at each row: positive on the side of `label`.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; columns of frames are found by name.
-
-        Returns
-        -------
-        log_odds : ndarray of shape (n_samples,)
-            NaN for a row with a missing cell; the model's `decision_function` marginalises it.
-        """
-        away = self._rows(X) - self.centre
-        return np.asarray(np.sum((away @ self.Q) * away, axis=1) + away @ self.slope + self.level)
-
-    def _rows(self, X: Any) -> Array:
-        """X as numbers, with the columns in the order of the boundary's."""
-        if has_names(X) and self.columns is not None:
-            table = read_table(X)
-            missing = [name for name in self.columns if name not in table.names]
-            if missing:
-                raise ValueError(f"the boundary needs {listed(self.columns)}, but X lacks {listed(missing)}.")
-            return table.numbers([table.names.index(name) for name in self.columns]).astype(np.float64)
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        if rows.shape[1] != len(self.centre):
-            raise ValueError(
-                f"X has {counted(rows.shape[1], 'column')}, but the boundary has {len(self.centre)}."
-            )
-        return rows
-
-    def __repr__(self) -> str:
-        d, classes = len(self.centre), f"{quoted(self.label, 40)} | {quoted(self.against, 40)}"
-        if d > 6:
-            return f"Boundary({classes}: {self.kind} in {d} columns)"
-        names = [f"x{i}" for i in range(d)] if self.columns is None else list(map(one_line, self.columns))
-        terms = []
-        for i in range(d):
-            for j in range(i, d):
-                coefficient = self.Q[i, j] + (self.Q[j, i] if i != j else 0.0)
-                if coefficient:
-                    terms.append(f"{coefficient:+.4g}·{names[i]}" + ("²" if i == j else f"·{names[j]}"))
-        terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
-        terms.append(f"{self.w0:+.4g}")
-        return printable(f"Boundary({classes}: {self.kind}, {' '.join(terms)} = 0)")
 
 
 def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:

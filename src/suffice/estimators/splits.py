@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, ClassVar, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from suffice.arrays import Codes
 from suffice.estimators.generative import Generative
+from suffice.factors import KINDS
+from suffice.model.column_scores import ColumnScores
 from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
 from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator
+from suffice.model.shared_sums import layers_of, share_a_pass
+from suffice.model.solution import SolvedModel
+from suffice.model.statistics import Accumulator, Statistics, joined
 from suffice.tables.table import take_rows
 
 
@@ -32,6 +38,39 @@ class FittedToSplits(Generative):
     def _needs_rows(self) -> bool:
         """Whether a setting needs the rows themselves, not only their sums."""
         return False
+
+    _solves_columns_apart: ClassVar[bool] = True
+    """Whether the parameters of a column do not depend on which other columns there are."""
+
+    def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
+        """An unfitted model for a table of some columns, by position, of one with these names."""
+        return clone(self)  # type: ignore[no-any-return]
+
+    def _column_scores(
+        self, X: Any, y: Any, splits: Sequence[tuple[Codes, Codes]], sample_weight: ArrayLike | None
+    ) -> list[ColumnScores] | None:
+        """The scores of the test rows of each split by any columns of the model of its training rows.
+
+        Each row is read once for its sums and once to be scored. None if there is no way around the rows:
+        a setting needs them, or the sums of some columns cannot be taken from those of all.
+        """
+        ((rows, (one,)),) = self._alike(X, y, [{}], sample_weight)
+        kinds = (KINDS[factor.family.factor].totals for factor in one.schema.factors)
+        if one.needs_rows or not all(kind.divisible for kind in kinds):
+            return None
+
+        def solve(train: Codes, statistics: Statistics) -> SolvedModel:
+            unfitted = copy(one.unfitted)
+            unfitted.n_features_in_ = sum(len(factor.columns) for factor in statistics.schema.factors)
+            model: FittedToSplits = _fitted(unfitted, rows, train, statistics)
+            return model._solved_model()
+
+        sums = (found for _, (found,) in rows.training_sums(splits, [one.schema]))
+        apart = self._solves_columns_apart
+        return [
+            ColumnScores(of_rest, rows.table.take(test), partial(solve, train), independent=apart)
+            for of_rest, (train, test) in zip(sums, splits, strict=True)
+        ]
 
     def fit_splits(
         self, X: Any, y: Any, splits: Splits, sample_weight: ArrayLike | None = None
@@ -71,8 +110,10 @@ class FittedToSplits(Generative):
     ) -> Iterator[tuple[int, int, Self]]:
         """Fit a new model to the training rows of each split under each of several settings.
 
-        Settings that only matter when solving (alpha, shrinkage, covariance, priors, …) share one pass over
-        the rows. Those that need other sums take one pass more.
+        All settings share one pass over the rows, which sums what any of them needs: other columns and
+        families take more sums, and settings that only matter when solving (alpha, shrinkage, covariance,
+        priors, …) take none. Only cells that are read in another way, such as other n-grams, take a pass
+        more.
 
         Parameters
         ----------
@@ -103,27 +144,27 @@ class FittedToSplits(Generative):
                     some = take_rows(X, train), *rows.take(train)
                     yield from ((one.number, split, clone(one.unfitted).fit(*some)) for one in group)
                 continue
-            training = enumerate(rows.training_sums(listed, group[0].schema))
+            layers = layers_of([one.schema for one in group])
+            training = enumerate(rows.training_sums(listed, layers))
             while True:
                 try:
                     split, (train, sums) = next(training)
                 except StopIteration:
                     break
                 except ValueError:
-                    group[0].unfitted.fit(X, y, sample_weight)  # the error of all rows names the right row
+                    for one in group:  # the error of all rows names the right row
+                        one.unfitted.fit(X, y, sample_weight)
                     raise
                 labels, weights = rows.take(train)
                 inside = refit_schema and len(train) < rows.table.n_rows
                 chosen = SplitRows(rows.table.take(train), labels, weights) if inside else rows
                 for one in group:
                     schema = chosen.schema(one.families)
-                    if not have_same_sums(schema, one.schema):
+                    if have_same_sums(schema, one.schema):
+                        fitted = _fitted(one.unfitted, rows, train, joined(sums, schema))
+                    else:
                         fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
-                        yield one.number, split, fitted
-                        continue
-                    accumulator = Accumulator.of(sums.with_schema(schema))
-                    training_sums = TrainingSums(accumulator, rows.table.container)
-                    yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
+                    yield one.number, split, fitted
 
     def _alike(
         self, X: Any, y: Any, settings: Sequence[Mapping[str, Any]], sample_weight: ArrayLike | None
@@ -147,7 +188,7 @@ class FittedToSplits(Generative):
             schema = rows.schema(families)
             candidate = _Candidate(number, model, families, schema, needs_rows=model._needs_rows())
             for held, group in groups:
-                if held is rows and group[0].shares_sums(candidate):
+                if held is rows and candidate.joins(group):
                     group.append(candidate)
                     break
             else:
@@ -165,9 +206,11 @@ class _Candidate:
     schema: Schema
     needs_rows: bool
 
-    def shares_sums(self, other: _Candidate) -> bool:
-        """Whether both have the same sums, up to settings for solving."""
-        return not (self.needs_rows or other.needs_rows) and have_same_sums(self.schema, other.schema)
+    def joins(self, group: list[_Candidate]) -> bool:
+        """Whether one pass over the rows sums what this model and those of a group need."""
+        if self.needs_rows or group[0].needs_rows:
+            return False
+        return share_a_pass([self.schema, *(one.schema for one in group)])
 
 
 def have_same_sums(one: Schema, other: Schema) -> bool:
@@ -175,3 +218,9 @@ def have_same_sums(one: Schema, other: Schema) -> bool:
     if one is other or one == other:
         return True
     return not (one.is_undecided or other.is_undecided) and one.difference(other) is None
+
+
+def _fitted(unfitted: Any, rows: SplitRows, train: Codes, statistics: Statistics) -> Any:
+    """A model that is fitted to the statistics of training rows."""
+    sums = TrainingSums(Accumulator.of(statistics), rows.table.container)
+    return copy(unfitted).fit(sums, *rows.take(train))

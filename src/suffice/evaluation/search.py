@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from operator import itemgetter
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.utils.parallel import Parallel, delayed
 
 from suffice.evaluation.cross_validation import scores_on
 from suffice.evaluation.scorers import Scorers, Scoring
@@ -17,14 +20,18 @@ from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 
+AT_ONCE = 32
+"""Models that are made before they are solved and scored in several threads; each holds sums of its own."""
+
 
 class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
     """Search a grid of settings by cross-validation, with one pass over the rows.
 
     It has the attributes of scikit-learn's GridSearchCV. Settings that matter only when solving (`alpha`,
-    `shrinkage`, `covariance`, `priors`, `var_smoothing`, …) share the statistics of the folds; a setting that
-    needs other sums, such as an n-gram range or another family, takes one pass for each of its values. Any
-    other classifier is fitted to each split under each setting.
+    `shrinkage`, `covariance`, `priors`, `var_smoothing`, …) share the statistics of the folds; other columns
+    and families are summed in the same pass. Only other ways to split text, such
+    as an n-gram range, take one pass for each value. Any other classifier is fitted to each split under each
+    setting.
 
     Parameters
     ----------
@@ -43,6 +50,9 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         Whether to score the training rows too.
     refit_schema : bool, default=False
         Whether the families of the columns are inferred inside each split; then nothing is shared.
+    n_jobs : int, optional
+        The number of threads in which models are solved and scored, −1 for one for each processor. Results
+        do not depend on it. Rows are summed in all threads in any case.
 
     Attributes
     ----------
@@ -96,6 +106,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         refit: Any = True,
         return_train_score: bool = False,
         refit_schema: bool = False,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -104,6 +115,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         self.refit = refit
         self.return_train_score = return_train_score
         self.refit_schema = refit_schema
+        self.n_jobs = n_jobs
 
     def fit(
         self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, groups: ArrayLike | None = None
@@ -163,22 +175,38 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         self, data: LabelledData, scorers: Scorers, settings: list[dict[str, Any]], splits: list[Any]
     ) -> list[dict[str, Any]]:
         """Scores and seconds, split by split for each setting in turn."""
-        found: list[dict[str, Any]] = [{} for _ in range(len(settings) * len(splits))]
+        found: list[dict[str, Any]] = []
         fitted = fitted_grid(self.estimator, data, splits, settings, refit_schema=self.refit_schema)
-        start, at, cells = time.perf_counter(), -1, None
-        with Progress("search") as progress, one_choice(data.n_cells * len(settings)):
-            for done, (number, split, model) in enumerate(fitted):
-                progress.say(f"{done} of {len(found)} fits")
+        n_cells = data.n_cells * len(settings)
+
+        def measure(number: int, split: int, model: Any, cells: Any, waited: float) -> dict[str, Any]:
+            start = time.perf_counter()
+            train, test = splits[split]
+            with one_choice(n_cells):  # in whichever thread
                 _ = model.classes_  # models of sums are solved when they are first asked
                 solved = time.perf_counter()
-                train, test = splits[split]
-                if split != at:
-                    at, cells = split, take_rows(data.X, test)
-                scores = scores_on(test, cells, model, data, scorers)
-                one = {"test_scores": scores, "fit_time": solved - start}
+                one = {"place": number * len(splits) + split, "fit_time": waited + solved - start}
+                one["test_scores"] = scores_on(test, cells, model, data, scorers)
                 one["score_time"] = time.perf_counter() - solved
                 if self.return_train_score:
                     one["train_scores"] = scores_on(train, take_rows(data.X, train), model, data, scorers)
-                found[number * len(splits) + split] = one
+            return one
+
+        def tasks() -> Iterator[Any]:
+            at, cells, start = -1, None, time.perf_counter()
+            for number, split, model in fitted:
+                if split != at:
+                    at, cells = split, take_rows(data.X, splits[split][1])
+                yield delayed(measure)(number, split, model, cells, time.perf_counter() - start)
                 start = time.perf_counter()
-        return found
+
+        with (
+            Progress("search") as progress,
+            one_choice(n_cells),
+            Parallel(n_jobs=self.n_jobs, prefer="threads") as workers,
+        ):
+            waiting, at_once = tasks(), 1 if self.n_jobs in (None, 1) else AT_ONCE
+            while batch := list(islice(waiting, at_once)):
+                progress.say(f"{len(found)} of {len(settings) * len(splits)} fits")
+                found += workers(batch)
+        return sorted(found, key=itemgetter("place"))

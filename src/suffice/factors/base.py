@@ -29,6 +29,8 @@ class Totals(ABC):
     """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]]
+    divisible: ClassVar[bool] = True
+    """Whether the sums of some of the columns can be taken from those of all."""
     family: Family
 
     @classmethod

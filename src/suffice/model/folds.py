@@ -66,9 +66,11 @@ class SplitRows:
         self._schemas.append((families, schema))
         return schema
 
-    def training_sums(self, splits: Splits, schema: Schema) -> Iterator[tuple[Codes, Statistics]]:
-        """The training rows of each split, by position, and their sums."""
-        nothing = Accumulator.empty(schema).statistics()
+    def training_sums(
+        self, splits: Splits, schemas: Sequence[Schema]
+    ) -> Iterator[tuple[Codes, list[Statistics]]]:
+        """The training rows of each split, by position, and their sums under each of some schemas."""
+        nothing = [Accumulator.empty(schema).statistics() for schema in schemas]
         everyone = np.arange(self.table.n_rows)
         before, rest = everyone[:0], nothing
         for run in _runs(splits, everyone):
@@ -78,8 +80,8 @@ class SplitRows:
                 before, rest = everyone[:0], nothing
             # Where training rows grow from split to split, only the new ones are summed.
             before, rest = run.rest, self._sums(run.rest[len(before) :], rest)
-            others = _without_each(folds, rest)
-            for rows, sums in zip(run.folds, others, strict=True):
+            others = (_without_each(parts, sums) for *parts, sums in zip(*folds, rest, strict=True))
+            for rows, *sums in zip(run.folds, *others, strict=True):
                 train = run.rest if alone else np.delete(everyone, rows)
                 if self.weights is not None:
                     checked_weights(self.weights[train], len(train))
@@ -89,16 +91,18 @@ class SplitRows:
         """The labels and the weights of some rows."""
         return self.labels[rows], None if self.weights is None else self.weights[rows]
 
-    def _sums(self, rows: Codes, nothing: Statistics) -> Statistics:
-        """The sums of some rows, read in batches."""
+    def _sums(self, rows: Codes, nothing: list[Statistics]) -> list[Statistics]:
+        """The sums of some rows under each schema, read in batches."""
         if self.weights is not None:
             rows = rows[self.weights[rows] > 0]
-        accumulator = Accumulator.of(nothing)
+        accumulators = [Accumulator.of(one) for one in nothing]
         size = max(1, CELLS_AT_ONCE // self.table.cells_per_row)
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
-            LabelledRows(self.table.take(batch), *self.take(batch)).add_to(accumulator)
-        return accumulator.statistics()
+            labelled = LabelledRows(self.table.take(batch), *self.take(batch))
+            for accumulator in accumulators:
+                labelled.add_to(accumulator)
+        return [accumulator.statistics() for accumulator in accumulators]
 
 
 def read_splits(splits: Splits, n_rows: int) -> Iterator[tuple[Codes, Codes]]:

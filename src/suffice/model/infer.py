@@ -7,7 +7,8 @@ sufficient statistics, and the lowest BIC decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,39 @@ from suffice.families import (
 )
 from suffice.families.special import LOG_TWO
 from suffice.model.schema import Column, Schema
+from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted
 
 FamilySpec = Family | str | None
-Families = FamilySpec | Mapping[Any, FamilySpec] | Schema
+AllFamilies = FamilySpec | Mapping[Any, FamilySpec] | Schema
+
+
+@dataclass(frozen=True)
+class OnlyColumns:
+    """Families of some columns, by name or position; all others are left out."""
+
+    columns: tuple[Hashable, ...]
+    families: AllFamilies
+
+    @classmethod
+    def of(cls, columns: Any, families: AllFamilies) -> OnlyColumns:
+        """Read a list or an array of columns."""
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise TypeError(f"columns= must be None or a list of columns, got {columns!r}.")
+        return cls(tuple(columns.tolist() if hasattr(columns, "tolist") else columns), families)
+
+    def positions(self, names: tuple[Hashable, ...]) -> list[int]:
+        """Where these columns are among others."""
+        places = {name: position for position, name in enumerate(names)}
+        found = [_position(column, places, "columns=") for column in self.columns]
+        if not found or len(set(found)) < len(found):
+            raise ValueError(f"columns= must name some columns, each once, got {list(self.columns)}.")
+        return found
+
+
+Families = AllFamilies | OnlyColumns
 
 IDENTIFIER_ROWS = 50
 CATEGORY_LEVELS = 32
@@ -51,6 +79,8 @@ def choose_schema(
     """Choose the schema of a table: what `families` says, and inference for the rest."""
     if isinstance(families, Schema):
         return _reused(families, table)
+    if isinstance(families, OnlyColumns):
+        return _only(table, classes, n_classes, weights, families)
     alike = _one_for_all(families)
     if alike is not None:
         family, block = alike
@@ -71,6 +101,16 @@ def choose_schema(
         else:
             columns.append(observed.infer(j, name))
     return Schema(tuple(columns), table.named)
+
+
+def _only(table: Table, classes: Codes, n_classes: int, weights: Array | None, only: OnlyColumns) -> Schema:
+    """The schema of a table, some columns of which are used; the others are not looked at."""
+    kept, families = only.positions(table.names), only.families
+    inferred = isinstance(families, str) and families == "infer"
+    if isinstance(families, Mapping) or (inferred and (table.named or _plain_array(table) is None)):
+        chosen = {} if inferred else families_of_columns(families, kept, table.names, named=True)
+        families = {**chosen, **dict.fromkeys(n for j, n in enumerate(table.names) if j not in kept)}
+    return only_columns(choose_schema(table, classes, n_classes, weights, families), kept)
 
 
 def _reason(family: Family | None) -> str:
@@ -94,13 +134,38 @@ def decide_more(
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
     """The schema of statistics, with the settings for solving that `families` chooses."""
+    kept: Sequence[int] = range(len(schema))
+    if isinstance(families, OnlyColumns):
+        kept, families = families.positions(schema.names), families.families
+        schema = only_columns(schema, kept)
     if isinstance(families, str) and families == "infer":
         return schema
     if isinstance(families, Schema):
-        chosen = {j: column.family for j, column in enumerate(families) if column.family is not None}
-        return schema.with_families(chosen)
-    given = _given(families, schema.names)
-    return schema.with_families({j: family for j, (family, _) in given.items() if family is not None})
+        chosen = {j: column.family for j, column in enumerate(families)}
+    else:
+        chosen = {j: family for j, (family, _) in _given(families, schema.names).items()}
+    return schema.with_families({j: f for j, f in chosen.items() if f is not None and j in kept})
+
+
+def families_of_columns(
+    families: AllFamilies, columns: Sequence[int], names: Sequence[Hashable], *, named: bool
+) -> Any:
+    """The families of a table of some of the columns, which have names or else new positions."""
+    if isinstance(families, Schema):
+        return Schema(tuple(families.columns[j] for j in columns), families.named)
+    if not isinstance(families, Mapping):
+        return families
+    given = _given(families, tuple(names))
+    singly: dict[Any, FamilySpec] = {}
+    blocks: dict[int, tuple[tuple[Any, ...], FamilySpec]] = {}
+    for place, j in enumerate(columns):
+        family, block = given.get(j, (None, None))
+        key = names[j] if named else place
+        if block is not None:
+            blocks[block] = (*blocks.get(block, ((), None))[0], key), family
+        elif j in given:
+            singly[key] = family
+    return singly | dict(blocks.values())
 
 
 def family_from(spec: FamilySpec | type[Family]) -> Family | None:
@@ -159,13 +224,13 @@ def _given(
     return chosen
 
 
-def _position(key: Hashable, places: dict[Hashable, int]) -> int:
+def _position(key: Hashable, places: dict[Hashable, int], setting: str = "families=") -> int:
     """A column's position from its name, or from a position."""
     if key in places:
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"families= names the column {quoted(key)}, but the columns are {listed(places)}.")
+    raise ValueError(f"{setting} names the column {quoted(key)}, but the columns are {listed(places)}.")
 
 
 def _reused(schema: Schema, table: Table) -> Schema:

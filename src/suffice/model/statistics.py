@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from suffice.factors.base import gather
 from suffice.factors.checks import impossible, within
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.schema import Schema
+from suffice.model.shared_sums import arranged
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
 from suffice.tables.targets import joined_labels, mix_text
@@ -123,7 +124,7 @@ class Accumulator:
     def decide(self, schema: Schema) -> None:
         """Switch to a schema in which more columns are decided."""
         if schema is not self.schema and schema != self.schema:
-            self.totals = list(_totals_by_schema(self.totals, self.schema, schema, len(self.classes)))
+            self.totals = arranged([(self.schema, self.totals)], schema, len(self.classes))
         self.schema = schema
 
     def problem(self) -> str | None:
@@ -320,16 +321,13 @@ class Statistics(Saved):
         Parameters
         ----------
         schema : Schema
-            A schema in which more columns are decided, or with other settings for solving.
+            A schema in which more columns are decided, or some left out, or with other settings for solving.
 
         Returns
         -------
         statistics : Statistics
         """
-        if schema is self.schema or schema == self.schema:
-            return self
-        totals = _totals_by_schema(self.totals, self.schema, schema, len(self.classes))
-        return Statistics(schema, self.classes, self.weight, self.support, tuple(totals))
+        return joined([self], schema)
 
     @classmethod
     def load(cls, path: Path, *, known: Iterable[Any] = ()) -> Statistics:
@@ -424,19 +422,10 @@ class Statistics(Saved):
         return "\n".join(lines)
 
 
-def _totals_by_schema(
-    totals: list[Totals] | tuple[Totals, ...], old: Schema, new: Schema, n_classes: int
-) -> list[Totals]:
-    """Rearrange sums for a schema with more columns decided, or with other settings for solving."""
-    arranged = []
-    for factor in new.factors:
-        empty = KINDS[factor.family.factor].totals.empty(factor.family, len(factor.columns))
-        sums = empty.take_classes(np.full(n_classes, -1))
-        for source, held in zip(old.factors, totals, strict=True):
-            places = {int(j): place for place, j in enumerate(source.columns)}
-            index = np.array([places.get(int(j), -1) for j in factor.columns], dtype=np.intp)
-            if (index >= 0).any():
-                part = held.with_family(factor.family).take_columns(index)
-                sums.add(part, 1)
-        arranged.append(sums)
-    return arranged
+def joined(parts: Sequence[Statistics], schema: Schema) -> Statistics:
+    """The statistics of a schema, from those of the same rows under others that sum what it needs."""
+    one = parts[0]
+    if len(parts) == 1 and (schema is one.schema or schema == one.schema):
+        return one
+    totals = arranged([(part.schema, part.totals) for part in parts], schema, len(one.classes))
+    return Statistics(schema, one.classes, one.weight, one.support, tuple(totals))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,11 @@ class Records:
             return self
         nothing = np.full(self.n_rows, None)
         return replace(self, names=names, columns=tuple(held.get(name, nothing) for name in names))
+
+    def of_columns(self, columns: Sequence[int]) -> Records:
+        """Some of the columns, by position."""
+        taken = [(self.names[j], self.columns[j]) for j in columns]
+        return replace(self, names=tuple(n for n, _ in taken), columns=tuple(c for _, c in taken))
 
     def without(self, name: Hashable) -> tuple[Records, NDArray[Any]]:
         """The other columns, and the column of this name."""

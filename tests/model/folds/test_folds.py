@@ -345,7 +345,41 @@ GRIDS = {
             {"families": one}
             for one in ("gamma", "normal", {0: families.Gamma(), 1: None}, families.Gamma("shared"))
         ],
-        3,
+        1,
+    ),
+    "columns": (
+        BayesClassifier(),
+        MIXED,
+        [
+            {"families": one}
+            for one in (
+                "infer",
+                {"text": None, "wait": None},
+                {"visits": "normal", "wait": families.Gamma(), "size": None},
+                {("wait", "visits"): families.MultivariateNormal("full"), "text": None},
+                {("size", "wait", "visits"): families.MultivariateNormal("shared"), "colour": None},
+                {("wait", "visits"): families.Multinomial(), "text": families.Words(tf="log")},
+                {"text": families.Words(alpha=9.0, event="bernoulli"), "flag": families.Categorical()},
+                dict.fromkeys(MIXED.columns[1:]),
+            )
+        ],
+        1,
+    ),
+    "blocks": (
+        BayesClassifier(),
+        COUNTS,
+        [
+            {"families": one}
+            for one in (
+                families.Multinomial(),
+                {(0, 1, 2): families.Multinomial(alpha=3.0), 3: None},
+                {(0, 1): families.MultivariateNormal("full"), (2, 3): families.MultivariateNormal("full")},
+                {(0, 2): families.MultivariateNormal("full"), 1: None, 3: "poisson"},
+                families.MultivariateNormal("shared", shrinkage="ledoit_wolf"),
+                {(1, 3): families.MultivariateNormal("full", shrinkage="ledoit_wolf"), 0: None, 2: None},
+            )
+        ],
+        1,
     ),
     "priors": (BayesClassifier(), MIXED, [{"priors": one} for one in (None, "uniform", [0.6, 0.3, 0.1])], 1),
     "covariances": (
@@ -359,13 +393,13 @@ GRIDS = {
             {"shrinkage": "ledoit_wolf"},
             {"ddof": 1.0},
         ],
-        2,
+        1,
     ),
     "gaps": (
         GaussianDiscriminant("full"),
         with_gaps(NORMAL),
         [{"missing": "em"}, {"missing": "pairwise"}, {"shrinkage": 0.2}],
-        2,
+        1,
     ),
     "text": (
         TextClassifier(),
@@ -378,8 +412,10 @@ GRIDS = {
             {"unseen": "smooth"},
             {"ngram_range": (1, 2)},
             {"tf": "log"},
+            {"tf": "binary", "length": "l2"},
+            {"ngram_range": (1, 2), "event": "complement"},
         ],
-        3,
+        2,
     ),
     "GaussianNB": (dropin.GaussianNB(), NORMAL, [{"var_smoothing": 10.0**-i} for i in range(1, 10, 3)], 1),
     "MultinomialNB": (
@@ -405,7 +441,7 @@ GRIDS = {
             {"covariance_estimator": LedoitWolf()},
             {"priors": [0.5, 0.25, 0.25]},
         ],
-        2,
+        1,
     ),
     "QDA": (dropin.QuadraticDiscriminantAnalysis(), NORMAL, [{"reg_param": 0.0}, {"reg_param": 0.5}], 1),
 }

@@ -31,6 +31,7 @@ class CountTotals(ClassSparseSums, Totals):
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
+    divisible: ClassVar[bool] = False
 
     def __init__(
         self, family: Family, n_columns: int, entries: SparseSums, weight: Array, rows: Counts, base: Array

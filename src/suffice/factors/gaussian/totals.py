@@ -299,10 +299,18 @@ class GaussianTotals(Totals):
         return type(self)(self.family, cells, origin, self.exponent.copy())
 
     def take_columns(self, index: Codes) -> Self:
-        """A joint block is summed as a whole, so its columns never change."""
-        if not np.array_equal(index, np.arange(self.n_columns)):
-            raise ValueError(f"the columns of one {self.family.name} block cannot be taken apart.")
-        return self.take_classes(np.arange(len(self.origin)))
+        """A copy with some of the columns; patterns of gaps that they do not tell apart become one."""
+        cells: dict[Key, Sums] = {}
+        for (k, pattern), cell in self.cells.items():
+            seen = np.frombuffer(pattern, dtype=np.bool_)
+            if not seen[index].any():
+                continue
+            part = cell.restricted(np.isin(np.flatnonzero(seen), index))
+            if isinstance(part, RowSums) and not are_few(int(part.support), len(part.total)):
+                part = part.dense
+            key = k, seen[index].tobytes()
+            cells[key] = cells[key].added(part, 1) if key in cells else part
+        return type(self)(self.family, cells, self.origin[:, index], self.exponent[index])
 
     def vanishes(self) -> NDArray[np.bool_]:
         gone = np.ones(len(self.origin), dtype=np.bool_)

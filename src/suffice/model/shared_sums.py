@@ -1,0 +1,140 @@
+"""Sums that models of different columns or families share: what each of them needs is summed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from suffice.arrays import Codes
+from suffice.factors import KINDS, Totals
+from suffice.families import Family
+from suffice.model.schema import Column, Factor, Schema
+
+Summed = tuple[Schema, Sequence[Totals]]
+"""A schema, and the sums of each of its factors."""
+
+
+def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
+    """The same schema, with all but some of its columns left out."""
+    inside = set(kept)
+    columns = (
+        c if j in inside else Column(c.name, None, "left out by columns=") for j, c in enumerate(schema)
+    )
+    return Schema(tuple(columns), schema.named)
+
+
+def share_a_pass(schemas: Iterable[Schema]) -> bool:
+    """Whether all that these schemas need is summed in one pass over the rows.
+
+    Text is split in one way in each pass: the sums of all its terms may take much memory.
+    """
+    terms: dict[int, object] = {}
+    for schema in schemas:
+        for factor in schema.factors:
+            if factor.family.factor == "words":
+                settings = [one for one in factor.family.summed[1] if one[0] not in ("tf", "length")]
+                if any(terms.setdefault(j, settings) != settings for j in factor.columns.tolist()):
+                    return False
+    return True
+
+
+def layers_of(schemas: Sequence[Schema]) -> list[Schema]:
+    """Schemas, as few as may be, whose sums are all that these schemas need.
+
+    A layer has one family for each column, so another family of the column is in another layer.
+    """
+    first = schemas[0]
+    if all(schema is first or first.difference(schema) is None for schema in schemas):
+        return [first]
+    layers: list[_Layer] = []
+    for need in _needs(schemas):
+        left = need.columns
+        for at in range(len(layers) + 1):
+            if at == len(layers):
+                layers.append(_Layer())
+            left = layers[at].take(Factor(need.family, left))
+            if not len(left):
+                break
+    return [layer.schema(first) for layer in layers]
+
+
+def _needs(schemas: Sequence[Schema]) -> list[Factor]:
+    """What is summed: each column once for all families that need the same sums, and each joint block.
+
+    A block is not needed where it can be taken from a larger one.
+    """
+    columns: dict[object, tuple[Family, set[int]]] = {}
+    blocks: list[Factor] = []
+    factors = [factor for schema in schemas for factor in schema.factors]
+    for factor in sorted(factors, key=lambda one: -len(one.columns)):
+        if not factor.family.joint:
+            columns.setdefault(factor.family.summed, (factor.family, set()))[1].update(
+                factor.columns.tolist()
+            )
+        elif not any(_places(factor, block) is not None for block in blocks):
+            blocks.append(factor)
+    singly = [Factor(family, np.array(sorted(held), dtype=np.intp)) for family, held in columns.values()]
+    return [*blocks, *singly]
+
+
+@dataclass
+class _Layer:
+    """The families that one layer has for some of the columns."""
+
+    families: dict[int, tuple[Family, int | None]] = field(default_factory=dict)
+
+    def take(self, need: Factor) -> Codes:
+        """Make room for a factor, and return its columns that have to go elsewhere."""
+        taken = np.array([j in self.families for j in need.columns.tolist()], dtype=np.bool_)
+        if need.family.joint and taken.any():
+            return need.columns
+        block = int(need.columns[0]) if need.family.joint else None
+        self.families |= dict.fromkeys(need.columns[~taken].tolist(), (need.family, block))
+        return need.columns[taken]
+
+    def schema(self, like: Schema) -> Schema:
+        """The schema of the layer, with the names of another."""
+        of_none = (None, None)
+        found = ((name, *self.families.get(j, of_none)) for j, name in enumerate(like.names))
+        return Schema(
+            tuple(Column(name, family, "", block=block) for name, family, block in found), like.named
+        )
+
+
+def arranged(parts: Sequence[Summed], schema: Schema, n_classes: int) -> list[Totals]:
+    """The sums of a schema, taken from those of schemas that have what it needs."""
+    totals = []
+    for factor in schema.factors:
+        empty = KINDS[factor.family.factor].totals.empty(factor.family, len(factor.columns))
+        sums = empty.take_classes(np.full(n_classes, -1))
+        found = np.zeros(len(factor.columns), dtype=np.bool_)
+        for source, held in ((f, t) for part in parts for f, t in zip(part[0].factors, part[1], strict=True)):
+            index = _places(factor, source)
+            if index is not None and not found.all():
+                sums.add(held.with_family(factor.family).take_columns(index), 1)
+                found |= index >= 0
+        for j in factor.columns[~found].tolist():
+            if not any(part.columns[j].undecided for part, _ in parts):  # one that is has no sums yet
+                raise ValueError(
+                    f"{schema.labels[j]} was not summed as {factor.family} needs; summarize the rows again."
+                )
+        totals.append(sums)
+    return totals
+
+
+def _places(factor: Factor, source: Factor) -> Codes | None:
+    """Where the columns of a factor are among those of another, −1 if nowhere; None if it takes none.
+
+    A joint factor is taken from one that has all its columns, or not at all.
+    """
+    if factor.family.summed != source.family.summed:
+        return None
+    places = np.minimum(np.searchsorted(source.columns, factor.columns), len(source.columns) - 1)
+    held = source.columns[places] == factor.columns
+    if factor.family.joint:
+        whole = len(factor.columns) == len(source.columns)
+        divisible = KINDS[factor.family.factor].totals.divisible
+        return places if held.all() and (whole or divisible) else None
+    return np.where(held, places, -1) if held.any() else None
