@@ -247,7 +247,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         order = None
         point = self.point[k, on]
         if point.any():
-            off, finite = self.off_point(values, self.location[k, on], self.vanishing[k, on])
+            off, finite = self.off_point(values, k, on)
             cells = np.where(point, finite, cells)
             order = np.where(point, off, 0.0)
         missing = np.isnan(values)
