@@ -11,7 +11,8 @@ from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, inflation
-from suffice.dropin.linear_scores import FewRowsGaussian, LinearGaussian, principal_axes, shared_gaussian
+from suffice.dropin.few_rows import FewRowsGaussian, Solver
+from suffice.dropin.linear_scores import LinearGaussian, principal_axes, shared_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Totals
 from suffice.kernels import threads
@@ -130,10 +131,9 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     ) -> LinearGaussian:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
-        if svd:
-            few_rows = FewRowsGaussian.of(
-                totals, labels, statistics.classes, (priors, self.tol), saved_search
-            )
+        if self._estimated is None:
+            solver = Solver(self.solver, self.shrinkage, priors, self.tol)
+            few_rows = FewRowsGaussian.of(totals, labels, statistics.classes, solver, saved_search)
             if few_rows is not None:
                 return few_rows
         moments = Covariances.of(
