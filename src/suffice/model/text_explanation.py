@@ -55,6 +55,8 @@ class TextExplanation:
         The class labels.
     container : Container
         The kind of frame that `to_frame` returns.
+    rows : Index or None
+        The index of the documents, if they came in a pandas object.
 
     Examples
     --------
@@ -75,7 +77,6 @@ class TextExplanation:
     classes: NDArray[Any]
     container: Container
     rows: Any = None
-    """The index of the documents, if they came in a pandas object."""
 
     def __len__(self) -> int:
         return len(self.documents)
