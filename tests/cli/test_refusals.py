@@ -251,3 +251,18 @@ def test_costs_in_a_table_of_other_columns_are_refused(run, model):
 def test_a_row_that_is_not_there_is_not_drawn(run, model):
     arguments = ("plot", model, "penguins.csv", "--what", "explanation", "--row", "400", "-o", "p.png")
     assert "the data has 344 rows" in run(*arguments, code=2).stderr
+
+
+def test_a_table_of_four_parts_is_refused(run, model):
+    refused = run("export", model, "--to", "sql", "--table", "a.b.c.d", code=2)
+    assert "'a.b.c.d' does not name a table" in refused.stderr
+    run("export", model, "--to", "sql", "--table", "b.c.d")
+
+
+def test_one_row_is_not_rows(run, model):
+    table = csv.read_csv("penguins.csv").slice(0, 1)
+    csv.write_csv(table, "one.csv")
+    assert "Evaluation of 1 row," in run("evaluate", model, "one.csv", "-y", "species").output
+    run("summarize", "one.csv", "-y", "species", "-o", "one.suffice", "--like", model)
+    refused = run("explain", model, "one.csv", "--row", 3, code=2)
+    assert "the data has 1 row, and" in refused.stderr

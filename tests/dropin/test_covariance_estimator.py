@@ -116,3 +116,12 @@ def test_a_model_with_an_estimator_cannot_be_saved_and_says_so(iris, tmp_path):
     model = fitted("LinearDiscriminantAnalysis", "lsqr", *iris)
     with pytest.raises(TypeError, match="covariance_estimator"):
         model.save(tmp_path / "model.suffice")
+
+
+def test_rows_cannot_be_forgotten_but_those_left_can_be_fitted(iris):
+    X, y = iris
+    model = fitted("LinearDiscriminantAnalysis", "lsqr", X, y)
+    with pytest.raises(
+        NotImplementedError, match=r"cannot forget rows: .* call fit with the rows that are left"
+    ):
+        model.forget(X[:3], y[:3])

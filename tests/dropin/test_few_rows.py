@@ -12,7 +12,7 @@ from sklearn import discriminant_analysis
 
 from suffice import load, summarize
 from suffice.dropin import LinearDiscriminantAnalysis
-from suffice.dropin.linear_scores import FewRowsGaussian
+from suffice.dropin.few_rows import FewRowsGaussian
 from suffice.factors.gaussian import rows as kept_rows
 from suffice.families import MultivariateNormal
 
@@ -180,3 +180,68 @@ def test_few_rows_of_huge_and_tiny_numbers_are_told_apart():
         warnings.simplefilter("error")
         scaled = LinearDiscriminantAnalysis().fit(X * 1e150, y).predict_proba(X * 1e150)
     np.testing.assert_allclose(scaled, expected, rtol=0, atol=1e-9)
+
+
+SHRUNK = [
+    {"solver": solver, "shrinkage": shrinkage}
+    for solver in ("lsqr", "eigen")
+    for shrinkage in (0.3, 1.0, "auto")
+]
+
+
+@pytest.mark.parametrize("chosen", SHRUNK, ids=str)
+@pytest.mark.parametrize("offset", [0.0, 1e3])
+def test_few_rows_are_shrunk_as_their_covariances_are(chosen, offset):
+    X, y = table(3, [9, 12, 8], 130, offset)
+    X[:, 0], X[:, 1], X[y == 1, 2] = 2.5, y, 0.25
+    weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
+    for chosen_weights in (None, weights):
+        settings = {**chosen, "priors": [0.2, 0.5, 0.3], "weights": chosen_weights}
+        one, other = (fitted(X, y, few=few, **settings) for few in (True, False))
+        asked = np.vstack([X, X[::-1] * 0.9])
+        scores = other.decision_function(asked)
+        np.testing.assert_allclose(
+            one.decision_function(asked), scores, rtol=1e-7, atol=1e-8 * np.abs(scores).max()
+        )
+        np.testing.assert_allclose(one.covariance_, other.covariance_, rtol=1e-9, atol=1e-9)
+        gappy = np.where(np.random.default_rng(5).random(X.shape) < 0.1, np.nan, X)
+        np.testing.assert_allclose(one.predict_proba(gappy), other.predict_proba(gappy), rtol=0, atol=1e-8)
+        if chosen["solver"] == "eigen":
+            projected = np.abs(other.transform(asked))
+            np.testing.assert_allclose(
+                np.abs(one.transform(asked)), projected, rtol=1e-6, atol=1e-6 * projected.max()
+            )
+            np.testing.assert_allclose(
+                one.explained_variance_ratio_, other.explained_variance_ratio_, rtol=1e-8
+            )
+    theirs = discriminant_analysis.LinearDiscriminantAnalysis(**chosen).fit(X, y)
+    ours = fitted(X, y, few=True, **chosen)
+    expected = theirs.decision_function(X)
+    np.testing.assert_allclose(
+        ours.decision_function(X), expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize("chosen", SHRUNK, ids=str)
+def test_shrunk_models_of_few_rows_are_loaded_to_the_last_bit(tmp_path, chosen):
+    X, y = table(1, [9, 12, 8], 300)
+    model = LinearDiscriminantAnalysis(**chosen).fit(X, y)
+    assert isinstance(model._factor(), FewRowsGaussian)
+    model.save(tmp_path / "model.suffice")
+    twin = load(tmp_path / "model.suffice")
+    for name in ("coef_", "intercept_", "covariance_"):
+        assert getattr(twin, name).tobytes() == getattr(model, name).tobytes()
+    if chosen["solver"] == "eigen":
+        assert twin.transform(X).tobytes() == model.transform(X).tobytes()
+    twin.save(tmp_path / "twin.suffice")
+    assert (tmp_path / "twin.suffice").read_bytes() == (tmp_path / "model.suffice").read_bytes()
+
+
+@pytest.mark.parametrize("chosen", SHRUNK, ids=str)
+def test_shrunk_scores_of_few_rows_need_no_matrix_of_all_pairs_of_columns(chosen):
+    X, y = table(1, [9, 12, 8], 3000)
+    tracemalloc.start()
+    LinearDiscriminantAnalysis(**chosen).fit(X, y).predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * 8 * 3000**2

@@ -209,3 +209,27 @@ def test_rows_that_come_with_wrong_settings_are_not_added(name, setting):
     with pytest.raises(ValueError, match=r"\S"):
         model.set_params(**setting).partial_fit([[1, 1]], ["a"])
     assert model.statistics_ == before
+
+
+def small_alpha():
+    return dropin.MultinomialNB(alpha=0.0, force_alpha=False)
+
+
+X_COUNTS, Y_COUNTS = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]]), np.array([0, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: small_alpha().fit(X_COUNTS, Y_COUNTS),
+        lambda: small_alpha().partial_fit(X_COUNTS, Y_COUNTS, classes=[0, 1]),
+        lambda: dropin.CategoricalNB(alpha=0.0, force_alpha=False).fit(X_COUNTS, Y_COUNTS),
+        lambda: dropin.LinearDiscriminantAnalysis(priors=[1.0, 1.0]).fit(X_COUNTS, Y_COUNTS),
+        lambda: dropin.GaussianNB().fit(X_COUNTS, Y_COUNTS[:, np.newaxis]),
+    ],
+    ids=["fit", "partial_fit", "CategoricalNB", "priors", "column of labels"],
+)
+def test_warnings_point_to_the_line_of_the_caller(act):
+    with pytest.warns(UserWarning, match="alpha too small|do not sum to 1|column-vector") as said:
+        act()
+    assert [one.filename for one in said] == [__file__]

@@ -178,7 +178,7 @@ def test_an_average_with_an_undefined_part_is_undefined():
     "y, message",
     [
         ([], "no rows"),
-        (["a", "b"], "1 rows, but y has 2 labels"),
+        (["a", "b"], "1 row, but y has 2 labels"),
         ([3], "one type"),
         ([None], "missing label"),
     ],

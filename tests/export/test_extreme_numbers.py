@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import sparse, stats
 
 import suffice
 from suffice import families
@@ -162,3 +162,19 @@ def test_values_too_close_together_for_nine_decimals_are_refused(family):
     for export in (lambda: model.to_sql("rows"), model.to_onnx):
         with pytest.raises(ValueError, match=r"column 'x': the values are so close together.*use Normal"):
             export()
+
+
+@pytest.mark.parametrize("size", [1e5, 2e7, 1e9])
+def test_sparse_large_counts_score_as_dense_ones(size):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 100)
+    rows = pd.DataFrame({name: counts(rng, y, size) for name in "abc"})
+    small = rng.poisson(0.3, size=(100, 4)).astype(float)
+    model = suffice.BayesClassifier(families=families.Poisson()).fit(np.hstack([small, rows.to_numpy()]), y)
+    wide = np.hstack([small, rows.to_numpy()])
+    expected = model.predict_proba(wide)
+    assert 0.05 < expected.max(axis=1).min() < 0.9
+    np.testing.assert_allclose(model.predict_proba(sparse.csr_array(wide)), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        model.predict_joint_log_proba(sparse.csr_array(wide)), model.predict_joint_log_proba(wide), rtol=1e-12
+    )

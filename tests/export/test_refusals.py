@@ -175,3 +175,19 @@ def test_the_predictive_score_of_counts_is_refused(way):
     model = suffice.BayesClassifier(families=Poisson(), posterior="predictive").fit(X, [0, 0, 1, 1])
     with pytest.raises(ValueError, match=r"column 'visits'.*log Γ.*posterior='plug-in'"):
         exports(model)[way]("rows")
+
+
+@pytest.mark.parametrize("table", [["a", "b", "c", "d"], ("server", "catalog", "schema", "table")])
+def test_the_name_of_a_table_has_at_most_three_parts(table):
+    model = suffice.BayesClassifier().fit([[1.0], [2.0], [4.0], [7.0]], [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="at most 3 parts, catalog, schema and table"):
+        model.to_sql(table)
+    assert '"b"."c"."d"' in model.to_sql(table=["b", "c", "d"])
+
+
+def test_a_block_too_wide_for_gaps_is_refused_with_a_cure_that_every_estimator_has():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    model = suffice.dropin.LinearDiscriminantAnalysis().fit(rng.normal(size=(200, 30)), y)
+    with pytest.raises(ValueError, match=r"or use GaussianDiscriminant\(covariance='diagonal'\)"):
+        model.to_sql("rows", missing="marginal")

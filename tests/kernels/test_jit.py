@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -61,11 +63,18 @@ print("doubled" in sys.stderr.getvalue(), "once for this installation" in sys.st
 """
 
 
-def run(program, *arguments):
+def run(program, *arguments, environment=None):
     """What a program prints in a fresh process."""
     command = [sys.executable, "-c", program, *arguments]
     # S603: the programs are ours.
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | (environment or {}),
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -94,3 +103,22 @@ def test_where_nothing_can_be_kept_it_is_said_once():
 
 def test_compiling_is_shown_on_a_terminal():
     assert run(KERNEL)[-1] == "True True"
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a directory that nobody can write to")
+def test_a_zipped_package_without_a_home_compiles_and_says_that_nothing_is_kept(tmp_path):
+    with zipfile.ZipFile(tmp_path / "packages.zip", "w") as packed:
+        packed.writestr("tripling.py", "def tripled(x):\n    return 3 * x\n")
+    program = """
+import sys, warnings
+sys.path.insert(0, sys.argv[1])
+from tripling import tripled
+from suffice.kernels.jit import kernel
+tripled.__module__ = "suffice.anything"
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    print(kernel(tripled)(2), *(warning.message for warning in said))
+"""
+    home = {"HOME": "/proc", "XDG_CACHE_HOME": "/proc"}
+    (line,) = run(program, str(tmp_path / "packages.zip"), environment=home)
+    assert line.startswith("6 compiled kernels cannot be kept on disk")

@@ -9,6 +9,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure, SchemaFailure
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
+from suffice.tables.wording import counted
 
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
@@ -27,7 +28,7 @@ def merge(files: tuple[str, ...], output: str, force: bool) -> None:
     for path, other in zip(files[1:], others, strict=True):
         total = _combined(total, other, files[0], path, 1)
     save(total, output)
-    click.echo(f"{_statistics(total).n_rows:,} rows.", err=True)
+    click.echo(f"{counted(_statistics(total).n_rows, 'row')}.", err=True)
 
 
 @options.command("suffice subtract week.suffice monday.suffice -o rest.suffice")
@@ -44,7 +45,7 @@ def subtract(whole: str, part: str, output: str, force: bool) -> None:
     refuse_a_terminal(output)
     left = _combined(_addable(whole), _addable(part), whole, part, -1)
     save(left, output)
-    click.echo(f"{_statistics(left).n_rows:,} rows.", err=True)
+    click.echo(f"{counted(_statistics(left).n_rows, 'row')}.", err=True)
 
 
 def _addable(path: str) -> Any:

@@ -11,7 +11,7 @@ import click
 
 from suffice.cli import options
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import counted, listed, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.batches import LabelledFiles
@@ -73,7 +73,8 @@ def fit(
         save(model, output)
     if hasattr(model, "schema_"):
         click.echo(f"{model.schema_!r}\n", err=True)
-    click.echo(f"{type(model).__name__} fitted to {n_rows:,} rows, {len(model.classes_)} classes.", err=True)
+    size = f"{counted(n_rows, 'row')}, {counted(len(model.classes_), 'class')}"
+    click.echo(f"{type(model).__name__} fitted to {size}.", err=True)
     if evaluation is None:
         click.echo("There are too few rows for cross-validation.", err=True)
         return
@@ -269,7 +270,7 @@ def update(
     is_statistics = isinstance(held, suffice.Statistics)
     save(updated.statistics_ if is_statistics else updated, model if output is None else output)
     rows = [one.statistics_.n_rows for one in (updated, learner)]
-    click.echo(f"{rows[0]:,} rows (previously {rows[1]:,}).", err=True)
+    click.echo(f"{counted(rows[0], 'row')} (previously {rows[1]:,}).", err=True)
 
 
 def _more(learner: Any, reading: Any, batches: Any) -> Any:

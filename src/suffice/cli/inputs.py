@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli.errors import DataFailure, SchemaFailure
-from suffice.tables.wording import listed, nearest, quoted
+from suffice.tables.wording import counted, listed, nearest, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.source import FileSource, Types
@@ -40,7 +40,7 @@ def opened(data: tuple[str, ...], form: str | None, work: str) -> Iterator[FileS
             _ = source.names
         except UnknownFormatError as error:
             raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
-        yield replace(source, said=lambda rows: progress.say(f"{rows:,} rows"))
+        yield replace(source, said=lambda rows: progress.say(counted(rows, "row")))
 
 
 def load(path: str) -> Any:

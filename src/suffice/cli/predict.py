@@ -11,7 +11,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_to_replace, write_tables, write_text
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import counted, listed, quoted
 
 if TYPE_CHECKING:
     from suffice.tables.files.source import FileSource
@@ -257,7 +257,9 @@ def _told(model: Any, reading: Any, batches: Iterator[Any], row: int) -> str:
             _, colon, rest = told.partition(":")
             return f"row {row}{colon}{rest}"
         first += batch.num_rows
-    raise click.UsageError(f"there is no row {row}: the data has {first} rows, and the first is row 0.")
+    raise click.UsageError(
+        f"there is no row {row}: the data has {counted(first, 'row')}, and the first is row 0."
+    )
 
 
 def _as_arrow(frame: Any) -> Any:

@@ -14,13 +14,14 @@ from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
 from suffice.export.dialects import DIALECTS
+from suffice.tables.wording import counted
 
 NAME_PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 
 
 def _table_parts(ctx: click.Context, param: click.Parameter, value: str) -> list[str]:
     """The parts of a table's name: the text between dots, or in double quotes with "" for a quote."""
-    if re.fullmatch(rf"{NAME_PART}(\.{NAME_PART})*", value) is None:
+    if re.fullmatch(rf"{NAME_PART}(\.{NAME_PART}){{,2}}", value) is None:
         raise click.BadParameter(
             f"{value!r} does not name a table; write table, schema.table or catalog.schema.table, and a part "
             'that contains a dot or a double quote in double quotes, with "" for each quote.',
@@ -237,7 +238,9 @@ def plot(
         reading = reader(held, source)
         X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
     if what == "explanation" and row >= len(X):
-        raise click.UsageError(f"there is no row {row}: the data has {len(X)} rows, and the first is row 0.")
+        raise click.UsageError(
+            f"there is no row {row}: the data has {counted(len(X), 'row')}, and the first is row 0."
+        )
     display = _display(held, what, X, y, list(columns) or None, row)
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)

@@ -137,7 +137,7 @@ class DropIn(BayesClassifier):
                     f"{self._declared}."
                 )
 
-    def _require_sums(self, deed: str) -> None:
+    def _require_sums(self, deed: str, rows: str = "all rows") -> None:
         """Refuse what sums alone allow, if a setting needs the rows as well."""
 
     def _learn_files(self, files: LabelledFiles) -> None:
@@ -145,7 +145,9 @@ class DropIn(BayesClassifier):
         super()._learn_files(files)
 
     def _replace(self, mine: Statistics, theirs: Statistics, sign: int, deed: str) -> None:
-        self._require_sums(deed)
+        if sign < 0:
+            self._require_sums("forget rows", "the rows that are left")
+        self._require_sums("add rows")
         super()._replace(mine, theirs, sign, deed)
 
     def _labels_without_weight(self, y: Any, sample_weight: ArrayLike) -> NDArray[Any] | None:

@@ -110,11 +110,11 @@ class Discriminant(DropIn):
     def _needs_rows(self) -> bool:
         return self.covariance_estimator is not None
 
-    def _require_sums(self, deed: str) -> None:
+    def _require_sums(self, deed: str, rows: str = "all rows") -> None:
         if self.covariance_estimator is not None:
             raise NotImplementedError(
                 f"cannot {deed}: covariance_estimator needs all rows at once, and the model keeps only their "
-                "sums; call fit with all rows, or use shrinkage."
+                f"sums; call fit with {rows}, or use shrinkage."
             )
 
 

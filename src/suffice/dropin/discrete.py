@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +27,7 @@ from suffice.model.infer import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table
+from suffice.tables.wording import warn
 
 SMALLEST_ALPHA = 1e-10
 
@@ -53,10 +53,9 @@ class DiscreteNB(DropIn):
         if alpha.min() < 0:
             raise ValueError("All values in alpha must be greater than 0.")
         if alpha.min() < SMALLEST_ALPHA and not self.force_alpha:
-            warnings.warn(
+            warn(
                 "alpha too small will result in numeric errors, setting alpha = "
-                f"{SMALLEST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
-                stacklevel=4,
+                f"{SMALLEST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged."
             )
 
     def _given_alpha(self) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,8 @@ from sklearn import discriminant_analysis
 
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, inflation
-from suffice.dropin.linear_scores import FewRowsGaussian, LinearGaussian, principal_axes, shared_gaussian
+from suffice.dropin.few_rows import FewRowsGaussian, Solver
+from suffice.dropin.linear_scores import LinearGaussian, principal_axes, shared_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Totals
 from suffice.kernels import threads
@@ -19,7 +19,7 @@ from suffice.kernels.choose import row_parts
 from suffice.links import log_odds_of_two
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
-from suffice.tables.wording import there_are
+from suffice.tables.wording import there_are, warn
 
 
 class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
@@ -110,7 +110,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
         if self.n_components is not None and self.n_components > most:
             raise ValueError("n_components cannot be larger than min(n_features, n_classes - 1).")
         if self.priors is not None and abs(np.sum(np.asarray(self.priors, dtype=np.float64)) - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=4)
+            warn("The priors do not sum to 1. Renormalizing")
         self._solved_model()
 
     def _class_priors(self, statistics: Statistics) -> Array:
@@ -130,10 +130,9 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     ) -> LinearGaussian:
         priors = self._class_priors(statistics)
         svd = self.solver == "svd"
-        if svd:
-            few_rows = FewRowsGaussian.of(
-                totals, labels, statistics.classes, (priors, self.tol), saved_search
-            )
+        if self._estimated is None:
+            solver = Solver(self.solver, self.shrinkage, priors, self.tol)
+            few_rows = FewRowsGaussian.of(totals, labels, statistics.classes, solver, saved_search)
             if few_rows is not None:
                 return few_rows
         moments = Covariances.of(

@@ -1,33 +1,22 @@
-"""Linear scores of discriminant analysis: from covariances, or from the rows themselves if they are few."""
+"""Linear scores of discriminant analysis, from covariances."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, inflation, joint_gaussian
 from suffice.export.expressions import Cell, Gaps, Linear, Missing, Score, Where, all_of, as_expression
-from suffice.factors.base import Block, Totals
+from suffice.factors.base import Block
 from suffice.factors.checks import refuse_infinities
-from suffice.factors.gaussian.moments import Standardised, centred_rows, columns_of, standardised
-from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.solve import assembled
-from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.scores import Scores
 from suffice.kernels.choose import contiguous, gaussian_for
-from suffice.storage import Fields
-
-SAVED = ("middle", "coefficients", "constants", "scalings", "explained")
-"""What a file holds of scores that were found from rows."""
-OF_COVARIANCE = ("standard", "regularized", "scatter_parts", "within")
-"""What takes the covariance itself."""
 
 
 class LinearGaussian(SolvedGaussian):
@@ -75,6 +64,10 @@ class LinearGaussian(SolvedGaussian):
             self.coefficients = mean @ self.scalings @ self.scalings.T
         else:
             self.coefficients = linalg.lstsq(self.within, mean.T)[0].T
+        self.set_constants(mean, priors)
+
+    def set_constants(self, mean: Array, priors: Array) -> None:
+        """The rest of the scores −½(x − μ_k)ᵀΣ⁻¹(x − μ_k), given Σ⁻¹·μ_k."""
         self.middle = priors @ mean
         quadratic = np.sum(mean * self.coefficients, axis=1)
         self.constants = self.coefficients @ self.middle - 0.5 * quadratic
@@ -108,90 +101,6 @@ class LinearGaussian(SolvedGaussian):
             by_marginals = np.zeros((int(gaps.sum()), finite.shape[1]))
             self._add_by_patterns(rest[gaps], by_marginals, base=False)
             finite[gaps] += by_marginals
-
-
-class FewRowsGaussian(LinearGaussian):
-    """The same from the rows, where they are few: no matrix of d × d is needed for rows without gaps.
-
-    The covariance, for all else, is worked out when it is first needed.
-    """
-
-    def __init__(
-        self, totals: GaussianTotals, data: Standardised, labels: list[str], classes: NDArray[Any]
-    ) -> None:
-        active = np.flatnonzero(data.varies)
-        super().__init__(joint_gaussian(None), labels, active, len(labels))
-        del self.standard, self.regularized, self.scatter_parts  # found when they are first needed
-        self.totals = totals.take_classes(np.arange(len(classes)))
-        self.classes = classes
-        self.centre, self.scale = data.centre, data.scale
-        self.shift = np.zeros_like(self.centre)
-        for k, cells in enumerate(data.cells):
-            for cell in cells:
-                total = (cell.raw.total + cell.raw.weight * cell.shift) * cell.factor
-                self.shift[k, cell.columns] = np.where(
-                    data.varies[cell.columns], total / cell.raw.weight, 0.0
-                )
-        self.group = np.zeros(len(classes), dtype=np.intp)
-        shared = Tying("shared", classes, 0.0)
-        self.n_parameters = len(classes) * len(active) + shared.n_parameters(len(active))
-
-    @classmethod
-    def of(
-        cls,
-        totals: Totals,
-        labels: list[str],
-        classes: NDArray[Any],
-        settings: tuple[Array, float],
-        saved_search: Fields | None,
-    ) -> FewRowsGaussian | None:
-        """With these priors and tolerance, if the rows are few; or what a file holds of it."""
-        if not isinstance(totals, GaussianTotals):
-            return None
-        if saved_search is not None:
-            if "svd" not in saved_search:
-                return None
-            saved_search.require(["svd"])
-            return cls(totals, standardised(totals), labels, classes).restored(saved_search.branch("svd"))
-        if not all(isinstance(cell, RowSums) for cell in totals.cells.values()):
-            return None
-        data = standardised(totals)
-        solved = cls(totals, data, labels, classes)
-        rows = centred_rows(columns_of(data, solved.active))
-        if rows is None:
-            return None
-        weight = sum(float(cell.weight) for cell in totals.cells.values())
-        whole = np.zeros((len(rows.values), len(labels)))
-        whole[:, solved.active] = rows.values / np.sqrt(weight)
-        deviation = np.sqrt(np.sum(whole**2, axis=0))
-        varies = deviation > 0
-        _, strength, axes = np.linalg.svd(whole / np.where(varies, deviation, 1.0), full_matrices=False)
-        strength *= np.sqrt(inflation(np.asarray(weight), len(classes)))
-        deviation = np.where(varies, deviation * solved.scale, 1.0)
-        priors, tol = settings
-        solved.solve_svd(solved.mean, deviation, strength, axes.T, priors, tol)
-        return solved
-
-    def saved_search(self) -> dict[str, Any]:
-        """The scores, which the sums in a file would give other last bits."""
-        return {"svd": {name: getattr(self, name) for name in SAVED}}
-
-    def restored(self, fields: Fields) -> Self:
-        """The same with the scores that a file holds."""
-        n_classes, d = self.centre.shape
-        self.middle = fields.array("middle", np.float64, (d,))
-        self.coefficients = fields.array("coefficients", np.float64, (n_classes, d))
-        self.constants = fields.array("constants", np.float64, (n_classes,))
-        self.scalings = fields.array("scalings", np.float64, (d, None))
-        self.explained = fields.array("explained", np.float64, (None,), finite=False)
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in OF_COVARIANCE:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        dense = shared_gaussian(Covariances.of(self.totals, self.classes, None, shared=True), self.labels)
-        vars(self).update({one: getattr(dense, one) for one in OF_COVARIANCE})
-        return vars(self)[name]
 
 
 def shared_gaussian(moments: Covariances, labels: list[str], within: Array | None = None) -> LinearGaussian:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn import linear_model
 from suffice.arrays import Array
 from suffice.estimators.regression import LogisticRegression as CoreLogisticRegression
 from suffice.tables.targets import labelled
+from suffice.tables.wording import warn
 
 TIGHTEST, LOOSEST = 1e-10, 1e-5
 """The limits of `tol`, in standard errors."""
@@ -162,33 +162,29 @@ class LogisticRegression(CoreLogisticRegression):
     def _warn_of_deprecations(self) -> None:
         """Warn about deprecated parameters as scikit-learn does."""
         if self.penalty != "deprecated":
-            warnings.warn(
+            warn(
                 "'penalty' was deprecated in version 1.8 and will be removed in 1.10. To avoid this warning, "
                 "leave 'penalty' set to its default value and use 'l1_ratio' or 'C' instead.",
                 FutureWarning,
-                stacklevel=3,
             )
         elif self.l1_ratio is None:
-            warnings.warn(
+            warn(
                 "'l1_ratio=None' was deprecated in version 1.8 and will trigger an error in 1.10. "
                 "Use 0<=l1_ratio<=1 instead.",
                 FutureWarning,
-                stacklevel=3,
             )
         if self.penalty is None and self.C != 1.0:
-            warnings.warn("Setting penalty=None will ignore the C and l1_ratio parameters", stacklevel=3)
+            warn("Setting penalty=None will ignore the C and l1_ratio parameters")
         if self.penalty == "l2" and self.l1_ratio != 0:
-            warnings.warn(
+            warn(
                 f"Inconsistent values: penalty=l2 with l1_ratio={self.l1_ratio}. penalty is deprecated. "
-                "Please use l1_ratio only.",
-                stacklevel=3,
+                "Please use l1_ratio only."
             )
         if self.n_jobs is not None:
-            warnings.warn(
+            warn(
                 "'n_jobs' has no effect since 1.8 and will be removed in 1.10. You provided "
                 f"'n_jobs={self.n_jobs}', please leave it unspecified.",
                 FutureWarning,
-                stacklevel=3,
             )
 
     def _checked_penalty(self) -> str | None:

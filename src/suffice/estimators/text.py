@@ -300,6 +300,7 @@ class TextClassifier(BayesClassifier):
         column = _single_column([X] if isinstance(X, str) else X)
         documents = read_documents(column)
         scores = solution.scores(TextTable(documents), base=True)
+        container = Container.of_documents(column)
         return TextExplanation(
             language=language,
             documents=documents,
@@ -308,7 +309,8 @@ class TextClassifier(BayesClassifier):
             total=scores.joint(),
             posterior=softmax(scores.comparable()),
             classes=solution.classes,
-            container=Container.of_documents(column),
+            container=container,
+            rows=column.index if container.library == "pandas" else None,
         )
 
     def sample(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.tables.columns import as_floats
 from suffice.tables.targets import checked_weights, read_labels
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import counted, listed, quoted
 
 LABELS_AT_ONCE = 1 << 16
 """Labels that are Python objects at a time."""
@@ -135,8 +135,8 @@ def _read_posteriors(posteriors: Any, n_rows: int, n_classes: int) -> NDArray[An
     probability = as_floats(np.asarray(posteriors))
     if probability.shape != (n_rows, n_classes):
         raise ValueError(
-            f"the posteriors have shape {probability.shape}, but {n_rows} rows and {n_classes} classes need "
-            f"({n_rows}, {n_classes}), one column for each class."
+            f"the posteriors have shape {probability.shape}, but {counted(n_rows, 'row')} and "
+            f"{counted(n_classes, 'class')} need ({n_rows}, {n_classes}), one column for each class."
         )
     least, largest = probability.min(), probability.max()
     if not (least >= 0.0 and largest <= 1.0):

@@ -23,6 +23,7 @@ from suffice.tables.container import PLAIN
 from suffice.tables.recognized import has_names
 from suffice.tables.table import read_table
 from suffice.tables.targets import labelled, read_labels
+from suffice.tables.wording import counted
 
 SIDE_BY_SIDE = 6.0
 """Inches of width from which two panels stand side by side."""
@@ -101,7 +102,9 @@ def evaluate(
             raise ValueError("groups and refit_schema are for cross-validation; pass cv= with them.")
         predictions = np.asarray(model.predict(X))
         if predictions.shape != truth.shape:
-            raise ValueError(f"X has {len(predictions)} rows, but y has {len(truth)} labels.")
+            raise ValueError(
+                f"X has {counted(len(predictions), 'row')}, but y has {counted(len(truth), 'label')}."
+            )
         posteriors = model.predict_proba(X) if hasattr(model, "predict_proba") else None
         classes = getattr(model, "classes_", np.unique(truth))
     else:

@@ -13,6 +13,7 @@ from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
 from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.tables.table import take_rows
+from suffice.tables.wording import there_are
 
 
 def named_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
@@ -99,5 +100,5 @@ def split_order(labels: NDArray[Any], n_test: int, rng: np.random.Generator) -> 
     first = np.sort(np.unique(labels[order], return_index=True)[1])
     rest = np.delete(order, first)
     if len(rest) < n_test:
-        raise ValueError(f"{len(labels)} rows are too few to hold out {n_test} of them for testing.")
+        raise ValueError(f"{there_are(len(labels), 'row')}, too few to hold out {n_test} for testing.")
     return np.concatenate([order[first], rest])

@@ -22,7 +22,7 @@ from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
 from suffice.tables.targets import labelled, read_labels
-from suffice.tables.wording import aligned, one_line
+from suffice.tables.wording import aligned, counted, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def compare(
     X, y = labelled(X, y)
     labels, table = read_labels(y), read_table(X)
     if len(labels) != table.n_rows:
-        raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")
+        raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(labels), 'label')}.")
     n_test = max(1, round(test_size * len(labels)))
     chosen = training_sizes(sizes, len(np.unique(labels)), len(labels) - n_test)
     seeds = np.random.SeedSequence(int(random_state)).spawn(int(repeats))
@@ -237,7 +237,7 @@ class LearningCurves:
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))
-        head = f"Error on unseen rows, mean ± standard error of {self.error.shape[2]} splits"
+        head = f"Error on unseen rows, mean ± standard error of {counted(self.error.shape[2], 'split')}"
         return "\n".join([head, *aligned(cells, left=0)])
 
     def _values(self, measure: Measure) -> Array:

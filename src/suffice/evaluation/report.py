@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import Key, Metrics, confusion
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned, one_line, quoted
+from suffice.tables.wording import aligned, counted, one_line, quoted
 
 NAMES = {
     "accuracy": "accuracy",
@@ -142,9 +142,9 @@ class Report(Metrics):
         return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
 
     def _heading(self) -> str:
-        rows = len(self.answers.truth)
+        rows = counted(len(self.answers.truth), "row")
         weight = "" if self.answers.weight is None else f" of weight {self.answers.weight.sum():g}"
-        return f"Evaluation of {rows} rows{weight}, {self.answers.n_classes} classes"
+        return f"Evaluation of {rows}{weight}, {counted(self.answers.n_classes, 'class')}"
 
     def _tables(self) -> list[tuple[str, list[list[str]]]]:
         always = f"always {_name(self.commonest)}"
@@ -189,7 +189,7 @@ class Report(Metrics):
         refused = self.labels[self.answers.n_classes :]
         if refused:
             count = int(np.sum(self.answers.predicted >= self.answers.n_classes))
-            rows = "1 row was" if count == 1 else f"{count} rows were"
+            rows = f"{counted(count, 'row')} {'was' if count == 1 else 'were'}"
             notes.append(f"{rows} answered {', '.join(map(_name, refused))}, which is not a class.")
         return notes
 

@@ -22,6 +22,9 @@ NEGLIGIBLE = -700.0
 ARGUMENTS = 50
 """The most arguments in one call."""
 
+MOST_PARTS = 3
+"""Of the name of a table."""
+
 
 def query(
     scoring: Scoring,
@@ -47,6 +50,10 @@ def _names(argument: str, given: str | Sequence[str]) -> list[str]:
         raise TypeError(f"{argument} must be a string or a sequence of strings, got {given!r}.")
     if argument == "table" and not names:
         raise ValueError("table must not be empty; pass the name of a table.")
+    if argument == "table" and len(names) > MOST_PARTS:
+        raise ValueError(
+            f"a table's name has at most {MOST_PARTS} parts, catalog, schema and table, got {list(names)}."
+        )
     return list(names)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -44,13 +47,21 @@ def inlined(function: Function) -> Function:
 def _compiled(function: Function, **options: Any) -> Function:
     try:
         dispatcher = njit(nogil=True, cache=True, **options)(function)
-    except RuntimeError:  # a read-only installation, and no home to write to
+        _make_writable(dispatcher.stats.cache_path)
+    except (RuntimeError, OSError):  # a read-only installation, and no home to write to
         _compiling.is_kept = False
         dispatcher = njit(nogil=True, **options)(function)
     compile_for = dispatcher.compile
     # Interrupted, numba would lack what it had begun to register, for the rest of the process.
     dispatcher.compile = lambda signature: uninterrupted(lambda: compile_for(signature))
     return cast("Function", dispatcher)
+
+
+@cache
+def _make_writable(path: str) -> None:
+    """Raise unless a directory can be written to: for a zipped package, numba would find out too late."""
+    Path(path).mkdir(parents=True, exist_ok=True)
+    TemporaryFile(dir=path).close()
 
 
 class _Compiling(event.Listener):

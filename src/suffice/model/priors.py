@@ -19,7 +19,7 @@ from scipy import special
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.storage import Fields
-from suffice.tables.wording import aligned, counted, one_line, there_are
+from suffice.tables.wording import aligned, counted, listed, one_line, there_are
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -43,8 +43,8 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
         unknown = [label for label in named if label not in known]
         if missing or unknown:
             raise ValueError(
-                f"priors must name every class once: missing {missing}, unknown {unknown}; "
-                f"the classes are {classes.tolist()}."
+                f"priors must name every class once: missing {listed(missing)}, unknown {listed(unknown)}; "
+                f"the classes are {listed(classes.tolist())}."
             )
         priors = [named[label] for label in classes.tolist()]
     values = as_reals(priors, "priors")

@@ -55,6 +55,8 @@ class TextExplanation:
         The class labels.
     container : Container
         The kind of frame that `to_frame` returns.
+    rows : Index or None
+        The index of the documents, if they came in a pandas object.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class TextExplanation:
     posterior: Array
     classes: NDArray[Any]
     container: Container
+    rows: Any = None
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -164,7 +167,8 @@ class TextExplanation:
         Returns
         -------
         frame : DataFrame
-            In the library of the documents.
+            In the library of the documents. The field `document` holds the index of a pandas object, and the
+            positions of other documents.
         """
         if label is None and against is not None:
             raise ValueError("against= needs a label to compare it with.")
@@ -173,8 +177,9 @@ class TextExplanation:
             for document in range(len(self))
         ]
         names = self.classes.tolist() if label is None else ["nats"]
+        documents = np.arange(len(said)) if self.rows is None else self.rows.to_flat_index()
         fields: dict[str, Any] = {
-            "document": np.repeat(np.arange(len(said)), [len(words) for words, _ in said]),
+            "document": documents.repeat([len(words) for words, _ in said]),
             "word": [word for words, _ in said for word in words],
         }
         columns = np.concatenate([gains for _, gains in said]) if said else np.empty((0, len(names)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from suffice.arrays import Array
 from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
 from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
-from suffice.tables.wording import did_you_mean, listed, quoted, there_are
+from suffice.tables.wording import did_you_mean, listed, quoted, there_are, warn
 
 
 class UnknownColumnError(ValueError):
@@ -26,10 +26,9 @@ def read_labels(y: Any) -> NDArray[Any]:
     if labels.ndim == 2 and labels.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn(
             "A column-vector y was passed when a 1d array was expected; pass y.ravel().",
             DataConversionWarning,
-            stacklevel=2,
         )
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -60,11 +59,12 @@ def split_target(X: Any, target: str) -> tuple[Any, Any]:
     """Split a table with named columns into the other columns and the target column."""
     refuse_lazy(X)
     if not has_names(X):
+        cure = "for arrays pass the labels themselves"
+        if isinstance(X, (str, PathLike)):
+            cure = f"to read files use fit_from({quoted(str(X))}, target={quoted(target)})"
         raise ValueError(
             f"y is {quoted(target)}, the name of a column, so X must be a table with named columns, such "
-            "as a DataFrame; for "
-            "arrays "
-            "pass the labels themselves."
+            f"as a DataFrame; {cure}."
         )
     table = read_table(X)
     require_column(target, table.names)

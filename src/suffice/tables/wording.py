@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import unicodedata
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 Name = TypeVar("Name")
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Control characters, marks of direction, halves of surrogate pairs, separators of lines and paragraphs."""
+PACKAGE = str(Path(__file__).parents[1])
 JOINERS = "\u200c\u200d"
 """Hidden too, but part of how Persian, Indic scripts and emoji are written."""
 
@@ -110,3 +114,11 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
     """A question that names the closest known name, or nothing where none is close."""
     near = nearest(name, known)
     return "" if near is None else f"did you mean {quoted(near)}?"
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line outside this package that led here, however deep inside the package this is."""
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

@@ -103,3 +103,18 @@ def test_documents_are_the_only_other_column(container):
     text = {**TEXTS, "more": TEXTS["text"]}
     with pytest.raises(ValueError, match=r"in a single column, but there are \['text', 'more'\]"):
         suffice.TextClassifier().fit(container(text), "species")
+
+
+@pytest.mark.parametrize("estimator", [suffice.BayesClassifier, suffice.TextClassifier, dropin.GaussianNB])
+def test_a_path_instead_of_rows_is_refused_with_the_method_that_reads_files(estimator):
+    with pytest.raises(ValueError, match=r"use fit_from\('abc.csv', target='y'\)"):
+        estimator().fit("abc.csv", "y")
+
+
+def test_priors_of_unknown_classes_do_not_list_a_thousand_classes():
+    labels = np.repeat(np.arange(1000), 2)
+    model = suffice.BayesClassifier().fit(np.arange(2000.0)[:, np.newaxis], labels)
+    with pytest.raises(ValueError, match="priors must name every class once") as refusal:
+        model.with_priors({"nope": 1})
+    assert "and 980 more" in str(refusal.value)
+    assert len(str(refusal.value)) < 400

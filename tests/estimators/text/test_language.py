@@ -407,3 +407,14 @@ def test_frames_of_a_label_add_up_document_by_document(event):
         explained.to_frame(against="+")
     with pytest.raises(ValueError, match="no class 'z'"):
         explained.to_frame("z")
+
+
+def test_a_frame_of_explanations_names_documents_by_the_index_of_pandas():
+    model = TextClassifier().fit(["good film", "bad film"], ["+", "-"])
+    documents = pd.Series(["a good film", "bad"], index=["mail 7", "mail 9"])
+    for label in (None, "+"):
+        named = model.explain(documents).to_frame(label)["document"]
+        assert list(dict.fromkeys(named)) == ["mail 7", "mail 9"]
+        framed = model.explain(documents.to_frame("text")).to_frame(label)["document"]
+        assert framed.tolist() == named.tolist()
+    assert set(model.explain(documents.tolist()).to_frame().to_pydict()["document"]) == {0, 1}

@@ -123,3 +123,28 @@ def test_a_column_constant_in_a_class_does_not_hold_up_the_climb(steps):
     np.testing.assert_allclose(model.means_[0, :3], alone.means_[0], rtol=1e-7)
     assert model.means_[0, 3] == 3.0
     assert len(steps) < 6 * made
+
+
+def test_a_step_factors_the_covariance_once_for_all_classes_that_lack_the_same_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    X = rng.normal(size=(90, 4)) + y[:, np.newaxis]
+    X[::3, 1] = np.nan
+    calls = {"root": 0, "step": 0}
+    root_of, step = em.root_of, em.Group.step
+
+    def counted_root(covariance):
+        calls["root"] += 1
+        return root_of(covariance)
+
+    def counted_step(self, start):
+        before = calls["root"]
+        taken = step(self, start)
+        calls["step"] = max(calls["step"], calls["root"] - before)
+        return taken
+
+    monkeypatch.setattr(em, "root_of", counted_root)
+    monkeypatch.setattr(em.Group, "step", counted_step)
+    model = GaussianDiscriminant("shared").fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert calls["step"] == 2  # one for each pattern of gaps: pseudo-observations are complete rows

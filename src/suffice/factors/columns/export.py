@@ -148,7 +148,8 @@ def _cell(
     if family.discrete:
         away = absolute(x - location)
         return total([finite, away * vanishing]), away * mask(point)
-    hit = x == as_expression(location)
+    doubt = solved.doubt[:, j]
+    hit = absolute(x - location) <= doubt if doubt.any() else x == as_expression(location)
     order = Where(hit, as_expression(CERTAIN), as_expression(IMPOSSIBLE)) * mask(point)
     return total([finite, Where(hit, as_expression(0.0), as_expression(vanishing))]), order
 

@@ -21,6 +21,7 @@ PER_COLUMN = (
     "weight",
     "point",
     "location",
+    "doubt",
     "vanishing",
     "active",
 )
@@ -30,8 +31,9 @@ PER_COLUMN = (
 class ColumnParameters:
     """λ of every class and column about `origin`, with the constants that complete the log density.
 
-    `point` marks classes and columns whose distribution is a single value, `location`; other values
-    there leave `vanishing` for each power of alpha. `active` marks the columns that vary at all.
+    `point` marks classes and columns whose distribution is a single value, `location`, known up to `doubt`
+    after rows were removed; other values there leave `vanishing` for each power of alpha. `active` marks the
+    columns that vary at all.
     """
 
     def __init__(self, family: Family, n_classes: int, n_columns: int) -> None:
@@ -43,15 +45,18 @@ class ColumnParameters:
         self.weight = np.zeros((n_classes, n_columns))
         self.point = np.zeros((n_classes, n_columns), dtype=np.bool_)
         self.location = np.zeros((n_classes, n_columns))
+        self.doubt = np.zeros((n_classes, n_columns))
         self.vanishing = np.zeros((n_classes, n_columns))
         self.active = np.ones(n_columns, dtype=np.bool_)
 
-    def off_point(self, values: Array, location: Array, vanishing: Array) -> tuple[Array, Array]:
-        """Orders and finite parts of values where the distribution is a point mass."""
+    def off_point(self, values: Array, k: int, columns: Any) -> tuple[Array, Array]:
+        """Orders and finite parts of values in class k where the distribution is a point mass."""
+        with np.errstate(over="ignore"):
+            away = np.abs(values - self.location[k, columns])
+        vanishing = self.vanishing[k, columns]
         if self.family.discrete:
-            order = np.abs(values - location)
-            return order, order * vanishing
-        hit = values == location
+            return away, away * vanishing
+        hit = away <= self.doubt[k, columns]
         return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
 
     def float_range(self) -> tuple[Array, Array]:
@@ -147,7 +152,8 @@ class ColumnParameters:
             for j in np.flatnonzero(self.point[k] | self.point[other]):
                 here, there = self.location[[k, other], j]
                 if self.point[k, j] and self.point[other, j]:
-                    cost = 0.0 if here == there else np.inf
+                    equal = np.abs(here - there) <= self.doubt[k, j] + self.doubt[other, j]
+                    cost = 0.0 if equal else np.inf
                     kl[j, k, other] = distance[j, k, other] = cost
                     continue
                 single, spread = (k, other) if self.point[k, j] else (other, k)

@@ -56,7 +56,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def add_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
         if sparse.issparse(block):
-            add_sparse_scores(self, block, labels, scores, base=base)
+            self._add_sparse_scores(block, labels, scores, base=base)
             return
         done = 0
         if self.outcomes is not None:
@@ -76,6 +76,17 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             rows = slice(start, start + step)
             prepared = self._prepared(block[rows], labels, base=base, first_row=start)
             self._add_scores_of(rows, prepared, scores)
+
+    def _add_sparse_scores(self, block: Block, labels: list[str], scores: Scores, *, base: bool) -> None:
+        """Columns of large counts, which are rarely zero, are scored as dense ones."""
+        if self.large_counts is None:
+            add_sparse_scores(self, block, labels, scores, base=base)
+            return
+        large = columns_of_large_counts(self)
+        few, many = np.flatnonzero(~large), np.flatnonzero(large)
+        add_sparse_scores(self.take_columns(few), block[:, few], [labels[j] for j in few], scores, base=base)
+        cells = block[:, many].toarray()
+        self.take_columns(many).add_scores(cells, [labels[j] for j in many], scores, base=base)
 
     @cached_property
     def outcomes(self) -> tuple[Array, Array] | None:
@@ -154,7 +165,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             ignored[:, self.active] = missing & ~np.isnan(dense[:, self.active])
         return seen, ignored
 
-    def take_columns(self, index: Codes) -> SolvedFactor:
+    def take_columns(self, index: Codes) -> SolvedColumns:
         part = self._empty(len(index))
         for name in PER_COLUMN:
             setattr(part, name, getattr(self, name)[..., index])
@@ -247,7 +258,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         order = None
         point = self.point[k, on]
         if point.any():
-            off, finite = self.off_point(values, self.location[k, on], self.vanishing[k, on])
+            off, finite = self.off_point(values, k, on)
             cells = np.where(point, finite, cells)
             order = np.where(point, off, 0.0)
         missing = np.isnan(values)

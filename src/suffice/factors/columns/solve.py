@@ -11,20 +11,24 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Exponents
 from suffice.factors.base import Regularized
 from suffice.factors.columns.refuse import beyond_floats
+from suffice.factors.columns.rounding import centre_of
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.scores import unseen_log_shares
 from suffice.families import DispersedFamily, Family
-from suffice.families.elementary import elementary, exponent_of, rebase
+from suffice.families.elementary import exponent_of, rebase
 from suffice.families.special import LOG_TWO
 
 REGULARIZATION = 1e-3
 """Pseudo-observations of the pooled column given to a class without a maximum-likelihood estimate."""
 
+_NOISE = "after rows were removed its values differ by no more than rounding error, so they count as equal"
+
 
 def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]) -> SolvedColumns:
     """Maximum likelihood of every class and column, after smoothing and tying."""
     family = totals.family
+    totals, doubt = _without_noise(totals)
     about = _centred(totals)
     origin = about.centre
     mean = family.smooth(_ratio(about.total, about.weight), about.weight, about.pooled)
@@ -61,7 +65,11 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     solved.constant[valid] = -log_unit - family.log_normalizer(natural, origin[valid])
     solved.origin, solved.exponent, solved.weight = about.centre, about.unit, about.weight
     solved.point, solved.active = at_boundary, ~constant_column
-    solved.location = _centre(family, mean, about.centre, about.unit)
+    solved.location = centre_of(family, mean, about.centre, about.unit)
+    solved.doubt = doubt
+    solved.regularized += [
+        Regularized(labels[j], classes.tolist()[k], _NOISE) for k, j in np.argwhere(at_boundary & (doubt > 0))
+    ]
     if at_boundary.any():
         solved.vanishing = _vanishing(family, about, at_boundary)
 
@@ -70,6 +78,22 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     solved.n_parameters = n_active * (others + 1 if tied else others + n_classes)
     solved.log_p_of_rows = _log_likelihood(solved, about.total, totals.base)
     return solved
+
+
+def _without_noise(totals: ColumnTotals) -> tuple[ColumnTotals, Array]:
+    """The sums with classes exactly constant that vary by rounding error only, after rows were removed.
+
+    Also how far their values may lie from where they now are, (classes, columns).
+    """
+    if totals.peak is None:
+        return totals, np.zeros(totals.origin.shape)
+    left = (totals.support > 0) & (totals.weight > 0) & totals.total.any(axis=0)
+    about = totals.about_means(left)
+    constant = left & totals.family.boundary(about.mean, about.centre, about.spread)
+    cleaned = totals.copy()
+    cleaned.origin = np.where(constant, about.centre, totals.origin)
+    cleaned.total = np.where(constant, 0.0, totals.total)
+    return cleaned, np.where(constant, about.doubt, 0.0)
 
 
 @dataclass(frozen=True)
@@ -106,14 +130,14 @@ def _centred(totals: ColumnTotals) -> _Centred:
     everything = weight.sum(axis=0)
     target = np.broadcast_to(reference, origin.shape)
     pooled = _ratio(rebase(functions, total, weight, origin, target, unit).sum(axis=1), everything)
-    middle = _centre(family, pooled, reference, unit) if family.centred else reference
+    middle = centre_of(family, pooled, reference, unit) if family.centred else reference
     pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, unit)
     empty = everything <= 0
     noise = totals.noise / np.maximum(everything, 1.0)
     constant = family.boundary(pooled, middle, noise)
     noisy = constant & ~family.boundary(pooled, middle)
 
-    own = _centre(family, _ratio(total, weight), origin, unit) if family.centred else origin
+    own = centre_of(family, _ratio(total, weight), origin, unit) if family.centred else origin
     centre = np.where(present, own, middle)
     total = rebase(functions, total, weight, origin, centre, unit)
     spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
@@ -168,13 +192,3 @@ def _log_likelihood(solved: SolvedColumns, total: Array, base: Array) -> float:
 def _ratio(total: Array, weight: Array) -> Array:
     """total / weight, 0 where there is no weight."""
     return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
-
-
-def _centre(family: Family, mean: Array, origin: Array, exponent: Exponents) -> Array:
-    """Where values with this mean lie: the family's choice, in the units of the data."""
-    with np.errstate(over="ignore"):
-        raw = [
-            np.ldexp(row, function.degree * exponent)
-            for function, row in zip(elementary(family.functions), mean, strict=True)
-        ]
-        return family.origin_from_mean(np.stack(raw), origin)

@@ -104,8 +104,8 @@ def _add_orders(solved: ColumnParameters, x: Any, gaps: Any, scores: Scores) -> 
     stored = coordinates.data != 0
     rows, columns, values = coordinates.row[stored], coordinates.col[stored], coordinates.data[stored]
     for k in range(scores.finite.shape[1]):
-        point, location, vanishing = solved.point[k], solved.location[k], solved.vanishing[k]
-        zero_order, zero_finite = solved.off_point(np.zeros_like(location), location, vanishing)
+        point = solved.point[k]
+        zero_order, zero_finite = solved.off_point(np.zeros(len(point)), k, slice(None))
         zero_order, zero_finite = np.where(point, zero_order, 0.0), np.where(point, zero_finite, 0.0)
         order = np.full(x.shape[0], zero_order.sum())
         finite = np.full(x.shape[0], zero_finite.sum())
@@ -114,7 +114,7 @@ def _add_orders(solved: ColumnParameters, x: Any, gaps: Any, scores: Scores) -> 
             finite -= gaps @ zero_finite
         matters = point[columns]
         here, r = columns[matters], rows[matters]
-        entry_order, entry_finite = solved.off_point(values[matters], location[here], vanishing[here])
+        entry_order, entry_finite = solved.off_point(values[matters], k, here)
         order += np.bincount(r, entry_order - zero_order[here], minlength=x.shape[0])
         finite += np.bincount(r, entry_finite - zero_finite[here], minlength=x.shape[0])
         scores.add_order(slice(None), k, order)

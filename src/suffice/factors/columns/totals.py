@@ -18,6 +18,7 @@ from suffice.factors.checks import first_offence, impossible, within
 from suffice.factors.columns.binary import outcome_sums
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
+from suffice.factors.columns.rounding import NOTHING, ROUNDING, AboutMeans, follows, moved_peaks, peaks_of
 from suffice.factors.columns.sparse import ClassSums, largest_entries
 from suffice.factors.columns.squares import square_sums
 from suffice.factors.origins import MOST_CLASSES, place_origins
@@ -27,7 +28,6 @@ from suffice.kernels.cells import class_blocks
 from suffice.kernels.choose import gaussian_for, is_complete
 from suffice.storage import Fields
 
-ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 LARGEST_EXPONENT = 1024
 """Of a float."""
 
@@ -35,7 +35,8 @@ LARGEST_EXPONENT = 1024
 class ColumnTotals(Totals):
     """Σ w·u(x), Σ w and row counts of observed cells, per class and column.
 
-    `weight` and `support` have one column until a gap is met, and then one for each column.
+    `weight` and `support` have one column until a gap is met, and then one for each column. `peak` remembers
+    how much was summed before rows were removed, and is None until then.
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
@@ -49,6 +50,7 @@ class ColumnTotals(Totals):
         origin: Array,
         exponent: Exponents,
         base: Array,
+        peak: Exponents | None = None,
     ) -> None:
         self.family = family
         self.total = total
@@ -57,6 +59,7 @@ class ColumnTotals(Totals):
         self.origin = origin if family.centred else np.full_like(origin, family.default_origin)
         self.exponent = exponent
         self.base = base
+        self.peak = peak
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
@@ -242,16 +245,37 @@ class ColumnTotals(Totals):
         size = 2 * (self.exponent - self.unit) if self.family.scaled else np.minimum(self.exponent, 30)
         return ROUNDING * np.ldexp(1.0, size)
 
+    def peaks(self) -> Exponents:
+        """Exponents of the largest Σ w·|u(x)| and Σ w that every class and column ever held."""
+        origin = np.where(self.has_origin(), self.origin, self.family.default_origin)
+        now = peaks_of(self.family, self.total, self.weight, origin, self.unit)
+        return now if self.peak is None else np.maximum(self.peak, now)
+
+    def about_means(self, where: NDArray[np.bool_]) -> AboutMeans:
+        """Mean statistics about the mean of each class, with what rounding left in them; 0 elsewhere."""
+        return AboutMeans.of(
+            self.family,
+            np.where(where, self.total, 0.0),
+            np.where(where, self.weight, 1.0),
+            np.where(where, self.origin, self.family.default_origin),
+            self.peaks(),
+            self.unit,
+        )
+
     def add(self, other: Self, sign: int) -> None:
         if self.weight.shape[1] != other.weight.shape[1]:
             self.expand_presence()
         self.origin = np.where(self.has_origin(), self.origin, other.origin)
         other = other.rebased(self.origin)
         self.raise_unit(other.exponent)
+        if follows(self.family) and (sign < 0 or self.peak is not None or other.peak is not None):
+            self.peak = np.maximum(self.peaks(), other.peaks())
         self.total += sign * rescale(self.family.functions, other.total, self.unit - other.unit)
         self.weight += sign * other.weight
         self.support += sign * other.support
         self.base += sign * other.base
+        if self.peak is not None:
+            self.peak = np.where(self.has_origin(), self.peak, NOTHING).astype(np.int32)
 
     def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
         """Where something was summed, including signed sums whose row counts cancel."""
@@ -272,6 +296,8 @@ class ColumnTotals(Totals):
         moved.raise_unit(exponent_of(self._reach(safe_target, safe).max(axis=0, initial=0.0)))
         weight = np.broadcast_to(moved.weight, safe.shape)
         functions = self.family.functions
+        if moved.peak is not None:
+            moved.peak = moved_peaks(self.family, moved.peaks(), safe, safe_target, moved.unit)
         moved.total = rebase(functions, moved.total, weight, safe, safe_target, moved.unit)
         moved.origin = origin.copy()
         return moved
@@ -286,12 +312,16 @@ class ColumnTotals(Totals):
             self.origin.copy(),
             self.exponent.copy(),
             self.base.copy(),
+            self.peak,
         )
 
     def scale(self, factor: float) -> None:
         self.total *= factor
         self.weight *= factor
         self.base *= factor
+        if self.peak is not None:
+            grown = self.peak + int(np.frexp(factor)[1])
+            self.peak = np.where((self.peak == NOTHING) | (factor == 0), NOTHING, grown).astype(np.int32)
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(
@@ -302,6 +332,7 @@ class ColumnTotals(Totals):
             gather(self.origin, index, 0),
             self.exponent.copy(),
             gather(self.base, index, 0),
+            None if self.peak is None else NOTHING + gather(self.peak - NOTHING, index, 1),
         )
 
     def take_columns(self, index: Codes) -> Self:
@@ -318,6 +349,7 @@ class ColumnTotals(Totals):
             gather(wide.origin, index, 1),
             exponent,
             base,
+            None if self.peak is None else NOTHING + gather(self.peak - NOTHING, index, 2),
         )
 
     def matches(self, other: Self, rtol: float) -> bool:
@@ -338,6 +370,9 @@ class ColumnTotals(Totals):
     def arrays(self) -> dict[str, NDArray[Any]]:
         names = ("total", "weight", "support", "origin", "exponent", "base")
         return {name: getattr(self, name) for name in names}
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | ({} if self.peak is None else {"peak": self.peak})
 
     def presence(self) -> Array:
         return np.broadcast_to(self.weight, (len(self.weight), self.n_columns))
@@ -362,6 +397,10 @@ class ColumnTotals(Totals):
         )
         if family.centred and not family.support(totals.origin[totals.has_origin()]).all():
             raise fields.error("origin", f"holds numbers outside the support of {family.name}.")
+        if follows(family) and fields.has_array("peak"):
+            totals.peak = fields.array("peak", np.int32, (family.n_statistics + 1, *cells))
+            if ((totals.peak < NOTHING) | (totals.peak > -NOTHING)).any():
+                raise fields.error("peak", "does not hold the exponents of sums.")
         return totals
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
@@ -372,8 +411,14 @@ class ColumnTotals(Totals):
         present = np.broadcast_to(self.support > 0, self.origin.shape)
         weight = np.where(present, self.weight, 1.0)
         origin = np.where(present, self.origin, self.family.default_origin)
+        slack = 1e-9 + self.noise
         with np.errstate(all="ignore"):
-            outside = self.family.outside(self.total / weight, origin, 1e-9 + self.noise) & present
+            outside = self.family.outside(self.total / weight, origin, slack) & present
+            if self.peak is not None:
+                about = self.about_means(present)
+                outside &= ~self.family.support(about.centre) | self.family.outside(
+                    about.mean, about.centre, slack + about.spread
+                )
         if outside.any():
             return (
                 f"{labels[first_offence(outside)[1]]} would have sums in some class that no values could give"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ from suffice.factors.gaussian.moments import Moments, ScatterPart, Standardised,
 from suffice.factors.gaussian.saved import SavedSearch
 from suffice.factors.gaussian.sums import Sums
 from suffice.factors.gaussian.tying import Tying
+from suffice.kernels import threads
 from suffice.progress import Progress
 from suffice.storage import Fields
 
@@ -30,6 +32,9 @@ NOTHING = 1e-12
 """Below this it has lost its rank, whether or not it falls: the rest is rounding."""
 THIN = 1e-4
 """Below this it is losing its rank if the steps are tiny but have no end."""
+
+MANY_COLUMNS = 1024
+"""From here on, matrix products are worth several threads."""
 
 
 def maximize(data: Standardised, tying: Tying, saved_search: Fields | None = None) -> Moments:
@@ -60,6 +65,13 @@ def search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Ty
     A group that loses rank has no maximum, and EM would never end; the answer is then the maximum with one
     pseudo-observation of the available-case covariance that all classes share.
     """
+    # The threads of small products wait for each other longer than they work.
+    small = variance.shape[1] < MANY_COLUMNS
+    with threads.one_thread_per_product() if small else nullcontext():
+        return _search(cells, weight, variance, tying)
+
+
+def _search(cells: list[list[Pattern]], weight: Array, variance: Array, tying: Tying) -> SavedSearch:
     n_classes, d = variance.shape
     start = tying.pooled(weight[:, np.newaxis, np.newaxis] * _available_case(cells, variance))
     shared = start.sum(axis=0)
@@ -141,11 +153,6 @@ class PseudoRows:
     weight: float
     scatter: Array
 
-    def log_likelihood(self, covariance: Array) -> float:
-        """Log p of the pseudo-observations, up to a constant."""
-        root = root_of(covariance)
-        return -np.inf if root is None else log_density(root, self.weight, self.scatter)
-
 
 class Group(Iteration[Iterate, ExpectationStep]):
     """Classes that share one Σ: the sums of their patterns, and the step of EM."""
@@ -157,7 +164,12 @@ class Group(Iteration[Iterate, ExpectationStep]):
         pseudo_rows: PseudoRows,
         shaped: Callable[[Array], Array],
     ) -> None:
-        self.cells, self.weight, self.pseudo_rows, self.shaped = cells, weight, pseudo_rows, shaped
+        self.weight, self.pseudo_rows, self.shaped = weight, pseudo_rows, shaped
+        self.alike: dict[bytes, list[tuple[int, Pattern]]] = {}
+        """Classes and their patterns, by the columns observed."""
+        for k, patterns in enumerate(cells):
+            for pattern in patterns:
+                self.alike.setdefault(pattern.columns.tobytes(), []).append((k, pattern))
 
     def covariance(self, scatter: Array) -> Array:
         """Σ from the scatter of the rows."""
@@ -166,18 +178,22 @@ class Group(Iteration[Iterate, ExpectationStep]):
 
     def step(self, start: Iterate) -> ExpectationStep:
         """Expected sums under one iterate give the next."""
-        shift, scatter = np.zeros_like(start.mean), np.zeros_like(start.covariance)
-        log_likelihood = self.pseudo_rows.log_likelihood(start.covariance)
-        for k, patterns in enumerate(self.cells):
-            total = np.zeros(len(scatter))
-            for pattern in patterns:
-                first, second, log_p = pattern.expected(start.mean[k], start.covariance)
-                total += first
-                scatter += second
-                log_likelihood += log_p
-            if self.weight[k] > 0:
-                shift[k] = total / self.weight[k]
-                scatter -= np.outer(shift[k], total)
+        total, scatter = np.zeros_like(start.mean), np.zeros_like(start.covariance)
+        everywhere = np.arange(len(scatter)).tobytes()
+        log_likelihood = 0.0
+        if everywhere not in self.alike:
+            log_likelihood = log_density(
+                root_of(start.covariance), self.pseudo_rows.weight, self.pseudo_rows.scatter
+            )
+        for columns, patterns in self.alike.items():
+            pseudo_rows = self.pseudo_rows if columns == everywhere else None
+            second, log_p = expected(patterns, start, pseudo_rows, total)
+            scatter += second
+            log_likelihood += log_p
+        shift = np.divide(
+            total, self.weight[:, np.newaxis], out=np.zeros_like(total), where=self.weight[:, np.newaxis] > 0
+        )
+        scatter -= shift.T @ total
         end = Iterate(start.mean + shift, self.covariance(scatter))
         return ExpectationStep(start, end, log_likelihood, scatter)
 
@@ -262,27 +278,40 @@ class Pattern:
         inside = np.isin(self.columns, kept)
         return Pattern(np.searchsorted(kept, self.columns[inside]), self.sums.restricted(inside), len(kept))
 
-    def expected(self, mean: Array, covariance: Array) -> tuple[Array, Array, float]:
-        """E[Σ(x − μ)] and E[Σ(x − μ)(x − μ)ᵀ] over all columns, given the observed ones, and their log p.
 
-        The log p leaves out what does not depend on μ and Σ, and is −inf where Σ has lost rank.
-        """
-        about = self.sums.moved(-mean[self.columns])
-        among, across = covariance[self.among], covariance[self.across]
-        root = root_of(among)
-        log_p = -np.inf if root is None else log_density(root, float(about.weight), about.scatter)
-        if len(self.hidden) == 0:
-            return about.total, about.scatter, log_p
-        slope = _slope(root, among, across)
-        first, second = np.empty(len(mean)), np.empty(covariance.shape)
-        first[self.columns], first[self.hidden] = about.total, slope @ about.total
-        cross = slope @ about.scatter
-        left_over = covariance[self.within] - slope @ across.T
-        second[self.among] = about.scatter
-        second[self.across] = cross
-        second[self.crosswise] = cross.T
-        second[self.within] = cross @ slope.T + self.sums.weight * left_over
-        return first, second, log_p
+def expected(
+    patterns: list[tuple[int, Pattern]], at: Iterate, pseudo_rows: PseudoRows | None, total: Array
+) -> tuple[Array, float]:
+    """E[Σ(x − μ)(x − μ)ᵀ] over all columns, given the observed ones, which are the same in all patterns.
+
+    E[Σ(x − μ)] of each class is added to `total`. The log p of the observed cells, and of pseudo-observations
+    beside them, leaves out what does not depend on μ and Σ; it is −inf where Σ has lost rank.
+    """
+    pattern, covariance = patterns[0][1], at.covariance
+    among, across = covariance[pattern.among], covariance[pattern.across]
+    root = root_of(among)
+    slope = _slope(root, among, across) if len(pattern.hidden) else None
+    weight, scatter = 0.0, np.zeros_like(among)
+    for k, own in patterns:
+        about = own.sums.moved(-at.mean[k, own.columns])
+        total[k, own.columns] += about.total
+        if slope is not None:
+            total[k, own.hidden] += slope @ about.total
+        weight += float(about.weight)
+        scatter += about.scatter
+    if slope is None:
+        of_all = weight, scatter
+        if pseudo_rows is not None:
+            of_all = weight + pseudo_rows.weight, scatter + pseudo_rows.scatter
+        return scatter, log_density(root, *of_all)
+    second = np.empty(covariance.shape)
+    cross = slope @ scatter
+    left_over = covariance[pattern.within] - slope @ across.T
+    second[pattern.among] = scatter
+    second[pattern.across] = cross
+    second[pattern.crosswise] = cross.T
+    second[pattern.within] = cross @ slope.T + weight * left_over
+    return second, log_density(root, weight, scatter)
 
 
 def regression(among: Array, across: Array) -> Array:
@@ -309,8 +338,10 @@ def _slope(root: Array | None, among: Array, across: Array) -> Array:
     return np.asarray(solution.T)
 
 
-def log_density(root: Array, weight: float, scatter: Array) -> float:
-    """−½(W·log|Σ| + tr Σ⁻¹S): log p of rows of this weight and scatter, up to a constant."""
+def log_density(root: Array | None, weight: float, scatter: Array) -> float:
+    """−½(W·log|Σ| + tr Σ⁻¹S): log p of rows of this weight and scatter, up to a constant, or −inf."""
+    if root is None:
+        return -np.inf
     if len(root) == 0:
         return 0.0
     log_determinant = 2.0 * float(np.sum(np.log(np.diag(root))))

@@ -59,7 +59,8 @@ def block_scores(
         raise ValueError(
             f"{named}, …: a joint Gaussian of {len(active)} columns needs a separate formula for each of the "
             f"2^{len(active)} patterns of missing cells, and at most {MOST_COLUMNS_WITH_GAPS} columns are "
-            "supported; pass missing='null' to score complete rows only, or use covariance='diagonal'."
+            "supported; pass missing='null' to score complete rows only, or use "
+            "GaussianDiscriminant(covariance='diagonal')."
         )
     return Score(_by_pattern(log_density, columns, [], active.tolist()))
 
