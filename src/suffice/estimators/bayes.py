@@ -14,8 +14,10 @@ from suffice.estimators.base import are_feature_names
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.factors.left_out import LeftOut
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import Families, schema_of_statistics
+from suffice.model.leave_one_out import EachRow
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
@@ -351,6 +353,9 @@ class BayesClassifier(FittedToSplits):
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         """The settings of a model with other priors, and its parameters unless they must be solved again."""
         return {"priors": priors}, self._solved_model().with_priors(priors)
+
+    def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        return rows.joint(self.priors, predictive=self.posterior == "predictive")
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:

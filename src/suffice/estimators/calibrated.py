@@ -141,7 +141,7 @@ class Calibrated(Exportable, Saved, ClassifierMixin, Wrapper):  # type: ignore[m
         def ask(fold: HeldOut) -> tuple[Codes, Array]:
             return fold.rows, class_scores(fold.model, fold.X, classes)
 
-        found = list(answers(ask, self.model, data, self.cv, groups, refit_schema=False))
+        found = list(answers(ask, self.model, data, data.splits(self.cv, groups), refit_schema=False))
         rows, scores = zip(*found, strict=True)
         return np.concatenate(rows), np.concatenate(scores)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from suffice.estimators.generative import Generative
+from suffice.factors.left_out import LeftOut
 from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
+from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.tables.table import take_rows
@@ -112,6 +116,34 @@ class FittedToSplits(Generative):
                     accumulator = Accumulator.of(sums.with_schema(one.schema))
                     training_sums = TrainingSums(accumulator, rows.table.container)
                     yield one.number, split, copy(one.unfitted).fit(training_sums, labels, weights)
+
+    def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        """The joint scores of every row by the model of all others; None where each must be refitted."""
+        return None
+
+    def _without_each(
+        self,
+        X: Any,
+        y: Any,
+        settings: Sequence[Mapping[str, Any]],
+        sample_weight: ArrayLike | None,
+    ) -> list[LeftOutPosteriors | None]:
+        """For each setting the posteriors of every row by the model of all others, without refits."""
+        found: list[LeftOutPosteriors | None] = [None] * len(settings)
+        for rows, group in self._alike(X, y, settings, sample_weight):
+            if group[0].needs_rows or not can_be_left_out(group[0].schema):
+                continue
+            with suppress(ValueError, TypeError, NotImplementedError):  # refits raise it where it is due
+                each_row = EachRow(rows, group[0].schema)
+                for one in group:
+                    each = each_row.with_schema(one.schema)
+                    sums = TrainingSums(Accumulator.of(each.statistics), rows.table.container)
+                    checked: FittedToSplits = copy(one.unfitted).fit(sums, rows.labels, rows.weights)
+                    if np.array_equal(checked.classes_, each.statistics.classes):
+                        joint = checked._leave_out(each)
+                        if joint is not None:
+                            found[one.number] = each.posteriors(joint, checked._solved_model())
+        return found
 
     def _alike(
         self, X: Any, y: Any, settings: Sequence[Mapping[str, Any]], sample_weight: ArrayLike | None

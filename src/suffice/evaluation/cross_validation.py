@@ -13,9 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from suffice.arrays import Array, Codes
+from suffice.evaluation.left_out import (
+    Answered,
+    OneByOne,
+    Split,
+    leaves_one_out,
+    row_of_each,
+    with_known_answers,
+)
 from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of
 from suffice.kernels.choose import one_choice
 from suffice.model.folds import read_splits
+from suffice.model.leave_one_out import LeftOutPosteriors
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 from suffice.tables.targets import checked_weights, read_labels
@@ -82,10 +91,11 @@ def cross_val_scores(
     def scores_of(fold: HeldOut) -> Any:
         return data.scores(scorers, fold.model, fold.X, fold.rows)
 
-    splits = list(answers(scores_of, model, data, cv, groups, refit_schema=refit_schema))
-    if not isinstance(splits[0], Mapping):
-        return np.array(splits)
-    return {name: np.array([scores[name] for scores in splits]) for name in splits[0]}
+    splits = data.splits(cv, groups)
+    found = list(answers(scores_of, model, data, splits, refit_schema=refit_schema))
+    if not isinstance(found[0], Mapping):
+        return np.array(found)
+    return {name: np.array([scores[name] for scores in found]) for name in found[0]}
 
 
 def cross_val_predict_proba(
@@ -133,7 +143,15 @@ def cross_val_predict_proba(
         posteriors[fold.rows] = posteriors_over(data.classes, fold.model, fold.X)
         np.add.at(times, fold.rows, 1)
 
-    deque(answers(fill, model, data, cv, groups, refit_schema=refit_schema), maxlen=0)
+    splits = data.splits(cv, groups)
+    known = None
+    if isinstance(splits, OneByOne) and sums_rows(model, refit_schema=refit_schema):
+        known = data.without_each(model, [{}])[0]
+    if known is not None:
+        rows = np.flatnonzero(known.exact)
+        posteriors[rows], times[rows] = _over(data.classes, known.classes, known.posteriors(rows)), 1
+        splits = [splits[split] for split in np.flatnonzero(~known.exact).tolist()]
+    deque(answers(fill, model, data, splits, refit_schema=refit_schema), maxlen=0)
     if (times != 1).any():
         row = int(np.argmax(times != 1))
         raise ValueError(
@@ -170,13 +188,22 @@ class LabelledData:
         """The number of cells, for choosing kernels once for all splits."""
         return int(np.prod(getattr(self.X, "shape", len(self.labels))))
 
-    def splits(self, cv: Any, groups: ArrayLike | None) -> list[tuple[Codes, Codes]]:
+    def splits(self, cv: Any, groups: ArrayLike | None) -> Sequence[tuple[Codes, Codes]]:
         """The training and test rows of each split, by position."""
-        found = _splitter(cv, self.labels).split(self.X, self.labels, groups)
+        splitter = _splitter(cv, self.labels)
+        if len(self.labels) > 1 and leaves_one_out(splitter, len(self.labels)):
+            return OneByOne(len(self.labels))
+        found = splitter.split(self.X, self.labels, groups)
         splits = list(read_splits(found, len(self.labels)))
         if not splits:
             raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
         return splits
+
+    def without_each(
+        self, model: Any, settings: Sequence[Mapping[str, Any]]
+    ) -> list[LeftOutPosteriors | None]:
+        """The answers of a model of sums to each row without it, where they take no refits."""
+        return model._without_each(self.X, self.labels, settings, self.weight)  # type: ignore[no-any-return]  # noqa: SLF001
 
     def scores(self, scorers: Scorers, model: Any, X: Any, rows: Codes) -> Any:
         """The scores of a fitted model on some rows, of which X are the cells."""
@@ -197,19 +224,20 @@ def answers(
     ask: Callable[[HeldOut], Answer],
     model: Any,
     data: LabelledData,
-    cv: Any,
-    groups: ArrayLike | None,
+    splits: Sequence[tuple[Codes, Codes]],
     *,
     refit_schema: bool,
 ) -> Iterator[Answer]:
     """Fit the model to the training rows of each split and ask it about the test rows, split by split."""
-    splits = data.splits(cv, groups)
     fitted = fitted_grid(model, data, splits, [{}], refit_schema=refit_schema)
     with Progress("cross-validation") as progress, one_choice(data.n_cells):
         for number, (_, test) in enumerate(splits):
             progress.say(f"split {number + 1} of {len(splits)}")
             try:
-                yield ask(HeldOut(test, take_rows(data.X, test), next(fitted)[2]))
+                fitted_model, cells = next(fitted)[2], take_rows(data.X, test)
+                if isinstance(fitted_model, Answered):
+                    fitted_model.held_out = cells
+                yield ask(HeldOut(test, cells, fitted_model))
             except Exception as error:
                 error.add_note(f"This happened in split {number} of the cross-validation.")
                 raise
@@ -225,7 +253,8 @@ def out_of_fold(
         posteriors = posteriors_over(data.classes, fold.model, fold.X) if proba else None
         return fold.rows, np.asarray(fold.model.predict(fold.X)), posteriors
 
-    found = answers(both, model, data, cv, groups, refit_schema=refit_schema)
+    splits = data.splits(cv, groups)
+    found = answers(both, model, data, splits, refit_schema=refit_schema)
     rows, predictions, posteriors = zip(*found, strict=True)
     order = np.argsort(np.concatenate(rows), kind="stable")
     return (
@@ -237,17 +266,21 @@ def out_of_fold(
 
 def posteriors_over(classes: NDArray[Any], model: Any, X: Any) -> Array:
     """The posteriors of these classes; 0 for those that the model does not know."""
+    return _over(classes, model.classes_, posteriors_of(model, X))
+
+
+def _over(classes: NDArray[Any], known: NDArray[Any], found: Array) -> Array:
+    """Posteriors of known classes as those of all classes."""
     place = {label: k for k, label in enumerate(classes.tolist())}
-    found = posteriors_of(model, X)
     posteriors = np.zeros((len(found), len(classes)))
-    posteriors[:, [place[label] for label in model.classes_.tolist()]] = found
+    posteriors[:, [place[label] for label in known.tolist()]] = found
     return posteriors
 
 
 def fitted_grid(
     model: Any,
     data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
+    splits: Sequence[tuple[Codes, Codes]],
     settings: Sequence[Mapping[str, Any]],
     *,
     refit_schema: bool,
@@ -256,8 +289,18 @@ def fitted_grid(
 
     Models that share sums come split by split; with a single setting, so do all models.
     """
-    if hasattr(model, "fit_grid") and not refit_schema:
-        yield from model.fit_grid(data.X, data.labels, splits, settings, data.weight)
+    if sums_rows(model, refit_schema=refit_schema):
+
+        def fit(some: Sequence[Split], numbers: Sequence[int]) -> Iterator[tuple[int, int, Any]]:
+            chosen = [settings[number] for number in numbers]
+            return model.fit_grid(data.X, data.labels, some, chosen, data.weight)  # type: ignore[no-any-return]
+
+        rows = row_of_each(splits, len(data.labels))
+        if rows is None:
+            yield from fit(splits, range(len(settings)))
+        else:
+            known = data.without_each(model, settings)
+            yield from with_known_answers(splits, rows, known, fit)
         return
     if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
@@ -267,6 +310,11 @@ def fitted_grid(
         for number, changed in enumerate(settings):
             one = clone(model).set_params(**clone(dict(changed), safe=False))
             yield number, split, one.fit(X, labels, **weight)
+
+
+def sums_rows(model: Any, *, refit_schema: bool) -> bool:
+    """Whether models of splits are made from sums."""
+    return hasattr(model, "fit_grid") and not refit_schema
 
 
 def _splitter(cv: Any, labels: NDArray[Any]) -> Any:

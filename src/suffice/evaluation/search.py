@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from suffice.evaluation.cross_validation import LabelledData, fitted_grid
+from suffice.evaluation.left_out import Answered
 from suffice.evaluation.scorers import Scorers, Scoring
 from suffice.kernels.choose import one_choice
 from suffice.progress import Progress
@@ -159,7 +160,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
             self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
 
     def _measured(
-        self, data: LabelledData, scorers: Scorers, settings: list[dict[str, Any]], splits: list[Any]
+        self, data: LabelledData, scorers: Scorers, settings: list[dict[str, Any]], splits: Sequence[Any]
     ) -> list[dict[str, Any]]:
         """Scores and seconds, split by split for each setting in turn."""
         found: list[dict[str, Any]] = [{} for _ in range(len(settings) * len(splits))]
@@ -173,6 +174,8 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
                 train, test = splits[split]
                 if split != at:
                     at, cells = split, take_rows(data.X, test)
+                if isinstance(model, Answered):
+                    model.held_out = cells
                 scores = data.scores(scorers, model, cells, test)
                 one = {"test_scores": scores, "fit_time": solved - start}
                 one["score_time"] = time.perf_counter() - solved

@@ -7,11 +7,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
+from suffice.factors.columns.left_out import leave_out_columns
 from suffice.factors.columns.predictive import predictive_columns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.counts.scores import solve_counts
 from suffice.factors.counts.totals import CountTotals
+from suffice.factors.gaussian.left_out import leave_out_gaussian
 from suffice.factors.gaussian.predictive import predictive_gaussian
 from suffice.factors.gaussian.solve import solve_gaussian
 from suffice.factors.gaussian.totals import GaussianTotals
@@ -23,11 +25,11 @@ from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
 
 KINDS = {
-    "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns),
+    "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns, leave_out=leave_out_columns),
     "levels": Kind(LevelTotals, solve_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
     "counts": Kind(CountTotals, solve_counts),
-    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian),
+    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian, leave_out_gaussian),
     "words": Kind(WordTotals, solve_texts),
 }
 """Every kind of factor by name; `Family.factor` names the kind of a family."""
