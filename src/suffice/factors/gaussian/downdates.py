@@ -87,6 +87,18 @@ class Downdates:
         z = self.z[rows]
         return np.asarray(scatter - (self.c[rows, np.newaxis] * z)[:, :, np.newaxis] * z[:, np.newaxis])
 
+    def fourth_powers(self, rows: Codes, summed: NDArray[np.bool_], factor: Array, *, has_row: bool) -> Array:
+        """Σ w·|z·factor|⁴ over the rows to be `summed`, without each of these rows if they are among them."""
+        mine = np.flatnonzero(summed)
+        z = self.z[mine]
+        lengths = z**2 @ (factor**2).T
+        if has_row:
+            moved = self.move[rows] * factor**2
+            same = self.codes[mine][:, np.newaxis] == self.codes[rows]
+            lengths += same * (2.0 * z @ moved.T + np.einsum("ij,ij->i", moved, self.move[rows]))
+            lengths[mine[:, np.newaxis] == rows] = 0.0
+        return np.asarray(self.rows.weights[mine] @ lengths**2)
+
 
 @dataclass(frozen=True)
 class Distances:
@@ -95,6 +107,8 @@ class Distances:
     squares: Array
     log_det: Array
     exact: NDArray[np.bool_]
+    precision: Array | None = None
+    """The diagonal of the inverse of each full matrix, (n, d)."""
 
 
 def downdated_distances(whole: Downdates, rows: Codes, members: Codes, scatter: Array) -> Distances:
@@ -123,10 +137,12 @@ def matrix_distances(away: Array, covariance: Array, largest: Array) -> Distance
     inverse = np.linalg.inv(root)
     with np.errstate(divide="ignore", invalid="ignore"):
         lost = (largest / np.einsum("njj->nj", covariance)).max(axis=1, initial=1.0)
-    stiffness = lost * np.einsum("nij,nij,njj->n", inverse, inverse, covariance)
+    precision = np.einsum("nij,nij->nj", inverse, inverse)
+    stiffness = lost * np.einsum("nj,njj->n", precision, covariance)
     squares = np.square(away @ inverse.transpose(0, 2, 1)).sum(axis=2)
     log_det = 2.0 * np.log(np.einsum("njj->nj", root)).sum(axis=1)
-    return Distances(squares, log_det, np.broadcast_to(stiffness <= STIFFEST * away.shape[2], len(away)))
+    exact = np.broadcast_to(stiffness <= STIFFEST * away.shape[2], len(away))
+    return Distances(squares, log_det, exact, precision)
 
 
 def variance_distances(away: Array, variance: Array, largest: Array) -> Distances:

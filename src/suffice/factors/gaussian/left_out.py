@@ -164,7 +164,7 @@ class _WithoutEach:
             return np.array(
                 [oas_share(s, self.whole.d, n) for s, n in zip(squares.tolist(), count.tolist(), strict=True)]
             )
-        fourth = self._fourth_powers(rows, g, inverse, has_row=has_row)
+        fourth = self.whole.fourth_powers(rows, self.group == g, inverse, has_row=has_row)
         diagonals = np.einsum("njj->nj", correlation)
         return np.array(
             [
@@ -174,19 +174,6 @@ class _WithoutEach:
                 )
             ]
         )
-
-    def _fourth_powers(self, rows: Codes, g: int, factor: Array, *, has_row: bool) -> Array:
-        """Σ w·|z·factor|⁴ over the rows of a group about the means without each row."""
-        whole = self.whole
-        mine = np.flatnonzero(self.group == g)
-        z = whole.z[mine]
-        lengths = z**2 @ (factor**2).T
-        if has_row:
-            moved = whole.move[rows] * factor**2
-            same = whole.codes[mine][:, np.newaxis] == whole.codes[rows]
-            lengths += same * (2.0 * z @ moved.T + np.einsum("ij,ij->i", moved, whole.move[rows]))
-            lengths[mine[:, np.newaxis] == rows] = 0.0
-        return np.asarray(whole.rows.weights[mine] @ lengths**2)
 
     def _log_density(self, rows: Codes, g: int, members: Codes, found: Distances) -> Array:
         by_column = found.squares.ndim == 3
