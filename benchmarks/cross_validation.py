@@ -1,8 +1,9 @@
 """Cross-validation: each row summed once, against scikit-learn's fits to every training set."""
 
 import numpy as np
-from sklearn import naive_bayes
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn import discriminant_analysis, naive_bayes
+from sklearn.datasets import load_wine
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict, cross_val_score
 
 import suffice
 from comparison import Comparison, compare
@@ -44,4 +45,18 @@ def search(n_rows: int = 1_000_000, n_columns: int = 50, n_settings: int = 20) -
     return [compare(work, n_rows, ours, theirs, repeats=1)]
 
 
-PARTS = (folds, search)
+def leave_one_out() -> list[Comparison]:
+    X, y = load_wine(return_X_y=True)
+
+    def ours() -> np.ndarray:
+        return suffice.cross_val_predict_proba(dropin.LinearDiscriminantAnalysis(), X, y, cv=LeaveOneOut())
+
+    def theirs() -> np.ndarray:
+        model = discriminant_analysis.LinearDiscriminantAnalysis()
+        return cross_val_predict(model, X, y, cv=LeaveOneOut(), method="predict_proba")
+
+    assert np.allclose(ours(), theirs(), rtol=0, atol=1e-9)
+    return [compare("leave-one-out, wine, LinearDiscriminantAnalysis", len(y), ours, theirs, repeats=3)]
+
+
+PARTS = (folds, search, leave_one_out)

@@ -202,11 +202,13 @@ class DropIn(BayesClassifier):
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        if self._declared is not None and not np.array_equal(self._declared, rows.statistics.classes):
+            return None
         found = self._scores_without_each(rows.statistics.totals[0], rows)
         if found is None:
             return None
         given = None
-        if getattr(self, self._prior_setting) is not None:
+        if getattr(self, self._prior_setting) is not None or not getattr(self, "fit_prior", True):
             given = self._class_priors(rows.statistics)
         return LeftOut(found.scores + rows.log_priors(given), found.exact & rows.class_stays)
 

@@ -76,7 +76,8 @@ class GaussianNB(DropIn):
         if not isinstance(totals, ColumnTotals):
             return None
 
-        def floored(solved: SolvedColumns, n_rows: int) -> SolvedColumns:
+        def floored(totals: ColumnTotals, labels: list[str], n_rows: int) -> SolvedColumns:
+            solved = solve_columns(totals, labels, rows.statistics.classes)
             return FlooredColumns(solved, rows.statistics.support, self.var_smoothing, n_rows)
 
         return leave_out_columns(totals, rows.block(0), floored)

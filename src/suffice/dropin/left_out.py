@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.dropin.covariances import inflation
 from suffice.factors.base import Totals
-from suffice.factors.gaussian.downdates import Downdates, matrix_distances
-from suffice.factors.gaussian.rows import RowSums
+from suffice.factors.gaussian.downdates import STIFFEST, Downdates, matrix_distances
+from suffice.factors.gaussian.rows import are_few
 from suffice.factors.gaussian.shrinkage import ledoit_wolf_share
+from suffice.factors.gaussian.thin_left_out import FewRows
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.left_out import LabelledBlock, LeftOut
 from suffice.kernels.choose import is_complete
@@ -22,6 +23,9 @@ SURE = 2.0
 """How many times a variance must exceed the tolerance to count for certain."""
 WELL_SCALED = 1e9
 """The largest condition, in the units of the data, of a matrix that scikit-learn's solver inverts."""
+
+NEAR_ZERO = 1e5
+"""The largest squared distance of a mean from 0; scores about 0 are differences of such numbers."""
 
 
 class ClassCovariances:
@@ -33,13 +37,27 @@ class ClassCovariances:
 
     @classmethod
     def of(cls, totals: Totals, rows: LabelledBlock, shrinkage: Any) -> ClassCovariances | None:
-        """None where cells are missing, rows are few, or a column is constant."""
+        """None where cells are missing or a column is constant."""
         if not isinstance(totals, GaussianTotals) or not is_complete(np.asarray(rows.block)):
-            return None
-        if any(isinstance(cell, RowSums) for cell in totals.cells.values()):
             return None
         found = cls(totals, rows, shrinkage)
         return found if found.whole.d == totals.n_columns else None
+
+    @property
+    def are_few(self) -> bool:
+        """Whether the rows take much less memory than a covariance."""
+        return are_few(len(self.whole.codes), self.whole.d)
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """The rows that leave a class, which varies in all columns under Ledoit and Wolf's rule."""
+        whole = self.whole
+        if self.shrinkage != "auto":
+            return whole.exact.copy()
+        lost, squares = whole.lost_squares(np.arange(len(whole.codes))), whole.squares[whole.codes]
+        return np.asarray(
+            whole.exact & ((squares - lost) * STIFFEST > squares).all(axis=1) & (whole.squares > 0).all()
+        )
 
     def whole_class(self, k: int) -> Array:
         """Of a class with all rows, (1, d, d)."""
@@ -82,7 +100,7 @@ def quadratic_without_each(each: ClassCovariances, solver: str, reg_param: float
     """The scores of quadratic discriminants; rows whose class would be refused are not exact."""
     whole = each.whole
     n_classes, d = whole.n_classes, whole.d
-    scores, exact = np.zeros((len(whole.codes), n_classes)), whole.exact.copy()
+    scores, exact = np.zeros((len(whole.codes), n_classes)), each.exact
     fewest = max(2, d) if solver == "svd" else 2
     exact &= (whole.rows.support[whole.codes] > fewest) & (whole.rows.support >= fewest).all()
     exact &= (whole.weight_left > 1.0).all(axis=1)
@@ -114,10 +132,12 @@ def quadratic_without_each(each: ClassCovariances, solver: str, reg_param: float
     return LeftOut.checked(scores, exact)
 
 
-def linear_without_each(each: ClassCovariances, solver: str, priors: Array, tol: float) -> LeftOut:
+def linear_without_each(each: ClassCovariances, solver: str, priors: Array, tol: float) -> LeftOut | None:
     """The scores of linear discriminants, given the priors (n, k) without each row."""
     whole = each.whole
-    scores, exact = np.zeros((len(whole.codes), whole.n_classes)), whole.exact.copy()
+    if each.are_few:
+        return linear_of_few_rows(each, priors)
+    scores, exact = np.zeros((len(whole.codes), whole.n_classes)), each.exact
     exact &= len(whole.codes) - 1 > whole.n_classes > 1
     if solver == "svd":
         exact &= whole.weight_left.sum(axis=1) > whole.n_classes
@@ -139,8 +159,39 @@ def linear_without_each(each: ClassCovariances, solver: str, priors: Array, tol:
             exact[rows] &= _all_directions(whole.away[rows], covariance, priors[rows], tol)
         else:
             square = whole.scale**2
-            condition = (variance @ square) * (found.precision @ (1.0 / square))
+            # Solved in the units of the data and about 0, as scikit-learn's scores are.
+            condition = np.einsum("nj,j,nk,k->n", variance, square, found.precision, 1.0 / square)
             exact[rows] &= condition < WELL_SCALED
+            mean = whole.centre / whole.scale
+            distance = np.einsum("kj,njk->nk", mean, np.linalg.solve(covariance, mean.T[np.newaxis]))
+            exact[rows] &= (distance < NEAR_ZERO).all(axis=1)
+    return LeftOut.checked(scores, exact)
+
+
+def linear_of_few_rows(each: ClassCovariances, priors: Array) -> LeftOut | None:
+    """The same, where a share of the identity makes up for columns without rows; None for other shrinkage."""
+    whole, share = each.whole, each.shrinkage
+    if not isinstance(share, Real) or not float(share) * STIFFEST > 1.0:
+        return None
+    share, square = float(share), whole.scale**2
+    everyone = np.arange(len(whole.codes))
+    few, unit = FewRows(whole), 1.0 / square[np.newaxis]
+    traces = np.repeat((whole.squares @ square)[np.newaxis], len(everyone), axis=0)
+    traces[everyone, whole.codes] -= whole.lost_squares(everyone) @ square
+    weight = np.where(whole.weight_left > 0, whole.weight_left, 1.0)
+    level = share * np.sum(priors * traces / weight, axis=1) / whole.d
+    exact = whole.exact & (traces * STIFFEST > whole.squares @ square).all(axis=1)
+    exact &= len(everyone) - 1 > whole.n_classes > 1
+    exact &= np.sum(whole.centre**2, axis=1).max() < NEAR_ZERO * level
+    by_row = (1.0 - share) * (priors / weight)[:, whole.codes] * whole.rows.weights
+    by_row[everyone, everyone] = 0.0
+    scores, products = np.zeros((len(everyone), whole.n_classes)), few.products(unit)
+    for part in whole.rows.parts(2 * len(few.vectors) ** 2):
+        rows = everyone[part][exact[part]]
+        if len(rows):
+            classes = np.arange(whole.n_classes)
+            found = few.distances(rows, classes, products, by_row[rows], level[rows], unit)
+            scores[rows], exact[rows] = -0.5 * found.squares, found.exact
     return LeftOut.checked(scores, exact)
 
 

@@ -138,7 +138,9 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
         each = ClassCovariances.of(totals, rows.block(0), self.shrinkage)
-        return None if each is None else quadratic_without_each(each, self.solver, self.reg_param, self.tol)
+        if each is None or each.are_few:
+            return None
+        return quadratic_without_each(each, self.solver, self.reg_param, self.tol)
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:
         start = f"The covariance matrix of class {label} is not full rank. "

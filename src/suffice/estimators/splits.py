@@ -8,7 +8,6 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -139,10 +138,9 @@ class FittedToSplits(Generative):
                     each = each_row.with_schema(one.schema)
                     sums = TrainingSums(Accumulator.of(each.statistics), rows.table.container)
                     checked: FittedToSplits = copy(one.unfitted).fit(sums, rows.labels, rows.weights)
-                    if np.array_equal(checked.classes_, each.statistics.classes):
-                        joint = checked._leave_out(each)
-                        if joint is not None:
-                            found[one.number] = each.posteriors(joint, checked._solved_model())
+                    joint = checked._leave_out(each)
+                    if joint is not None:
+                        found[one.number] = each.posteriors(joint, checked._solved_model)
         return found
 
     def _alike(

@@ -6,7 +6,7 @@ subtracted. Where a formula would lose digits, the row is marked: it is to be so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class LabelledBlock:
     """The class labels, all of which have rows."""
     predictive: bool = False
     """Whether scores are averages over the posterior of the parameters."""
+
+    def take(self, some: NDArray[np.bool_]) -> LabelledBlock:
+        """The classes and weights of some rows, without their cells."""
+        return replace(self, block=None, codes=self.codes[some], weights=self.weights[some])
 
     @property
     def support(self) -> Counts:

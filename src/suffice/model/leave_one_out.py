@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,7 +105,7 @@ class EachRow:
             exact &= found.exact
         return LeftOut(scores, exact)
 
-    def posteriors(self, joint: LeftOut, model: SolvedModel) -> LeftOutPosteriors:
+    def posteriors(self, joint: LeftOut, model: Callable[[], SolvedModel]) -> LeftOutPosteriors:
         """The posteriors of all rows; those without weight are answered by the model of all others."""
         classes = self.statistics.classes
         joint = LeftOut.checked(joint.scores, joint.exact)
@@ -115,6 +116,6 @@ class EachRow:
         exact[rows] = True
         unweighted = np.delete(np.arange(self.n_rows), self.places)
         if len(unweighted):
-            log_posteriors[unweighted] = model.log_posteriors(self.table.take(unweighted))
+            log_posteriors[unweighted] = model().log_posteriors(self.table.take(unweighted))
             exact[unweighted] = True
         return LeftOutPosteriors(classes, log_posteriors, exact)

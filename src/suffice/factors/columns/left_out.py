@@ -17,16 +17,16 @@ from suffice.factors.left_out import LabelledBlock, LeftOut, sums_of_others
 from suffice.families.elementary import exponent_of
 from suffice.kernels.cells import class_blocks
 
-SHRINKS = 4
-"""Powers of two by which the values of a class may come closer when a row leaves. Beyond, the sums about the
-origin and in the unit of all rows have lost digits, and a constant column may not be seen to be constant."""
+SHRINKS = 12
+"""Powers of two by which the values of a class may come closer when a row leaves. Beyond, what varies in the
+unit of all rows may be taken for rounding."""
 
-Finish = Callable[[SolvedColumns, int], SolvedColumns]
-"""What follows on solving, given the number of rows that were left out, each with its d columns."""
+Solve = Callable[[ColumnTotals, list[str], int], SolvedColumns]
+"""(totals, labels, rows left out) → parameters; each of the rows has its d columns."""
 
 
 def leave_out_columns(
-    totals: ColumnTotals, rows: LabelledBlock, finish: Finish | None = None
+    totals: ColumnTotals, rows: LabelledBlock, solve: Solve | None = None
 ) -> LeftOut | None:
     """The scores of every row by the columns of all others; None where cells are not stored one by one."""
     if sparse.issparse(rows.block):
@@ -36,9 +36,10 @@ def leave_out_columns(
     for part in rows.parts(totals.total.shape[0] * n_classes * totals.n_columns):
         n_rows = len(rows.codes[part])
         labels = rows.labels * n_rows
-        solved = solve_columns(wide.totals(part), labels, rows.classes)
-        if finish is not None:
-            solved = finish(solved, n_rows)
+        if solve is None:
+            solved = solve_columns(wide.totals(part), labels, rows.classes)
+        else:
+            solved = solve(wide.totals(part), labels, n_rows)
         factor = predictive_columns(solved, labels, rows.classes) if rows.predictive else solved
         cells = factor.contributions(wide.values[part].reshape(1, -1), labels, base=False)
         scores[part] = cells.reshape(n_rows, totals.n_columns, n_classes).sum(axis=1)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.factors.gaussian.moments import standardised
 from suffice.factors.gaussian.totals import GaussianTotals
+from suffice.factors.gaussian.tying import Tying
 from suffice.factors.left_out import LabelledBlock, sums_of_others
 from suffice.kernels.cells import class_blocks
 
@@ -47,12 +48,17 @@ class Downdates:
         for k, mine in class_blocks(self.codes, self.n_classes):
             rest[k] = rows.weights[mine] @ z[mine] / self.weight[k]
         self.away -= rest
+        self.centre = data.centre[:, self.active]
+        self.means = (self.centre - self.centre[:1]) / self.scale + rest
+        """The class means, about that of the first class."""
         self.z = self.away[everyone, self.codes]
         own = sums_of_others(rows.weights, self.codes, self.n_classes)
         self.weight_left = np.repeat(self.weight[np.newaxis], len(self.codes), axis=0)
         self.weight_left[everyone, self.codes] = own
         self.exact = rows.support[self.codes] > 1
         ratio = np.divide(self.weight[self.codes], own, out=np.ones_like(own), where=own > 0)
+        self.ratio = ratio
+        """By how much the row is farther from the mean of the others."""
         self.c = rows.weights * ratio
         """The factor of zzᵀ in the downdate of the scatter matrix."""
         self.away[everyone, self.codes] = self.z * ratio[:, np.newaxis]
@@ -75,8 +81,18 @@ class Downdates:
 
     @cached_property
     def squares(self) -> Array:
-        """The diagonals of `scatter`."""
-        return np.asarray(np.einsum("kjj->kj", self.scatter))
+        """Σ w·z² of each class and column, with all rows: the diagonals of `scatter`."""
+        sums = np.zeros((self.n_classes, self.d))
+        for k, mine in class_blocks(self.codes, self.n_classes):
+            sums[k] = self.rows.weights[mine] @ self.z[mine] ** 2
+        return sums
+
+    def divisors(self, tying: Tying) -> tuple[Array, Array]:
+        """The weight of each group without each row, (n, g), and what its scatter matrix is divided by."""
+        groups = [tying.group == g for g in range(tying.n_groups)]
+        count = np.stack([self.weight_left[:, members].sum(axis=1) for members in groups], axis=1)
+        left = count - tying.ddof * np.bincount(tying.group, minlength=tying.n_groups)
+        return count, np.where(left > 0, left, count)
 
     def lost_squares(self, rows: Codes) -> Array:
         """By how much the diagonal shrinks without each of these rows, (n, d)."""

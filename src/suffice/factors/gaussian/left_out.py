@@ -8,6 +8,7 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.factors.gaussian.downdates import (
+    STIFFEST,
     Distances,
     Downdates,
     downdated_distances,
@@ -16,6 +17,7 @@ from suffice.factors.gaussian.downdates import (
 )
 from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.shrinkage import distance_to_identity, ledoit_wolf_share, oas_share
+from suffice.factors.gaussian.thin_left_out import leave_out_few_rows
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.left_out import LabelledBlock, LeftOut
@@ -24,11 +26,14 @@ from suffice.kernels.choose import is_complete
 
 
 def leave_out_gaussian(totals: GaussianTotals, rows: LabelledBlock) -> LeftOut | None:
-    """None where cells are missing, so that there is no closed form, and where rows are few."""
-    block = np.asarray(rows.block)
-    if not is_complete(block) or any(isinstance(cell, RowSums) for cell in totals.cells.values()):
+    """None where cells are missing, which takes EM, or where few rows have singular covariances."""
+    if not is_complete(np.asarray(rows.block)):
         return None
-    return _WithoutEach(totals, rows).scores()
+    is_full = not isinstance(totals.family.covariance, str) or totals.family.covariance in ("full", "shared")
+    if is_full and any(isinstance(cell, RowSums) for cell in totals.cells.values()):
+        return leave_out_few_rows(totals, rows)
+    found = _WithoutEach(totals, rows)
+    return found.scores() if found.whole.d else None
 
 
 class _WithoutEach:
@@ -43,12 +48,10 @@ class _WithoutEach:
             self.tying.share()
         self.group = self.tying.group[self.whole.codes]
         """The group of the class of each row."""
-        self.scatter = self.tying.pooled(self.whole.scatter)
-        self.count = np.stack(
-            [self.whole.weight_left[:, self.tying.group == g].sum(axis=1) for g in self._groups], 1
-        )
-        left = self.count - self.tying.ddof * np.bincount(self.tying.group, minlength=self.tying.n_groups)
-        self.divisor = np.where(left > 0, left, self.count)
+        self.squares = self.tying.pooled(self.whole.squares)
+        self.count, self.divisor = self.whole.divisors(self.tying)
+        if self.tying.shape == "full":
+            self.scatter = self.tying.pooled(self.whole.scatter)
 
     @property
     def _groups(self) -> range:
@@ -57,9 +60,13 @@ class _WithoutEach:
     def scores(self) -> LeftOut:
         """Log densities of the classes, without what is equal for all of them."""
         whole, scores = self.whole, np.zeros((len(self.group), self.whole.n_classes))
-        exact = whole.exact.copy()
-        for part in whole.rows.parts(whole.n_classes * whole.d**2):
+        # A column that is constant without the row leaves the model, so d changes.
+        everything = self.squares.sum(axis=0)
+        lost = whole.lost_squares(np.arange(len(self.group)))
+        exact = whole.exact & ((everything - lost) * STIFFEST > everything).all(axis=1)
+        for part in whole.rows.parts(whole.d * (whole.d if self.tying.shape == "full" else whole.n_classes)):
             rows = np.arange(len(self.group))[part]
+            rows = rows[exact[rows]]
             for g in self._groups:
                 own = self.group[rows] == g
                 for some, has_row in ((rows[own], True), (rows[~own], False)):
@@ -99,7 +106,7 @@ class _WithoutEach:
     def _variances(self, rows: Codes, g: int, *, has_row: bool) -> tuple[Array, Array]:
         """The variances of a group without each row, and with all rows: rounding is a share of these."""
         toward_shared, toward_identity = self.friedman
-        squares = np.einsum("gjj->gj", self.scatter)
+        squares = self.squares
         lost = self.whole.lost_squares(rows)
         everything = squares.sum(axis=0)
         before = (1.0 - toward_shared) * squares[g] + toward_shared * everything
