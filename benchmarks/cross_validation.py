@@ -2,8 +2,15 @@
 
 import numpy as np
 from sklearn import discriminant_analysis, naive_bayes
+from sklearn.datasets import load_wine
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    LeaveOneOut,
+    ParameterGrid,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 
 import suffice
@@ -98,4 +105,18 @@ def _searched(
     return result
 
 
-PARTS = (folds, search, shrinkages, alphas)
+def leave_one_out() -> list[Comparison]:
+    X, y = load_wine(return_X_y=True)
+
+    def ours() -> np.ndarray:
+        return suffice.cross_val_predict_proba(dropin.LinearDiscriminantAnalysis(), X, y, cv=LeaveOneOut())
+
+    def theirs() -> np.ndarray:
+        model = discriminant_analysis.LinearDiscriminantAnalysis()
+        return cross_val_predict(model, X, y, cv=LeaveOneOut(), method="predict_proba")
+
+    assert np.allclose(ours(), theirs(), rtol=0, atol=1e-9)
+    return [compare("leave-one-out, wine, LinearDiscriminantAnalysis", len(y), ours, theirs, repeats=3)]
+
+
+PARTS = (folds, search, shrinkages, alphas, leave_one_out)

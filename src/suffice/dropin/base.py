@@ -30,6 +30,8 @@ from suffice.export.expressions import (
 )
 from suffice.export.scoring import Scoring
 from suffice.factors.base import SolvedFactor, Totals
+from suffice.factors.left_out import LeftOut
+from suffice.model.leave_one_out import EachRow
 from suffice.model.priors import Priors, class_priors
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
@@ -201,6 +203,21 @@ class DropIn(BayesClassifier):
         priors = np.array(self._class_priors(statistics))  # a copy: the user may change theirs
         estimated = getattr(self, self._prior_setting) is None
         return SolvedModel(statistics, [factor], priors, estimated=estimated)
+
+    def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        if self._declared is not None and not np.array_equal(self._declared, rows.statistics.classes):
+            return None
+        found = self._scores_without_each(rows.statistics.totals[0], rows)
+        if found is None:
+            return None
+        given = None
+        if getattr(self, self._prior_setting) is not None or not getattr(self, "fit_prior", True):
+            given = self._class_priors(rows.statistics)
+        return LeftOut(found.scores + rows.log_priors(given), found.exact & rows.class_stays)
+
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
+        """The scores of every row, without priors, by the model of all others; None if only refits know."""
+        return None
 
     @abstractmethod
     def _solved(

@@ -14,16 +14,20 @@ from suffice.dropin.tables import ThresholdedTable
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression
 from suffice.factors.base import Totals
 from suffice.factors.checks import OutsideSupportError
+from suffice.factors.columns.left_out import leave_out_columns
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.left_out import leave_out_counts
 from suffice.factors.counts.scores import SolvedCounts, Tables
 from suffice.factors.counts.totals import CountTotals
+from suffice.factors.left_out import LeftOut
 from suffice.factors.scores import Scores
 from suffice.factors.term_scores import counts_elsewhere
 from suffice.families import Bernoulli, Multinomial
 from suffice.model.explanation import Explanation
 from suffice.model.infer import Families
+from suffice.model.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table
@@ -219,6 +223,9 @@ class MultinomialNB(CountedNB):
             return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
         return SolvedCounts(counts, Tables.of(counts.table() + alpha))
 
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
+        return leave_out_counts(self._count_totals(totals), rows.block(0), self._smoothing())
+
 
 class ComplementNB(CountedNB):
     """Complement naive Bayes (Rennie et al. 2003) with scikit-learn's parameters and attributes.
@@ -386,19 +393,16 @@ class BernoulliNB(DiscreteNB):
     ) -> SolvedColumns:
         if not isinstance(totals, ColumnTotals):
             raise TypeError("BernoulliNB needs statistics of Bernoulli columns.")
-        solved = solve_columns(totals, labels, statistics.classes)
+        return _smoothed(solve_columns(totals, labels, statistics.classes), totals, self._smoothing())
+
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
         alpha = self._smoothing()
-        yes = totals.total[0] + alpha
-        no = np.maximum(totals.weight - totals.total[0], 0.0) + alpha
-        proper = (yes > 0) & (no > 0)
-        solved.active = np.asarray(solved.active | proper.any(axis=0))
-        solved.point = np.asarray(solved.point & ~proper & solved.active)
-        yes, no = np.where(proper, yes, 1.0), np.where(proper, no, 1.0)
-        solved.natural = np.where(proper, np.log(yes) - np.log(no), 0.0)[np.newaxis]
-        solved.constant = np.where(proper, np.log(no) - np.log(yes + no), 0.0)
-        log_p = totals.total[0] * solved.natural[0] + totals.weight * solved.constant
-        solved.log_p_of_rows = float(np.sum(log_p))
-        return solved
+
+        def solve(totals: ColumnTotals, labels: list[str], n_rows: int) -> SolvedColumns:
+            solved = solve_columns(totals, labels, rows.statistics.classes)
+            return _smoothed(solved, totals, np.tile(alpha, n_rows) if alpha.ndim else alpha)
+
+        return leave_out_columns(totals, rows.block(0), solve) if isinstance(totals, ColumnTotals) else None
 
     @property
     def feature_count_(self) -> Array:
@@ -413,3 +417,18 @@ class BernoulliNB(DiscreteNB):
         alpha = self._smoothing()
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.log(arrays["total"][0] + alpha) - np.log(arrays["weight"] + 2.0 * alpha))
+
+
+def _smoothed(solved: SolvedColumns, totals: ColumnTotals, alpha: Array) -> SolvedColumns:
+    """The outcomes counted with alpha more of each."""
+    yes = totals.total[0] + alpha
+    no = np.maximum(totals.weight - totals.total[0], 0.0) + alpha
+    proper = (yes > 0) & (no > 0)
+    solved.active = np.asarray(solved.active | proper.any(axis=0))
+    solved.point = np.asarray(solved.point & ~proper & solved.active)
+    yes, no = np.where(proper, yes, 1.0), np.where(proper, no, 1.0)
+    solved.natural = np.where(proper, np.log(yes) - np.log(no), 0.0)[np.newaxis]
+    solved.constant = np.where(proper, np.log(no) - np.log(yes + no), 0.0)
+    log_p = totals.total[0] * solved.natural[0] + totals.weight * solved.constant
+    solved.log_p_of_rows = float(np.sum(log_p))
+    return solved

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import naive_bayes
 
-from suffice.arrays import Array, Counts
+from suffice.arrays import Array, Counts, Exponents
 from suffice.dropin.base import DropIn
 from suffice.factors.base import Totals
+from suffice.factors.columns.left_out import leave_out_columns
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.left_out import LeftOut
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
 from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO
 from suffice.model.infer import Families
+from suffice.model.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 
@@ -69,6 +72,16 @@ class GaussianNB(DropIn):
         solved = solve_columns(totals, labels, statistics.classes)
         return FlooredColumns(solved, statistics.support, self.var_smoothing)
 
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
+        if not isinstance(totals, ColumnTotals):
+            return None
+
+        def floored(totals: ColumnTotals, labels: list[str], n_rows: int) -> SolvedColumns:
+            solved = solve_columns(totals, labels, rows.statistics.classes)
+            return FlooredColumns(solved, rows.statistics.support, self.var_smoothing, n_rows)
+
+        return leave_out_columns(totals, rows.block(0), floored)
+
     def _class_priors(self, statistics: Statistics) -> Array:
         if self.priors is None:
             return np.asarray(statistics.weight / statistics.weight.sum())
@@ -109,25 +122,28 @@ class GaussianNB(DropIn):
 
 
 class FlooredColumns(SolvedColumns):
-    """Maximum likelihood, and then a share of the largest column variance on top of every variance."""
+    """Maximum likelihood, and then a share of the largest column variance on top of every variance.
 
-    def __init__(self, solved: SolvedColumns, support: Counts, share: float) -> None:
+    The columns may be those of several tables, each of which has a floor of its own.
+    """
+
+    def __init__(self, solved: SolvedColumns, support: Counts, share: float, n_tables: int = 1) -> None:
         super().__init__(solved.family, *solved.weight.shape)
         vars(self).update(vars(solved))
         absent = support == 0
         variance = np.where(solved.point | ~solved.active, 0.0, -0.5 / np.minimum(solved.natural[1], -1e-300))
-        largest, unit = _largest_variance(solved, variance)
+        largest, unit = _largest_variances(solved, variance, n_tables)
         variance[absent] = 0.0
         self.location = np.where(absent[:, np.newaxis], 0.0, solved.location)
         scaled = share * largest
         with np.errstate(over="ignore"):
-            self.floor = float(np.ldexp(scaled, 2 * unit))
+            self.floor = float(np.ldexp(scaled, 2 * unit)[0])
             # The unit of a column covers the floor too, so that neither leaves the floats.
-            self.exponent = np.maximum(solved.exponent, unit + exponent_of(np.sqrt(np.asarray([scaled]))))
+            self.exponent = np.maximum(solved.exponent, unit + exponent_of(np.sqrt(scaled)))
             spread = np.ldexp(variance, 2 * (solved.exponent - self.exponent))
             spread = spread + np.ldexp(scaled, 2 * (unit - self.exponent))
             self.variance = np.ldexp(spread, 2 * self.exponent)
-        if share * largest > 0:
+        if (scaled > 0).all():
             self._smooth(variance=spread, own=np.ldexp(variance, 2 * (solved.exponent - self.exponent)))
 
     def _smooth(self, variance: Array, own: Array) -> None:
@@ -141,15 +157,17 @@ class FlooredColumns(SolvedColumns):
         self.log_p_of_rows = float(np.sum(self.weight * per_row))
 
 
-def _largest_variance(solved: SolvedColumns, variance: Array) -> tuple[float, int]:
-    """The largest variance of a column over all rows, in units of 4^unit."""
+def _largest_variances(solved: SolvedColumns, variance: Array, n_tables: int) -> tuple[Array, Exponents]:
+    """For each column the largest variance of a column of its table over all rows, in units of 4^unit."""
     everything = solved.weight.sum(axis=0)
     share = np.divide(solved.weight, everything, out=np.zeros_like(solved.weight), where=everything > 0)
     first = solved.location[np.argmax(solved.weight > 0, axis=0), np.arange(len(everything))]
     away = np.ldexp(np.where(share > 0, solved.location - first, 0.0), -solved.exponent)
     total = np.sum(share * (variance + np.square(away - np.sum(share * away, axis=0))), axis=0)
-    exponent = solved.exponent + exponent_of(np.sqrt(total))
-    largest = int(np.argmax(np.where(total > 0, exponent, -(2**20))))
-    unit = int(exponent[largest]) if total[largest] > 0 else 0
+    exponent = np.where(total > 0, solved.exponent + exponent_of(np.sqrt(total)), -(2**20))
+    unit = exponent.reshape(n_tables, -1).max(axis=1)
+    unit = np.repeat(np.where(unit > -(2**20), unit, 0), len(total) // n_tables).astype(np.int32)
     with np.errstate(under="ignore"):
-        return float(np.ldexp(total, 2 * (solved.exponent - unit)).max(initial=0.0)), unit
+        in_units = np.ldexp(total, 2 * (solved.exponent - unit))
+    largest = in_units.reshape(n_tables, -1).max(axis=1, initial=0.0)
+    return np.repeat(largest, len(total) // n_tables), unit

@@ -11,12 +11,15 @@ from sklearn import discriminant_analysis
 from suffice.arrays import Array
 from suffice.dropin.covariances import Covariances, Discriminant, inflation
 from suffice.dropin.few_rows import FewRowsGaussian, Solver
+from suffice.dropin.left_out import ClassCovariances, linear_without_each
 from suffice.dropin.linear_scores import LinearGaussian, principal_axes, shared_gaussian
 from suffice.estimators.gaussian import GaussianDiscriminant
 from suffice.factors.base import Totals
+from suffice.factors.left_out import LeftOut
 from suffice.kernels import threads
 from suffice.kernels.choose import row_parts
 from suffice.links import log_odds_of_two
+from suffice.model.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.wording import there_are, warn
@@ -153,6 +156,13 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
             solved = shared_gaussian(moments, labels, np.einsum("k,kij->ij", priors, moments.each))
             solved.solve_within(moments, priors, directions=self.solver == "eigen")
         return solved
+
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
+        each = ClassCovariances.of(totals, rows.block(0), self.shrinkage)
+        if each is None:
+            return None
+        given = None if self.priors is None else self._class_priors(rows.statistics)
+        return linear_without_each(each, self.solver, np.exp(rows.log_priors(given)), self.tol)
 
     @property
     def means_(self) -> Array:

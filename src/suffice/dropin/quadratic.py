@@ -11,11 +11,14 @@ from sklearn import discriminant_analysis
 
 from suffice.arrays import Array, Codes
 from suffice.dropin.covariances import Covariances, Discriminant, inflation, joint_gaussian
+from suffice.dropin.left_out import ClassCovariances, quadratic_without_each
 from suffice.factors.base import Totals
 from suffice.factors.gaussian.scores import SolvedGaussian
+from suffice.factors.left_out import LeftOut
 from suffice.families import MultivariateNormal
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.links import log_odds_of_two
+from suffice.model.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 
@@ -132,6 +135,12 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         solved.scatter_parts = classwise.moments.scatter_parts if len(classwise.active) == d else None
         solved.em = classwise.moments.saved_search
         return solved
+
+    def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:
+        each = ClassCovariances.of(totals, rows.block(0), self.shrinkage)
+        if each is None or each.are_few:
+            return None
+        return quadratic_without_each(each, self.solver, self.reg_param, self.tol)
 
     def _singular(self, label: Any, n_rows: int, d: int) -> str:
         start = f"The covariance matrix of class {label} is not full rank. "

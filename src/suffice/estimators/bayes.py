@@ -14,8 +14,10 @@ from suffice.estimators.base import are_feature_names
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.factors.left_out import LeftOut
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import AllFamilies, Families, OnlyColumns, families_of_columns, schema_of_statistics
+from suffice.model.leave_one_out import EachRow
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
@@ -111,8 +113,7 @@ class BayesClassifier(FittedToSplits):
         model = super()._on_columns(columns, names, named=named)
         if "families" in model.get_params(deep=False):
             model.families = families_of_columns(model.families, columns, names, named=named)
-        if model.columns is not None:  # those that are selected are among them
-            model.columns = None
+        model.columns = None  # those that are selected are among them
         return model
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -373,6 +374,9 @@ class BayesClassifier(FittedToSplits):
     def _other_priors(self, priors: Priors) -> tuple[dict[str, Any], SolvedModel | None]:
         """The settings of a model with other priors, and its parameters unless they must be solved again."""
         return {"priors": priors}, self._solved_model().with_priors(priors)
+
+    def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        return rows.joint(self.priors, predictive=self.posterior == "predictive")
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:

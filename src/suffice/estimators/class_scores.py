@@ -88,7 +88,7 @@ class ScoredRows:
 def scored_rows(
     model: Any,
     data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
+    splits: Sequence[tuple[Codes, Codes]],
     settings: Sequence[Mapping[str, Any]],
 ) -> list[ScoredRows]:
     """The model of all rows under each of several settings, and the scores of its rows out of fold."""

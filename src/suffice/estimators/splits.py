@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
@@ -14,9 +15,11 @@ from sklearn.base import clone
 from suffice.arrays import Codes
 from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
+from suffice.factors.left_out import LeftOut
 from suffice.model.column_scores import ColumnScores
 from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
+from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import layers_of, share_a_pass
 from suffice.model.solution import SolvedModel
@@ -165,6 +168,35 @@ class FittedToSplits(Generative):
                     else:
                         fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
                     yield one.number, split, fitted
+
+    def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        """The joint scores of every row by the model of all others; None where each must be refitted."""
+        return None
+
+    def _without_each(
+        self,
+        X: Any,
+        y: Any,
+        settings: Sequence[Mapping[str, Any]],
+        sample_weight: ArrayLike | None,
+    ) -> list[LeftOutPosteriors | None]:
+        """For each setting the posteriors of every row by the model of all others, without refits."""
+        found: list[LeftOutPosteriors | None] = [None] * len(settings)
+        for rows, group in self._alike(X, y, settings, sample_weight):
+            if group[0].needs_rows or not can_be_left_out(group[0].schema):
+                continue
+            each_row = None
+            with suppress(ValueError, TypeError, NotImplementedError):  # refits raise it where it is due
+                for one in group:
+                    if each_row is None or not have_same_sums(each_row.statistics.schema, one.schema):
+                        each_row = EachRow(rows, one.schema)
+                    each = each_row.with_schema(one.schema)
+                    sums = TrainingSums(Accumulator.of(each.statistics), rows.table.container)
+                    checked: FittedToSplits = copy(one.unfitted).fit(sums, rows.labels, rows.weights)
+                    joint = checked._leave_out(each)
+                    if joint is not None:
+                        found[one.number] = each.posteriors(joint, checked._solved_model)
+        return found
 
     def _alike(
         self, X: Any, y: Any, settings: Sequence[Mapping[str, Any]], sample_weight: ArrayLike | None

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.tables.columns import as_floats
+from suffice.tables.recognized import is_frame
+from suffice.tables.table import read_table
 from suffice.tables.targets import checked_weights, read_labels
 from suffice.tables.wording import counted, listed, quoted
 
@@ -146,3 +148,68 @@ def _read_posteriors(posteriors: Any, n_rows: int, n_classes: int) -> NDArray[An
     if not np.isclose(probability.sum(axis=1), 1.0, rtol=room).all():
         warnings.warn("the posteriors of some rows do not sum to 1.", UserWarning, stacklevel=4)
     return probability
+
+
+def rows_of_confusion(matrix: Any, labels: Any) -> tuple[NDArray[Any], NDArray[Any], list[Any]]:
+    """The true and the predicted label of each row that a confusion matrix counts, and all labels."""
+    true, predicted, counts = _labelled_counts(matrix, labels)
+    bad = ~(counts >= 0) | (counts != np.floor(counts)) | np.isinf(counts)
+    if bad.any():
+        k, j = np.argwhere(bad)[0]
+        raise ValueError(
+            f"a confusion matrix holds numbers of rows, but it has {counts[k, j]:g} where the truth is "
+            f"{quoted(true[k])} and the prediction {quoted(predicted[j])}; pass whole numbers ≥ 0."
+        )
+    if not counts.any():
+        raise ValueError("there are no rows to evaluate: the confusion matrix counts none.")
+    known = true if true == predicted else _sorted_labels(_as_labels(true), _as_labels(predicted))
+    rows, columns = np.nonzero(counts)
+    times = counts[rows, columns].astype(np.intp)
+    pairs = (_as_labels(names)[at] for names, at in ((true, rows), (predicted, columns)))
+    truth, answers = (np.repeat(one, times) for one in pairs)
+    return truth, answers, known
+
+
+def _labelled_counts(matrix: Any, labels: Any) -> tuple[list[Any], list[Any], Array]:
+    """The labels of the rows and of the columns, and the numbers."""
+    own = _labels_of_frame(matrix)
+    counts = np.asarray(matrix) if own is None else read_table(matrix).numbers(slice(None))
+    if counts.dtype.kind not in "iufb":
+        raise ValueError("a confusion matrix holds numbers of rows, but this one holds other values.")
+    if counts.ndim != 2 or (own is None and counts.shape[0] != counts.shape[1]):
+        raise ValueError(
+            "a confusion matrix has a row for each true label and a column for each prediction, but this one "
+            f"has shape {counts.shape}."
+        )
+    given = None if labels is None else np.asarray(labels).tolist()
+    if own is None:
+        true = predicted = list(range(len(counts))) if given is None else given
+    else:
+        true, predicted = own
+        if given is not None and (given != true or given != predicted):
+            raise ValueError(
+                f"labels are {listed(given, 5)}, but the frame has the rows {listed(true, 5)} and the "
+                f"columns {listed(predicted, 5)}; leave labels out."
+            )
+    for names, size in ((true, counts.shape[0]), (predicted, counts.shape[1])):
+        if len(names) != size:
+            raise ValueError(
+                f"the confusion matrix has {size} rows and columns, but labels has {len(names)}."
+            )
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the confusion matrix has the label {quoted(twice)} more than once.")
+    return true, predicted, counts.astype(np.float64)
+
+
+def _labels_of_frame(matrix: Any) -> tuple[list[Any], list[Any]] | None:
+    """The labels of the rows and columns of a frame, by its index and names; None for an array."""
+    if not is_frame(matrix):
+        return None
+    names = list(read_table(matrix).names)
+    return (list(matrix.index) if hasattr(matrix, "index") else names), names
+
+
+def _as_labels(names: list[Any]) -> NDArray[Any]:
+    array = np.asarray(names)
+    return array if array.dtype.kind in "iufbU" else np.array(names, dtype=object)

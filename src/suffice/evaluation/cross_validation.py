@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.arrays import Array, Codes
 from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of
-from suffice.model.held_out import HeldOut, LabelledData, answers
+from suffice.model.held_out import HeldOut, LabelledData, answers, leaves_rows_out
+from suffice.model.one_by_one import OneByOne
 
 
 def cross_val_scores(
@@ -127,6 +128,13 @@ def cross_val_predict_proba(
         np.add.at(times, fold.rows, 1)
 
     splits = data.splits(cv, groups)
+    known = None
+    if isinstance(splits, OneByOne) and leaves_rows_out(model, refit_schema=refit_schema):
+        known = data.without_each(model, [{}])[0]
+    if known is not None:
+        rows = np.flatnonzero(known.exact)
+        posteriors[rows], times[rows] = _over(data.classes, known.classes, known.posteriors(rows)), 1
+        splits = [splits[split] for split in np.flatnonzero(~known.exact).tolist()]
     deque(answers(fill, model, data, splits, refit_schema=refit_schema), maxlen=0)
     if (times != 1).any():
         row = int(np.argmax(times != 1))
@@ -165,10 +173,14 @@ def out_of_fold(
 
 def posteriors_over(classes: NDArray[Any], model: Any, X: Any) -> Array:
     """The posteriors of these classes; 0 for those that the model does not know."""
+    return _over(classes, model.classes_, posteriors_of(model, X))
+
+
+def _over(classes: NDArray[Any], known: NDArray[Any], found: Array) -> Array:
+    """Posteriors of known classes as those of all classes."""
     place = {label: k for k, label in enumerate(classes.tolist())}
-    found = posteriors_of(model, X)
     posteriors = np.zeros((len(found), len(classes)))
-    posteriors[:, [place[label] for label in model.classes_.tolist()]] = found
+    posteriors[:, [place[label] for label in known.tolist()]] = found
     return posteriors
 
 

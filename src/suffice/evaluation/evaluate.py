@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.evaluation.answers import Answers, read_answers
+from suffice.evaluation.answers import Answers, read_answers, rows_of_confusion
 from suffice.evaluation.cross_validation import out_of_fold
 from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics
 from suffice.evaluation.report import Interval, Report
@@ -128,7 +128,8 @@ def evaluate(
 class Evaluation(Report):
     """The metrics of a classifier on labelled rows, each with its baseline; NaN where undefined.
 
-    `suffice.evaluate` makes one from a fitted classifier, and `Evaluation.of` from its predictions.
+    `suffice.evaluate` makes one from a fitted classifier, `Evaluation.of` from its predictions, and
+    `Evaluation.from_confusion` from a confusion matrix.
 
     Attributes
     ----------
@@ -223,6 +224,44 @@ class Evaluation(Report):
             level=level,
             container=PLAIN,
         )
+
+    @classmethod
+    def from_confusion(
+        cls,
+        confusion: Any,
+        labels: Any = None,
+        *,
+        bootstrap: int | None = None,
+        level: float = 0.95,
+        random_state: int = 0,
+    ) -> Self:
+        """Evaluate a confusion matrix, such as a published one.
+
+        Parameters
+        ----------
+        confusion : array-like of shape (n_labels, n_labels) or frame
+            Numbers of rows by true label (down) and predicted label (across). The labels of a frame, such as
+            that of `pandas.crosstab`, are its index and columns; a label may lack one of them.
+        labels : array-like of shape (n_labels,), optional
+            The labels of an array; by default 0, 1, 2, …
+        bootstrap, level, random_state
+            As in `suffice.evaluate`.
+
+        Returns
+        -------
+        Evaluation
+            The metrics; those of probabilities are undefined.
+
+        Examples
+        --------
+        >>> from suffice import Evaluation
+        >>> report = Evaluation.from_confusion([[50, 2], [5, 43]], labels=["ham", "spam"])
+        >>> report.accuracy, report.recall.round(3)
+        (0.93, array([0.962, 0.896]))
+        """
+        truth, predictions, known = rows_of_confusion(confusion, labels)
+        resampled: dict[str, Any] = {"bootstrap": bootstrap, "level": level, "random_state": random_state}
+        return cls.of(truth, predictions=predictions, classes=known, **resampled)
 
     def plot(self, ax: Any = None) -> EvaluationDisplay:
         """Draw the confusion matrix and the reliability of the probabilities.

@@ -17,6 +17,7 @@ from suffice.evaluation.cross_validation import scores_on
 from suffice.evaluation.scorers import Scorers, Scoring
 from suffice.kernels.choose import one_choice
 from suffice.model.held_out import LabelledData, fitted_grid
+from suffice.model.one_by_one import Answered
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 
@@ -172,7 +173,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
             self.best_score_ = self.cv_results_[f"mean_test_{metric}"][self.best_index_]
 
     def _measured(
-        self, data: LabelledData, scorers: Scorers, settings: list[dict[str, Any]], splits: list[Any]
+        self, data: LabelledData, scorers: Scorers, settings: list[dict[str, Any]], splits: Sequence[Any]
     ) -> list[dict[str, Any]]:
         """Scores and seconds, split by split for each setting in turn."""
         found: list[dict[str, Any]] = []
@@ -197,6 +198,8 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
             for number, split, model in fitted:
                 if split != at:
                     at, cells = split, take_rows(data.X, splits[split][1])
+                if isinstance(model, Answered):
+                    model.held_out = cells
                 yield delayed(measure)(number, split, model, cells, time.perf_counter() - start)
                 start = time.perf_counter()
 

@@ -7,15 +7,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
+from suffice.factors.columns.left_out import leave_out_columns
 from suffice.factors.columns.predictive import predictive_columns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
+from suffice.factors.counts.left_out import leave_out_counts
 from suffice.factors.counts.scores import solve_counts
 from suffice.factors.counts.totals import CountTotals
+from suffice.factors.gaussian.left_out import leave_out_gaussian
 from suffice.factors.gaussian.predictive import predictive_gaussian
 from suffice.factors.gaussian.solve import solve_gaussian
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
+from suffice.factors.levels.left_out import leave_out_levels
 from suffice.factors.levels.scores import solve_levels
 from suffice.factors.levels.totals import LevelTotals
 from suffice.factors.words.solve import solve_texts
@@ -23,11 +27,11 @@ from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
 
 KINDS = {
-    "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns),
-    "levels": Kind(LevelTotals, solve_levels),
+    "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns, leave_out=leave_out_columns),
+    "levels": Kind(LevelTotals, solve_levels, leave_out=leave_out_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
-    "counts": Kind(CountTotals, solve_counts),
-    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian),
+    "counts": Kind(CountTotals, solve_counts, leave_out=leave_out_counts),
+    "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian, leave_out_gaussian),
     "words": Kind(WordTotals, solve_texts),
 }
 """Every kind of factor by name; `Family.factor` names the kind of a family."""

@@ -264,6 +264,9 @@ class Kind:
     predictive: Callable[[Any, list[str], NDArray[Any]], SolvedFactor] | None = None
     """(factor, labels, classes) → the factor that scores by its posterior predictive; None where that is the
     factor itself."""
+    leave_out: Callable[[Any, Any], Any] | None = None
+    """(totals, rows) → the scores of each row by the model of all others (`LeftOut`); None where each row is
+    solved afresh."""
 
 
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:

@@ -28,6 +28,9 @@ from suffice.tables.targets import checked_weights
 CELLS_AT_ONCE = 1 << 22
 """Cells that are copied at once to be summed."""
 
+FEW_CELLS = 1 << 18
+"""Cells of a table that is summed in the time of a few additions of statistics."""
+
 Splits = Iterable[tuple[Any, Any]]
 """Training rows and test rows, by position or by masks."""
 
@@ -75,6 +78,12 @@ class SplitRows:
         before, rest = everyone[:0], nothing
         for run in _runs(splits, everyone):
             alone = len(run.folds) == 1
+            if not alone and self._are_summed_sooner(run):
+                for rows in run.folds:
+                    train = np.delete(everyone, rows)
+                    self._check_weights(train)
+                    yield train, self._sums(train, nothing)
+                continue
             folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
             if not np.array_equal(run.rest[: len(before)], before):
                 before, rest = everyone[:0], nothing
@@ -83,9 +92,17 @@ class SplitRows:
             others = (_without_each(parts, sums) for *parts, sums in zip(*folds, rest, strict=True))
             for rows, *sums in zip(run.folds, *others, strict=True):
                 train = run.rest if alone else np.delete(everyone, rows)
-                if self.weights is not None:
-                    checked_weights(self.weights[train], len(train))
+                self._check_weights(train)
                 yield train, sums
+
+    def _are_summed_sooner(self, run: _Run) -> bool:
+        """Whether to sum a small table anew takes less time than to add up the sums of single rows."""
+        n_cells = self.table.n_rows * self.table.cells_per_row
+        return n_cells <= FEW_CELLS and all(len(rows) == 1 for rows in run.folds)
+
+    def _check_weights(self, train: Codes) -> None:
+        if self.weights is not None:
+            checked_weights(self.weights[train], len(train))
 
     def take(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
         """The labels and the weights of some rows."""

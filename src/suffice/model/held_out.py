@@ -15,6 +15,15 @@ from sklearn.utils.validation import has_fit_parameter
 from suffice.arrays import Array, Codes
 from suffice.kernels.choose import one_choice
 from suffice.model.folds import read_splits
+from suffice.model.leave_one_out import LeftOutPosteriors
+from suffice.model.one_by_one import (
+    Answered,
+    OneByOne,
+    Split,
+    leaves_one_out,
+    row_of_each,
+    with_known_answers,
+)
 from suffice.progress import Progress
 from suffice.tables.records import read_records
 from suffice.tables.table import take_rows
@@ -72,13 +81,22 @@ class LabelledData:
         """The number of cells, for choosing kernels once for all splits."""
         return int(np.prod(getattr(self.X, "shape", len(self.labels))))
 
-    def splits(self, cv: Any, groups: ArrayLike | None) -> list[tuple[Codes, Codes]]:
+    def splits(self, cv: Any, groups: ArrayLike | None) -> Sequence[Split]:
         """The training and test rows of each split, by position."""
-        found = _splitter(cv, self.labels).split(self.X, self.labels, groups)
+        splitter = _splitter(cv, self.labels)
+        if len(self.labels) > 1 and leaves_one_out(splitter, len(self.labels)):
+            return OneByOne(len(self.labels))
+        found = splitter.split(self.X, self.labels, groups)
         splits = list(read_splits(found, len(self.labels)))
         if not splits:
             raise ValueError("cv has no splits; pass a number of folds, such as cv=10.")
         return splits
+
+    def without_each(
+        self, model: Any, settings: Sequence[Mapping[str, Any]]
+    ) -> list[LeftOutPosteriors | None]:
+        """The answers of a model of sums to each row without it, where they take no refits."""
+        return model._without_each(self.X, self.labels, settings, self.weight)  # type: ignore[no-any-return]  # noqa: SLF001
 
 
 @dataclass(frozen=True)
@@ -94,7 +112,7 @@ def answers(
     ask: Callable[[HeldOut], Answer],
     model: Any,
     data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
+    splits: Sequence[Split],
     *,
     refit_schema: bool,
 ) -> Iterator[Answer]:
@@ -107,7 +125,7 @@ def answers_of_grid(
     ask: Callable[[HeldOut], Answer],
     model: Any,
     data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
+    splits: Sequence[Split],
     settings: Sequence[Mapping[str, Any]],
     *,
     refit_schema: bool,
@@ -121,7 +139,10 @@ def answers_of_grid(
             try:
                 number, split, one = next(fitted)
                 test = splits[split][1]
-                yield number, ask(HeldOut(test, take_rows(data.X, test), one))
+                cells = take_rows(data.X, test)
+                if isinstance(one, Answered):
+                    one.held_out = cells
+                yield number, ask(HeldOut(test, cells, one))
             except Exception as error:
                 error.add_note(f"This happened in split {split} of the cross-validation.")
                 raise
@@ -130,7 +151,7 @@ def answers_of_grid(
 def fitted_grid(
     model: Any,
     data: LabelledData,
-    splits: list[tuple[Codes, Codes]],
+    splits: Sequence[Split],
     settings: Sequence[Mapping[str, Any]],
     *,
     refit_schema: bool,
@@ -140,8 +161,18 @@ def fitted_grid(
     Models that share sums come split by split; with a single setting, so do all models.
     """
     if hasattr(model, "fit_grid"):
-        rows = data.X, data.labels, splits, settings, data.weight
-        yield from model.fit_grid(*rows, refit_schema=refit_schema)
+
+        def fit(some: Sequence[Split], numbers: Sequence[int]) -> Iterator[tuple[int, int, Any]]:
+            chosen = [settings[number] for number in numbers]
+            rows = data.X, data.labels, some, chosen, data.weight
+            return model.fit_grid(*rows, refit_schema=refit_schema)  # type: ignore[no-any-return]
+
+        alone = leaves_rows_out(model, refit_schema=refit_schema)
+        held = row_of_each(splits, len(data.labels)) if alone else None
+        if held is None:
+            yield from fit(splits, range(len(settings)))
+        else:
+            yield from with_known_answers(splits, held, data.without_each(model, settings), fit)
         return
     if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
@@ -151,6 +182,11 @@ def fitted_grid(
         for number, changed in enumerate(settings):
             one = with_settings(model, changed)
             yield number, split, one.fit(X, labels, **weight)
+
+
+def leaves_rows_out(model: Any, *, refit_schema: bool) -> bool:
+    """Whether a model may answer for each row without it, from sums of all rows."""
+    return hasattr(model, "_without_each") and not refit_schema
 
 
 def with_settings(model: Any, changed: Mapping[str, Any]) -> Any:

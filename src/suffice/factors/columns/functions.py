@@ -24,7 +24,7 @@ def column_sums(
 ) -> Array:
     """Σ w·u(x) about the origin over the rows of one class: (m, d). Cells not observed add nothing."""
     totals = np.empty((len(functions), values.shape[1]))
-    for row, u in enumerate(_evaluated(functions, values, origin, exponent)):
+    for row, u in enumerate(column_terms(functions, values, origin, exponent)):
         if observed is not None:
             u[~observed] = 0.0
         totals[row] = u.sum(axis=0) if weights is None else weights @ u
@@ -41,13 +41,13 @@ def column_scores(
 ) -> Array:
     """λᵀu(x) + constant of one class, cell by cell: (n, d); NaN where the cell is missing."""
     scores = np.broadcast_to(constant, values.shape).copy()
-    for row, u in enumerate(_evaluated(functions, values, origin, exponent)):
+    for row, u in enumerate(column_terms(functions, values, origin, exponent)):
         np.multiply(u, natural[row], out=u)
         scores += u
     return scores
 
 
-def _evaluated(
+def column_terms(
     functions: tuple[Function, ...], values: Array, origin: Array, exponent: Exponents
 ) -> Iterator[Array]:
     """Each function of the values in turn, in a new array; x² from x."""

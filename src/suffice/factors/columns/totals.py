@@ -214,10 +214,10 @@ class ColumnTotals(Totals):
         """Raise the unit of each column to cover the batch."""
         size = np.zeros(self.n_columns)
         for k, part, _, _ in blocks:
-            np.fmax(size, np.fmax.reduce(self._reach(part, self.origin[k]), axis=0), out=size)
+            np.fmax(size, np.fmax.reduce(self.reach(part, self.origin[k]), axis=0), out=size)
         self.raise_unit(exponent_of(size))
 
-    def _reach(self, values: Array, origin: Array) -> Array:
+    def reach(self, values: Array, origin: Array) -> Array:
         """How far values lie from the origin: |x − c|, or relative to c where the sums have no unit."""
         away = np.abs(values - origin)
         if self.family.scaled or self.family.default_origin == 0.0:
@@ -293,7 +293,7 @@ class ColumnTotals(Totals):
         moved = self.copy()
         safe = np.where(held, moved.origin, self.family.default_origin)
         safe_target = np.where(held, target, self.family.default_origin)
-        moved.raise_unit(exponent_of(self._reach(safe_target, safe).max(axis=0, initial=0.0)))
+        moved.raise_unit(exponent_of(self.reach(safe_target, safe).max(axis=0, initial=0.0)))
         weight = np.broadcast_to(moved.weight, safe.shape)
         functions = self.family.functions
         if moved.peak is not None:
