@@ -132,7 +132,8 @@ class FittedToSplits(Generative):
         for rows, group in self._alike(X, y, settings, sample_weight):
             if group[0].needs_rows or not can_be_left_out(group[0].schema):
                 continue
-            with suppress(ValueError, TypeError, NotImplementedError):  # refits raise it where it is due
+            # Refits raise the error where it is due.
+            with suppress(ValueError, TypeError, NotImplementedError, ArithmeticError):
                 each_row = EachRow(rows, group[0].schema)
                 for one in group:
                     each = each_row.with_schema(one.schema)
