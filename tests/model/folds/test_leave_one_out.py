@@ -160,7 +160,8 @@ def test_columns_without_a_row_are_their_refit(name, table):
         model = BayesClassifier(families.Normal(), posterior="predictive")
     else:
         model = BayesClassifier(OF_NUMBERS[name])
-    assert_equals_refits(model, *table)
+    X, y, weights = table
+    assert_equals_refits(model, X % 6.0 if name == "von mises" else X, y, weights)
 
 
 @pytest.mark.parametrize("name", [*OF_COUNTS, *COUNTED])
