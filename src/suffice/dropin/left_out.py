@@ -25,7 +25,10 @@ WELL_SCALED = 1e9
 """The largest condition, in the units of the data, of a matrix that scikit-learn's solver inverts."""
 
 NEAR_ZERO = 1e5
-"""The largest squared distance of a mean from 0; scores about 0 are differences of such numbers."""
+"""The largest squared distance of a class mean from where the scores are 0, which are differences of such."""
+
+MOST_DEVIATIONS = 1e4
+"""How many deviations a mean may be away from 0: in the units of the data it is rounded by 2e-16 of it."""
 
 
 class ClassCovariances:
@@ -37,11 +40,12 @@ class ClassCovariances:
 
     @classmethod
     def of(cls, totals: Totals, rows: LabelledBlock, shrinkage: Any) -> ClassCovariances | None:
-        """None where cells are missing or a column is constant."""
+        """None where cells are missing, a column is constant, or means in its units have lost digits."""
         if not isinstance(totals, GaussianTotals) or not is_complete(np.asarray(rows.block)):
             return None
         found = cls(totals, rows, shrinkage)
-        return found if found.whole.d == totals.n_columns else None
+        near = bool((np.abs(found.whole.centre) < MOST_DEVIATIONS * found.whole.scale).all())
+        return found if near and found.whole.d == totals.n_columns else None
 
     @property
     def are_few(self) -> bool:
@@ -113,7 +117,7 @@ def quadratic_without_each(each: ClassCovariances, solver: str, reg_param: float
         np.einsum("njj->nj", kept)[:] += reg_param / square
         return np.asarray(kept)
 
-    for part in whole.rows.parts(d**2):
+    for part in whole.rows.parts(max(d**2, whole.cells_of(each.shrinkage))):
         everyone = np.arange(len(whole.codes))[part]
         everyone = everyone[exact[everyone]]
         for k in range(n_classes):
@@ -141,7 +145,7 @@ def linear_without_each(each: ClassCovariances, solver: str, priors: Array, tol:
     exact &= len(whole.codes) - 1 > whole.n_classes > 1
     if solver == "svd":
         exact &= whole.weight_left.sum(axis=1) > whole.n_classes
-    for part in whole.rows.parts(2 * whole.d**2):
+    for part in whole.rows.parts(max(2 * whole.d**2, whole.cells_of(each.shrinkage))):
         rows = np.arange(len(whole.codes))[part]
         rows = rows[exact[rows]]
         if not len(rows):
@@ -217,10 +221,11 @@ def _within(each: ClassCovariances, rows: Codes, priors: Array, solver: str) -> 
 
 
 def _all_directions(away: Array, covariance: Array, priors: Array, tol: float) -> NDArray[np.bool_]:
-    """Whether all directions between the class means are kept, although some may be shorter than others."""
-    middle = np.einsum("nk,nkj->nj", priors, away)
-    between = (away - middle[:, np.newaxis]) * np.sqrt(priors)[:, :, np.newaxis]
+    """Whether all directions between the class means are kept, and none is far from their middle."""
+    between = away - np.einsum("nk,nkj->nj", priors, away)[:, np.newaxis]
     products = between @ np.linalg.solve(covariance, between.transpose(0, 2, 1))
-    spread = np.linalg.eigvalsh(products)[:, ::-1]
+    near = (np.einsum("nkk->nk", products) < NEAR_ZERO).all(axis=1)
+    root = np.sqrt(priors)
+    spread = np.linalg.eigvalsh(products * root[:, np.newaxis] * root[:, :, np.newaxis])[:, ::-1]
     n_directions = min(away.shape[1] - 1, away.shape[2])
-    return np.asarray(spread[:, n_directions - 1] > (SURE * tol) ** 2 * spread[:, 0])
+    return np.asarray(near & (spread[:, n_directions - 1] > (SURE * tol) ** 2 * spread[:, 0]))

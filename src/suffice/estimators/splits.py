@@ -186,7 +186,8 @@ class FittedToSplits(Generative):
             if group[0].needs_rows or not can_be_left_out(group[0].schema):
                 continue
             each_row = None
-            with suppress(ValueError, TypeError, NotImplementedError):  # refits raise it where it is due
+            # Refits raise the error where it is due.
+            with suppress(ValueError, TypeError, NotImplementedError, ArithmeticError):
                 for one in group:
                     if each_row is None or not have_same_sums(each_row.statistics.schema, one.schema):
                         each_row = EachRow(rows, one.schema)

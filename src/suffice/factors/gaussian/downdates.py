@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,10 @@ class Downdates:
         """A scatter matrix to which these rows belong, without each of them, (n, d, d)."""
         z = self.z[rows]
         return np.asarray(scatter - (self.c[rows, np.newaxis] * z)[:, :, np.newaxis] * z[:, np.newaxis])
+
+    def cells_of(self, shrinkage: Any) -> int:
+        """How many numbers it takes to find out how far to shrink without a row."""
+        return len(self.codes) if shrinkage in ("ledoit_wolf", "auto") else 1
 
     def fourth_powers(self, rows: Codes, summed: NDArray[np.bool_], factor: Array, *, has_row: bool) -> Array:
         """Σ w·|z·factor|⁴ over the rows to be `summed`, without each of these rows if they are among them."""

@@ -64,7 +64,8 @@ class _WithoutEach:
         everything = self.squares.sum(axis=0)
         lost = whole.lost_squares(np.arange(len(self.group)))
         exact = whole.exact & ((everything - lost) * STIFFEST > everything).all(axis=1)
-        for part in whole.rows.parts(whole.d * (whole.d if self.tying.shape == "full" else whole.n_classes)):
+        per_row = whole.d * (whole.d if self.tying.shape == "full" else whole.n_classes)
+        for part in whole.rows.parts(max(per_row, whole.cells_of(self.family.shrinkage))):
             rows = np.arange(len(self.group))[part]
             rows = rows[exact[rows]]
             for g in self._groups:
