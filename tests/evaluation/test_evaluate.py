@@ -415,3 +415,32 @@ def test_an_evaluation_of_answers_that_do_not_fit_the_labels_is_refused(given, m
 def test_labels_of_two_types_are_refused():
     with pytest.raises(ValueError, match="different types"):
         Evaluation.of(["a", "b"], predictions=[1, 2])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict], ids=["pandas", "polars", "dict"])
+def test_posteriors_of_a_frame_belong_to_the_classes_of_its_names(frame):
+    posteriors = {"b": [0.9, 0.2], "a": [0.1, 0.8]}
+    swapped = {"a": posteriors["a"], "b": posteriors["b"]}
+    for columns in (posteriors, swapped):
+        found = Evaluation.of(["b", "a"], frame(columns))
+        assert found.accuracy == 1.0
+        assert found.log_loss == pytest.approx(-np.log([0.9, 0.8]).mean())
+    assert Evaluation.of(["b", "a"], frame(posteriors), classes=["a", "b"]).accuracy == 1.0
+
+
+def test_a_frame_of_posteriors_may_name_classes_without_rows():
+    found = Evaluation.of(["b", "b"], pd.DataFrame({"c": [0.1, 0.1], "b": [0.8, 0.8], "a": [0.1, 0.1]}))
+    assert found.accuracy == 1.0
+
+
+def test_columns_that_are_only_numbered_are_taken_in_order():
+    posteriors = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]])
+    assert Evaluation.of([1, 2], posteriors).accuracy == 1.0
+    assert Evaluation.of(["x", "y"], posteriors).accuracy == 1.0
+
+
+def test_a_frame_of_posteriors_without_a_class_is_refused():
+    with pytest.raises(
+        ValueError, match=r"has no column 'b'; it must have one column for each class: \['a', 'b'\]"
+    ):
+        Evaluation.of(["a", "b"], pd.DataFrame({"a": [0.5, 0.5], "z": [0.5, 0.5]}))

@@ -12,11 +12,12 @@ from sklearn import discriminant_analysis, naive_bayes
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import suffice
-from suffice import BayesClassifier, GaussianDiscriminant, OnePassSelector, dropin, families
+from suffice import BayesClassifier, GaussianDiscriminant, OnePassSearchCV, OnePassSelector, dropin, families
 
 N_ROWS = 120
 RNG = np.random.default_rng(5)
@@ -368,3 +369,21 @@ def test_sparse_columns_are_selected_in_any_form(form):
 def test_documents_are_one_column_and_cannot_be_selected_from():
     with pytest.raises(ValueError, match="Expected a 2D table"):
         OnePassSelector(suffice.TextClassifier(), cv=3).fit(MIXED["text"].tolist(), Y)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("model", [BayesClassifier(), LogisticRegression()], ids=["Bayes", "scikit-learn"])
+def test_y_may_be_the_name_of_a_column(make, model):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 80)
+    columns = {"a": rng.normal(size=80) + 2 * y, "b": rng.normal(size=80)}
+    labels = np.array(["no", "yes"])[y]
+    named = OnePassSelector(model, n_features_to_select=1, cv=3).fit(
+        make({**columns, "target": labels}), "target"
+    )
+    apart = OnePassSelector(model, n_features_to_select=1, cv=3).fit(make(columns), labels)
+    assert named.support_.tolist() == apart.support_.tolist() == [True, False]
+    assert named.best_score_ == apart.best_score_
+    grid = {"priors": [None, "uniform"]} if isinstance(model, BayesClassifier) else {"C": [1.0]}
+    search = OnePassSearchCV(model, grid, cv=3).fit(whole, "target")
+    assert search.best_score_ == OnePassSearchCV(model, grid, cv=3).fit(make(columns), labels).best_score_

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.tables.columns import as_floats
-from suffice.tables.recognized import is_frame
+from suffice.tables.recognized import has_names, is_frame
 from suffice.tables.table import read_table
 from suffice.tables.targets import checked_weights, read_labels
 from suffice.tables.wording import counted, listed, quoted
@@ -85,6 +85,8 @@ def read_answers(
         )
     weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
     known = _sorted_labels(truth, predicted) if classes is None else np.asarray(classes).tolist()
+    if has_names(posteriors):
+        posteriors, known = _by_name(posteriors, known, given=classes is not None)
     probability = None if posteriors is None else _read_posteriors(posteriors, len(truth), len(known))
     place = {label: k for k, label in enumerate(known)}
     truth_codes = _codes(truth, place)
@@ -103,6 +105,28 @@ def read_answers(
     if weight is not None and not weight.all():
         answers = answers.take(np.flatnonzero(weight))
     return answers, tuple(place), tuple(known)
+
+
+def _by_name(posteriors: Any, known: list[Any], *, given: bool) -> tuple[NDArray[Any], list[Any]]:
+    """The posteriors of a frame, and their classes; columns that are named after classes may come in any order.
+
+    Without `given` classes, the columns may name more of them than occur in the rows.
+    """
+    table = read_table(posteriors)
+    columns = {name: j for j, name in enumerate(table.names)}
+    numbers = table.numbers(slice(None), infinities=True)
+    only_numbered = list(columns) == list(range(len(columns))) and set(columns) != set(known)
+    if only_numbered or not any(label in columns for label in known):
+        return numbers, known
+    absent = [label for label in known if label not in columns]
+    if absent or (given and len(columns) != len(known)):
+        what = f"has no column {quoted(absent[0])}" if absent else "has more columns"
+        raise ValueError(
+            f"the frame of posteriors {what}; it must have one column for each class: {listed(known)}."
+        )
+    if not given:
+        known = sorted(columns, key=lambda name: (type(name).__name__, name))
+    return numbers[:, [columns[label] for label in known]], known
 
 
 def _sorted_labels(truth: NDArray[Any], predicted: NDArray[Any] | None) -> list[Any]:

@@ -20,6 +20,7 @@ from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.model.one_by_one import Answered
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
+from suffice.tables.targets import labelled
 
 AT_ONCE = 32
 """Models that are made before they are solved and scored in several threads; each holds sums of its own."""
@@ -127,8 +128,8 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         ----------
         X : array-like or frame of shape (n_samples, n_features)
             The rows, in any container that the model takes.
-        y : array-like of shape (n_samples,)
-            The labels.
+        y : array-like of shape (n_samples,) or str
+            The labels, or the name of their column in X.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight k counts as k rows, in fitting and in scoring.
         groups : array-like of shape (n_samples,), optional
@@ -139,6 +140,7 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         self : object
             The search, which predicts as its best model does.
         """
+        X, y = labelled(X, y)
         data = LabelledData.of(self.estimator, X, y, sample_weight)
         scorers = Scorers.of(self.scoring, data.classes, weighted=data.weight is not None)
         settings = list(ParameterGrid(self.param_grid))

@@ -25,6 +25,7 @@ from suffice.progress import Progress
 from suffice.tables.estimator_input import read_features, read_more_features
 from suffice.tables.part_of_columns import take_columns
 from suffice.tables.table import Table, take_rows
+from suffice.tables.targets import labelled
 
 DIRECTIONS = ("forward", "backward")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -146,6 +147,7 @@ class OnePassSelector(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, Bas
             raise ValueError(f"tol must be a finite number, got {self.tol!r}.")
         if not (isinstance(self.scoring, str) or callable(self.scoring)):
             raise TypeError(f"a selector takes one scorer, such as 'neg_log_loss', got {self.scoring!r}.")
+        X, y = labelled(X, y)
         data = LabelledData.of(self.estimator, X, y, sample_weight)
         if len(data.classes) < 2:
             raise ValueError(

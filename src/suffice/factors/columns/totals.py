@@ -23,7 +23,15 @@ from suffice.factors.columns.sparse import ClassSums, largest_entries
 from suffice.factors.columns.squares import square_sums
 from suffice.factors.origins import MOST_CLASSES, place_origins
 from suffice.families import Family
-from suffice.families.elementary import NO_SPREAD, SMALLEST_UNIT, elementary, exponent_of, rebase, rescale
+from suffice.families.elementary import (
+    NO_SPREAD,
+    SMALLEST_UNIT,
+    TURN,
+    elementary,
+    exponent_of,
+    rebase,
+    rescale,
+)
 from suffice.kernels.cells import class_blocks
 from suffice.kernels.choose import gaussian_for, is_complete
 from suffice.storage import Fields
@@ -209,6 +217,9 @@ class ColumnTotals(Totals):
             else:
                 first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
                 self.origin[k] = np.where(fresh & seen.any(axis=0), first, self.origin[k])
+            if all(function in ("cos", "sin") for function in self.family.functions):
+                # Within one turn, so that moving the sums to another origin loses no digits.
+                self.origin[k] = np.where(fresh, np.remainder(self.origin[k], TURN), self.origin[k])
 
     def _grow_unit(self, blocks: list[Any]) -> None:
         """Raise the unit of each column to cover the batch."""
