@@ -378,9 +378,8 @@ def test_y_may_be_the_name_of_a_column(make, model):
     y = rng.integers(0, 2, 80)
     columns = {"a": rng.normal(size=80) + 2 * y, "b": rng.normal(size=80)}
     labels = np.array(["no", "yes"])[y]
-    named = OnePassSelector(model, n_features_to_select=1, cv=3).fit(
-        make({**columns, "target": labels}), "target"
-    )
+    whole = make({**columns, "target": labels})
+    named = OnePassSelector(model, n_features_to_select=1, cv=3).fit(whole, "target")
     apart = OnePassSelector(model, n_features_to_select=1, cv=3).fit(make(columns), labels)
     assert named.support_.tolist() == apart.support_.tolist() == [True, False]
     assert named.best_score_ == apart.best_score_

@@ -108,7 +108,7 @@ def read_answers(
 
 
 def _by_name(posteriors: Any, known: list[Any], *, given: bool) -> tuple[NDArray[Any], list[Any]]:
-    """The posteriors of a frame, and their classes; columns that are named after classes may come in any order.
+    """The posteriors of a frame, and their classes; columns named after classes may come in any order.
 
     Without `given` classes, the columns may name more of them than occur in the rows.
     """
