@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, Self, get_args
@@ -24,10 +24,13 @@ from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 
 Posterior = Literal["plug-in", "predictive"]
 POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+LATER_SETTINGS = {"posterior": "plug-in", "missing_marks": None}
+"""Settings that files lack where they have these values."""
 
 
 class BayesClassifier(FittedToSplits):
@@ -48,6 +51,10 @@ class BayesClassifier(FittedToSplits):
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
         given the training rows. For small samples, "predictive" gives posteriors that are less sure.
+    missing_marks : list of str, optional
+        The texts that stand for a missing cell in columns of text. By default ?, -, NA, N/A, NaN, None, null
+        and the empty text do in columns that are read as numbers or dates, and ? and the empty text in
+        columns of categories.
 
     Attributes
     ----------
@@ -80,18 +87,30 @@ class BayesClassifier(FittedToSplits):
     """
 
     posterior: Posterior = "plug-in"
+    missing_marks: Iterable[str] | None = None
 
     def __init__(
-        self, families: Families = "infer", priors: Priors = None, *, posterior: Posterior = "plug-in"
+        self,
+        families: Families = "infer",
+        priors: Priors = None,
+        *,
+        posterior: Posterior = "plug-in",
+        missing_marks: Iterable[str] | None = None,
     ) -> None:
         self.families = families
         self.priors = priors
         self.posterior = posterior
+        self.missing_marks = missing_marks
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
         return self.families
+
+    @with_kept_settings
+    def _marks(self) -> Marks | None:
+        """The texts that stand for a missing cell; None if text is never read as anything else."""
+        return checked_marks(self.missing_marks)
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
@@ -254,10 +273,11 @@ class BayesClassifier(FittedToSplits):
         if check is not None:
             check(rows.labels)
         if afresh:
-            learnt = FittedState(Accumulator.empty(rows.schema(self._chosen_families())), table.container)
+            schema = rows.schema(self._chosen_families(), self._marks())
+            learnt = FittedState(Accumulator.empty(schema), table.container)
         else:
             learnt = self._learnt
-            schema = rows.decided(learnt.accumulator.schema)
+            schema = rows.decided(learnt.accumulator.schema, self._marks())
             if schema is not learnt.accumulator.schema:
                 learnt = FittedState(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
@@ -366,8 +386,9 @@ class BayesClassifier(FittedToSplits):
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
         settings = self.get_params(deep=False)
-        if self.posterior == "plug-in":  # as in files from before the setting
-            settings.pop("posterior", None)
+        for name, usual in LATER_SETTINGS.items():  # as in files from before the setting
+            if settings.get(name) == usual:
+                settings.pop(name, None)
         return {
             "settings": state_of_settings(settings),
             "n_features_in": hasattr(self, "n_features_in_"),
@@ -382,7 +403,7 @@ class BayesClassifier(FittedToSplits):
     def _from_fields(cls, fields: Fields) -> Self:
         """Restore a model from a file."""
         settings = fields.branch("settings")
-        names = [name for name in cls._get_param_names() if name != "posterior" or name in settings]
+        names = [name for name in cls._get_param_names() if name not in LATER_SETTINGS or name in settings]
         model = cls(**settings_from_fields(names, settings))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
@@ -408,6 +429,7 @@ class BayesClassifier(FittedToSplits):
     def _check_loaded(self, fields: Fields) -> None:
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
+        self._marks()
         self._check_posterior()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)

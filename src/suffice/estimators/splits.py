@@ -15,6 +15,7 @@ from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
+from suffice.tables.notations import Marks
 from suffice.tables.table import take_rows
 
 
@@ -23,6 +24,10 @@ class FittedToSplits(Generative):
 
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
+        raise NotImplementedError
+
+    def _marks(self) -> Marks | None:
+        """The texts that stand for a missing cell; None if text is never read as anything else."""
         raise NotImplementedError
 
     def _reading(self) -> Any:
@@ -131,7 +136,7 @@ class FittedToSplits(Generative):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
-            schema = rows.schema(model._chosen_families())
+            schema = rows.schema(model._chosen_families(), model._marks())
             candidate = _Candidate(number, model, schema, needs_rows=model._needs_rows())
             for held, group in groups:
                 if held is rows and group[0].shares_sums(candidate):

@@ -20,6 +20,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
+from suffice.tables.notations import Marks
 from suffice.tables.table import Table
 from suffice.tables.targets import checked_weights
 
@@ -53,25 +54,26 @@ class SplitRows:
         self.table = table
         self.labels = labels
         self.weights = None if weights is None else checked_weights(weights, table.n_rows)
-        self._schemas: list[tuple[Families, Schema]] = []
+        self._schemas: list[tuple[Families, Marks | None, Schema]] = []
 
-    def schema(self, families: Families) -> Schema:
-        """The schema that all rows get; it is chosen once for equal families."""
-        for given, chosen in self._schemas:
-            if given == families:
+    def schema(self, families: Families, marks: Marks | None = None) -> Schema:
+        """The schema that all rows get; it is chosen once for equal families and marks of missing cells."""
+        for given, known, chosen in self._schemas:
+            if given == families and known == marks:
                 return chosen
-        schema = LabelledRows(self.table, self.labels, self.weights).schema(families)
-        self._schemas.append((families, schema))
+        schema = LabelledRows(self.table, self.labels, self.weights).schema(families, marks)
+        self._schemas.append((families, marks, schema))
         return schema
 
     def training_sums(self, splits: Splits, schema: Schema) -> Iterator[tuple[Codes, Statistics]]:
         """The training rows of each split, by position, and their sums."""
         nothing = Accumulator.empty(schema).statistics()
+        table = schema.read(self.table)
         everyone = np.arange(self.table.n_rows)
         for run in _runs(splits, everyone):
             alone = len(run.folds) == 1
-            folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
-            others = _without_each(folds, self._sums(run.rest, nothing))
+            folds = [nothing if alone else self._sums(table, rows, nothing) for rows in run.folds]
+            others = _without_each(folds, self._sums(table, run.rest, nothing))
             for rows, sums in zip(run.folds, others, strict=True):
                 train = run.rest if alone else np.delete(everyone, rows)
                 if self.weights is not None:
@@ -82,15 +84,15 @@ class SplitRows:
         """The labels and the weights of some rows."""
         return self.labels[rows], None if self.weights is None else self.weights[rows]
 
-    def _sums(self, rows: Codes, nothing: Statistics) -> Statistics:
+    def _sums(self, table: Table, rows: Codes, nothing: Statistics) -> Statistics:
         """The sums of some rows, read in batches."""
         if self.weights is not None:
             rows = rows[self.weights[rows] > 0]
         accumulator = Accumulator.of(nothing)
-        size = max(1, CELLS_AT_ONCE // self.table.cells_per_row)
+        size = max(1, CELLS_AT_ONCE // table.cells_per_row)
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
-            LabelledRows(self.table.take(batch), *self.take(batch)).add_to(accumulator)
+            LabelledRows(table.take(batch), *self.take(batch)).add_to(accumulator)
         return accumulator.statistics()
 
 

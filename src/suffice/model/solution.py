@@ -170,6 +170,7 @@ class SolvedModel:
 
         The function returns a result for every row, and may overwrite the scores.
         """
+        table = self.schema.read(table)  # at once, so that one warning counts the cells of all parts
         per_row = len(self.classes) + table.cells_per_row
         n_cells = table.n_rows * table.cells_per_row * len(self.classes)
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
@@ -218,7 +219,8 @@ class SolvedModel:
         """What an export needs: the columns, the classes and the scores."""
         names, named = self.schema.names, self.schema.named
         kinds = (None,) * len(self.schema) if container is None else container.kinds()
-        return Scoring(names, named, kinds, self.classes, self.expression(gaps))
+        notations = self.schema.notations
+        return Scoring(names, named, kinds, self.classes, self.expression(gaps), notations=notations)
 
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""

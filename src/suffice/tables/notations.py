@@ -1,0 +1,184 @@
+"""How the cells of a column are written: text that stands for numbers or dates, marks of missing cells."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from suffice.tables.columns import Kind, Levels, is_missing, make_levels
+from suffice.tables.dates import FORMS, read_date, write_date
+from suffice.tables.wording import quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MARKS = ("", "?", "-", "NA", "N/A", "NaN", "None", "null")
+"""What stands for a missing number or date; upper and lower case, and spaces around it, do not matter."""
+LEVEL_MARKS = ("", "?", " ?")
+"""What stands for a missing level, letter for letter: anything else may be one (NA is Namibia)."""
+LONGEST = 400
+"""The most characters of a number."""
+LARGEST_WRITTEN = 1e15
+"""Whole numbers below this are written without a point."""
+NOT_DIGITS = "[^0-9.eE+-]"
+"""What is left out of the text of a number before it is cast to one."""
+_NUMBER = r"(?:(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+class Marks(NamedTuple):
+    """The texts that stand for a missing cell."""
+
+    numbers: tuple[str, ...]
+    """In columns of numbers and dates."""
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the cells of a column are written."""
+
+    form: str
+    """What they stand for: levels, numbers, or dates in one of the forms of `dates`."""
+    marks: tuple[str, ...] = MARKS
+    """The texts that stand for a missing cell."""
+    unit: str = ""
+    """The sign of a currency, or %, that may stand before or after a number."""
+    time: bool = False
+    """Whether some dates have a time of day."""
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the cells, once they are read."""
+        kinds: dict[str, Kind] = {"levels": "level", "numbers": "number"}
+        return kinds.get(self.form, "moment")
+
+    @property
+    def is_dates(self) -> bool:
+        """Whether the cells are dates."""
+        return self.form in FORMS
+
+    @property
+    def words(self) -> str:
+        """What the cells are."""
+        if self.is_dates:
+            return f"dates ({self.form})"
+        return f"{self.form} in {self.unit}" if self.unit else self.form
+
+    def read(self, value: Any) -> tuple[float | int | None, bool]:
+        """The number that a level of a column stands for, None if it is missing, and whether it can be read.
+
+        A moment is in seconds since 1970.
+        """
+        if isinstance(value, bool):
+            return None, False
+        if isinstance(value, (int, float)) and self.form != "yyyymmdd":
+            return value, True
+        text = str(value)
+        found = read_date(text.strip(" "), self.form) if self.is_dates else read_number(text, self.unit)
+        return found, found is not None or text.strip(" ").casefold() in _folded(self.marks)
+
+    def written(self, cells: NDArray[Any], kind: Kind) -> NDArray[Any]:
+        """Cells that were read, as a column of some kind holds them: text, or days as whole numbers."""
+        if self.form == "levels" or (kind != "level" and (kind, self.form) != ("number", "yyyymmdd")):
+            return cells
+        texts = np.empty(len(cells), dtype=object)
+        texts[:] = [None if is_missing(cell) else self._text(cell) for cell in cells.tolist()]
+        return texts if kind == "level" else texts.astype(np.float64)
+
+    def _text(self, number: Any) -> str | None:
+        if self.is_dates:
+            return write_date(float(number), self.form, time=self.time)
+        whole = float(number).is_integer() and abs(number) < LARGEST_WRITTEN
+        text = str(int(number)) if whole or isinstance(number, int) else repr(float(number))
+        return f"{text} %" if self.unit == "%" else f"{self.unit}{text}"
+
+    def agrees(self, other: Notation | None) -> bool:
+        """Whether sums of cells in both notations can be added; None is numbers or levels as such."""
+        if other is None:
+            return not self.is_dates
+        return replace(self, time=False) == replace(other, time=False)
+
+
+@dataclass(frozen=True)
+class ReadColumn:
+    """A column of numbers or moments that were read from the levels of a column of text."""
+
+    codes: NDArray[np.signedinteger[Any]]
+    values: list[Any]
+    kind: Kind
+    cell_type: type | None = None
+
+    def numbers(self) -> NDArray[np.float64]:
+        """The numbers, or moments in seconds."""
+        values = [np.nan if value is None else value for value in self.values]
+        return np.asarray(np.array([*values, np.nan], dtype=np.float64)[self.codes])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all cells are integers."""
+        return all(value is None or isinstance(value, int) for value in self.values)
+
+    def levels(self) -> Levels:
+        """The distinct numbers."""
+        return make_levels(self.codes, self.values)
+
+
+@cache
+def pattern(unit: str) -> str:
+    """A regular expression of all numbers with a unit or without; it must match the whole text.
+
+    0123 is not a number: digits after a leading zero are a code.
+    """
+    if not unit:
+        return f" *[+-]?{_NUMBER} *"
+    sign = re.escape(unit)
+    return f" *(?:[+-]?(?:{sign} *)?|{sign} *[+-]){_NUMBER}(?: *{sign})? *"
+
+
+@cache
+def _numbers(unit: str) -> re.Pattern[str]:
+    return re.compile(pattern(unit))
+
+
+def read_number(text: str, unit: str) -> float | int | None:
+    """The number that a text stands for, None if it is not one; whole numbers keep all their digits."""
+    if len(text) > LONGEST or _numbers(unit).fullmatch(text) is None:
+        return None
+    digits = re.sub(NOT_DIGITS, "", text)
+    try:
+        return int(digits)
+    except ValueError:
+        number = float(digits)
+    return number if np.isfinite(number) else None
+
+
+def unit_of(text: str) -> str:
+    """The sign of a currency, or %, at the beginning or end of a text; nothing if there is none."""
+    stripped = text.strip(" ").lstrip("+-")
+    for character in (stripped[:1], stripped[-1:]):
+        if character == "%" or (character and unicodedata.category(character) == "Sc"):
+            return character
+    return ""
+
+
+@cache
+def _folded(marks: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(mark.strip(" ").casefold() for mark in marks)
+
+
+def checked_marks(marks: Iterable[str] | None) -> Marks:
+    """The marks of missing cells that a user chose, in columns of any kind, or the usual ones."""
+    if marks is None:
+        return Marks(MARKS, LEVEL_MARKS)
+    listed: Sequence[Any] = [marks] if isinstance(marks, str) else list(marks)
+    strange = next((mark for mark in listed if not isinstance(mark, str)), None)
+    if strange is not None:
+        raise TypeError(f"missing_marks must be strings, got {quoted(strange)}.")
+    chosen = tuple(dict.fromkeys(listed))
+    return Marks(chosen, chosen)
