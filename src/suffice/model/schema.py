@@ -17,10 +17,10 @@ from suffice.families import Family
 from suffice.model.columns import AlikeColumns, Column, notations_from_fields, state_of_notations
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.container import Container
-from suffice.tables.notations import Notation
+from suffice.tables.notations import Notation, differently_read
 from suffice.tables.table import Table
 from suffice.tables.wording import aligned, one_line, quoted
-from suffice.tables.written_table import WrittenTable
+from suffice.tables.written_table import WrittenTable, as_text
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,21 @@ class Schema:
         -------
         table : Table
         """
-        return WrittenTable(table, self.notations) if self.notations and not table.notations else table
+        if table.notations or isinstance(self.columns, AlikeColumns):
+            return table
+        notations = self.notations | as_text(table, self._unwritten)
+        return WrittenTable(table, notations) if notations else table
+
+    @cached_property
+    def _unwritten(self) -> dict[int, Notation]:
+        """How numbers and flags would be written, in columns of numbers that were not text in training."""
+        numbers = {
+            j: Notation("flags" if factor.family.is_binary else "numbers")
+            for factor in self.factors
+            if factor.reads == "numbers"
+            for j in factor.columns.tolist()
+        }
+        return {j: notation for j, notation in numbers.items() if j not in self.notations}
 
     def written(self, columns: list[NDArray[Any]], container: Container) -> list[NDArray[Any]]:
         """Columns as a container holds them, text in the notation that the model reads.
@@ -266,10 +280,9 @@ class Schema:
             if mine.summed != theirs.summed:
                 one, another = (column.family or "left out" for column in (mine, theirs))
                 return f"{label} is {one} in one and {another} in the other"
-            if mine.notation is not None and not mine.notation.agrees(theirs.notation):
-                return _differently_read(label, mine.notation, theirs.notation)
-            if theirs.notation is not None and not theirs.notation.agrees(mine.notation):
-                return _differently_read(label, theirs.notation, mine.notation)
+            differs = differently_read(mine.notation, theirs.notation)
+            if differs is not None:
+                return f"{label} {differs}"
         return None
 
     def combined(self, other: Schema) -> Schema:
@@ -415,12 +428,6 @@ class Schema:
             for row in self._rows()
         )
         return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
-
-
-def _differently_read(label: str, one: Notation, other: Notation | None) -> str:
-    """That the cells of a column do not stand for the same in two schemas."""
-    words = "as they are" if other is None else f"as {other.words}"
-    return f"{label} is read as {one.words} in one and {words} in the other"
 
 
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:

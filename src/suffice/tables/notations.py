@@ -22,6 +22,7 @@ MARKS = ("", "?", "-", "NA", "N/A", "NaN", "None", "null")
 """What stands for a missing number or date; upper and lower case, and spaces around it, do not matter."""
 LEVEL_MARKS = ("", "?", " ?")
 """What stands for a missing level, letter for letter: anything else may be one (NA is Namibia)."""
+FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 LONGEST = 400
 """The most characters of a number."""
 LARGEST_WRITTEN = 1e15
@@ -44,7 +45,7 @@ class Notation:
     """How the cells of a column are written."""
 
     form: str
-    """What they stand for: levels, numbers, or dates in one of the forms of `dates`."""
+    """What they stand for: levels, numbers, flags, or dates in one of the forms of `dates`."""
     marks: tuple[str, ...] = MARKS
     """The texts that stand for a missing cell."""
     unit: str = ""
@@ -55,7 +56,7 @@ class Notation:
     @property
     def kind(self) -> Kind:
         """The kind of the cells, once they are read."""
-        kinds: dict[str, Kind] = {"levels": "level", "numbers": "number"}
+        kinds: dict[str, Kind] = {"levels": "level", "numbers": "number", "flags": "boolean"}
         return kinds.get(self.form, "moment")
 
     @property
@@ -76,11 +77,13 @@ class Notation:
         A moment is in seconds since 1970.
         """
         if isinstance(value, bool):
-            return None, False
+            return (value, True) if self.form == "flags" else (None, False)
         if isinstance(value, (int, float)) and self.form != "yyyymmdd":
             return value, True
         text = str(value)
         found = read_date(text.strip(" "), self.form) if self.is_dates else read_number(text, self.unit)
+        if self.form == "flags":
+            found = read_flag(text, found)
         return found, found is not None or text.strip(" ").casefold() in _folded(self.marks)
 
     def written(self, cells: NDArray[Any], kind: Kind) -> NDArray[Any]:
@@ -98,11 +101,21 @@ class Notation:
         text = str(int(number)) if whole or isinstance(number, int) else repr(float(number))
         return f"{text} %" if self.unit == "%" else f"{self.unit}{text}"
 
-    def agrees(self, other: Notation | None) -> bool:
-        """Whether sums of cells in both notations can be added; None is numbers or levels as such."""
-        if other is None:
-            return not self.is_dates
-        return replace(self, time=False) == replace(other, time=False)
+
+def differently_read(one: Notation | None, other: Notation | None) -> str | None:
+    """How cells in two notations differ, in words; None if sums of them can be added.
+
+    Without a notation, cells are numbers or levels as such.
+    """
+    if one is None or other is None:
+        known = one or other
+        alike = known is None or not known.is_dates
+    else:
+        alike = replace(one, time=False) == replace(other, time=False)
+    if alike:
+        return None
+    words = ("as they are" if notation is None else f"as {notation.words}" for notation in (one, other))
+    return "is read {} in one and {} in the other".format(*words)
 
 
 @dataclass(frozen=True)
@@ -156,6 +169,12 @@ def read_number(text: str, unit: str) -> float | int | None:
     except ValueError:
         number = float(digits)
     return number if np.isfinite(number) else None
+
+
+def read_flag(text: str, number: float | None = None) -> bool | None:
+    """The flag that a text stands for, or that a number is; None if it is not one."""
+    flag = FLAGS.get(text.strip(" ").casefold())
+    return bool(number) if flag is None and number in (0, 1) else flag
 
 
 def unit_of(text: str) -> str:

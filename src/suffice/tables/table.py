@@ -227,8 +227,9 @@ class Table:
         if column.kind != "level":
             return column.numbers()
         levels = column.levels()
-        text = next((value for value in levels.values if isinstance(value, str)), None)
-        if text is not None:
+        texts = [value for value in levels.values if isinstance(value, str)]
+        if texts:
+            text = min(texts, key=lambda text: Notation("numbers").read(text)[1])
             raise ValueError(
                 f"{self.label(position)} must hold numbers, but holds the text {quoted(text)}; "
                 "convert it to numbers, or choose a family for levels such as Categorical()."

@@ -73,6 +73,24 @@ class WrittenTable(Table):
         return WrittenTable(self._table.take(rows), self.notations, read)
 
 
+def as_text(table: Table, expected: Mapping[int, Notation]) -> dict[int, Notation]:
+    """The columns whose numbers arrive as text, of which every cell can be read as expected."""
+    if table.cells([]) is not None or table.sparse is not None:
+        return {}
+    return {
+        j: notation
+        for j, notation in expected.items()
+        if table.kind(j) == "level" and _fits(table, j, notation)
+    }
+
+
+def _fits(table: Table, j: int, notation: Notation) -> bool:
+    values = table.levels(j).values
+    return any(isinstance(value, str) for value in values) and all(
+        notation.read(value)[1] for value in values
+    )
+
+
 def _read_columns(table: Table, notations: Mapping[int, Notation]) -> dict[int, ReadColumn]:
     """The columns that hold text, or days as whole numbers; a table remembers how it was read."""
     read = {}
