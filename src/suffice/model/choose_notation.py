@@ -13,7 +13,7 @@ from suffice.arrays import Counts
 from suffice.factors import KINDS
 from suffice.families import Family
 from suffice.tables.columns import Levels
-from suffice.tables.notations import MARKS, Marks, Notation, unit_of
+from suffice.tables.notations import MARKS, Marks, Notation, read_number, unit_of
 from suffice.tables.table import Table
 
 UNREADABLE = 0.01
@@ -24,6 +24,8 @@ SHORTEST_DATE = 8
 FEWEST_DAYS = 3
 """Digits are days from so many different ones on: others may be days by chance."""
 FIRST_DAY, LAST_DAY = 19_000_101, 21_001_231
+FEW_CODES = 10
+"""So many different whole numbers are categories, if they are text although all of them are numbers."""
 SAMPLE = 64
 """The first levels, which show the units; the first rows, which show whether numbers may be days."""
 CODES = {
@@ -80,14 +82,23 @@ def words_of(name: Hashable) -> list[str]:
 
 def notation_of(levels: Levels, marks: Marks, *, is_code: bool = False) -> Notation:
     """How the levels of a column are written; as levels if they are neither numbers nor dates."""
-    candidates = [] if is_code else _candidates(levels, marks.numbers)
+    as_levels = Notation("levels", marks.levels)
+    candidates = [] if is_code or _are_few_codes(levels, as_levels) else _candidates(levels, marks.numbers)
     read = _readable(levels, candidates)
     if read and not _is_ambiguous(read):
         first = next(iter(read))
         best = max(read, key=lambda one: read[one]) if first.form in EITHER_ORDER else first
         time = best.is_dates and any(isinstance(value, str) and ":" in value for value in levels.values)
         return replace(best, time=time)
-    return Notation("levels", marks.levels)
+    return as_levels
+
+
+def _are_few_codes(levels: Levels, notation: Notation) -> bool:
+    """Whether levels are a few whole numbers: as text without need, they are meant as categories."""
+    if len(levels.values) > FEW_CODES + len(notation.marks):
+        return False
+    present = [value for value in levels.values if value not in notation.marks]
+    return len(present) <= FEW_CODES and all(isinstance(read_number(str(one), ""), int) for one in present)
 
 
 def may_be_dates(levels: Levels) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ LARGEST_WRITTEN = 1e15
 """Whole numbers below this are written without a point."""
 NOT_DIGITS = "[^0-9.eE+-]"
 """What is left out of the text of a number before it is cast to one."""
+_OTHERS = re.compile(NOT_DIGITS)
 _NUMBER = r"(?:(?:0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
@@ -163,12 +165,11 @@ def read_number(text: str, unit: str) -> float | int | None:
     """The number that a text stands for, None if it is not one; whole numbers keep all their digits."""
     if len(text) > LONGEST or _numbers(unit).fullmatch(text) is None:
         return None
-    digits = re.sub(NOT_DIGITS, "", text)
-    try:
+    digits = text if not unit and "," not in text else _OTHERS.sub("", text)
+    if digits.strip(" ").lstrip("+-").isdigit():
         return int(digits)
-    except ValueError:
-        number = float(digits)
-    return number if np.isfinite(number) else None
+    number = float(digits)
+    return number if math.isfinite(number) else None
 
 
 def read_flag(text: str, number: float | None = None) -> bool | None:

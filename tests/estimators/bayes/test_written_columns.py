@@ -377,3 +377,12 @@ def test_a_discriminant_reads_text():
 def test_drop_ins_read_no_text():
     with pytest.raises(ValueError, match="column 'share' must hold numbers, but holds the text"):
         suffice.dropin.GaussianNB().fit(pd.DataFrame({"share": CELLS["share"]}), Y)
+
+
+def test_a_few_whole_numbers_as_text_are_categories():
+    rooms = RNG.integers(1, 6, N)
+    assert fitted(rooms.astype(str)).parameters_["x"]["levels"] == ["1", "2", "3", "4", "5"]
+    marked = np.where(GONE, "?", rooms.astype(str))
+    assert column_of(marked).reason == "5 categories; '?' counts as missing"
+    assert column_of(np.where(GONE, "N/A", rooms.astype(str))).reason.startswith("read as numbers: whole num")
+    assert column_of(RNG.integers(1, 40, N).astype(str)).reason.startswith("read as numbers: whole numbers")
