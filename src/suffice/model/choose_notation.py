@@ -29,7 +29,7 @@ FEW_CODES = 10
 SAMPLE = 64
 """The first levels, which show the units; the first rows, which show whether numbers may be days."""
 CODES = {
-    *("id", "ids", "uuid", "guid", "zip", "zipcode", "postcode", "postcodes", "postal", "plz"),
+    *("id", "ids", "uuid", "guid", "zip", "zipcode", "postcode", "postcodes", "postalcode", "plz"),
     *("phone", "telephone", "fax", "ssn", "iban", "isbn", "ean"),
 }
 """Words in the name of a column whose digits are a code, not a number."""
@@ -50,11 +50,12 @@ def choose_notations(
         wanted = _reads(chosen[j]) if j in chosen else "anything"
         if wanted in ("documents", "nothing"):
             continue
-        kind, is_code = table.kind(j), wanted == "anything" and is_named_like_a_code(name)
+        kind, is_code = table.kind(j), is_named_like_a_code(name)
         if kind == "level" and not getattr(table.open_column(j), "is_declared", False):
             notation = Notation("levels", marks.levels)
-            if wanted in ("anything", "numbers"):
-                notation = notation_of(table.levels(j), marks, is_code=is_code)
+            is_code = is_code or _are_few_codes(table.levels(j), notation)
+            if wanted == "numbers" or (wanted == "anything" and not is_code):
+                notation = notation_of(table.levels(j), marks)
             if wanted == "anything" or (wanted == "levels") == (notation.form == "levels"):
                 notations[j] = notation
         elif kind == "number" and wanted == "anything" and not is_code and _may_be_days(beginning, j):
@@ -71,7 +72,8 @@ def _reads(family: Family | None) -> str:
 
 def is_named_like_a_code(name: Hashable) -> bool:
     """Whether the name of a column says that its digits are a code: an id, a postcode, a phone number."""
-    return bool(CODES & set(words_of(name)))
+    words = words_of(name)
+    return bool(CODES & set(words)) or "postal code" in " ".join(words)
 
 
 def words_of(name: Hashable) -> list[str]:
@@ -80,17 +82,15 @@ def words_of(name: Hashable) -> list[str]:
     return [word for word in re.split(r"[^0-9a-z]+", apart.lower()) if word]
 
 
-def notation_of(levels: Levels, marks: Marks, *, is_code: bool = False) -> Notation:
+def notation_of(levels: Levels, marks: Marks) -> Notation:
     """How the levels of a column are written; as levels if they are neither numbers nor dates."""
-    as_levels = Notation("levels", marks.levels)
-    candidates = [] if is_code or _are_few_codes(levels, as_levels) else _candidates(levels, marks.numbers)
-    read = _readable(levels, candidates)
+    read = _readable(levels, _candidates(levels, marks.numbers))
     if read and not _is_ambiguous(read):
         first = next(iter(read))
         best = max(read, key=lambda one: read[one]) if first.form in EITHER_ORDER else first
         time = best.is_dates and any(isinstance(value, str) and ":" in value for value in levels.values)
         return replace(best, time=time)
-    return as_levels
+    return Notation("levels", marks.levels)
 
 
 def _are_few_codes(levels: Levels, notation: Notation) -> bool:

@@ -101,7 +101,7 @@ def decide_more(
     """Decide the undecided columns of a schema, as far as new rows allow."""
     if not schema.is_undecided:
         return schema
-    decided = {j: column.family for j, column in enumerate(schema) if not column.undecided}
+    decided = {j: None for j, column in enumerate(schema) if not column.undecided}
     observed = _Observed(table, classes, n_classes, weights, marks, decided)
     columns = [
         observed.infer(j, column.name) if column.undecided else column
@@ -379,4 +379,5 @@ def _identifier(n_different: int, n_rows: int, what: str) -> str:
 
 def _numbers_the_rows(name: Hashable) -> bool:
     """Whether the name of a column says that it numbers the rows, if its values are nearly unique."""
-    return bool({"index", "key", "number", "no", "nr"} & set(words_of(name)))
+    words = {"index", "key", "number", "no", "nr"} & set(words_of(name))
+    return bool(words) or str(name).endswith("ID")

@@ -386,3 +386,25 @@ def test_a_few_whole_numbers_as_text_are_categories():
     assert column_of(marked).reason == "5 categories; '?' counts as missing"
     assert column_of(np.where(GONE, "N/A", rooms.astype(str))).reason.startswith("read as numbers: whole num")
     assert column_of(RNG.integers(1, 40, N).astype(str)).reason.startswith("read as numbers: whole numbers")
+
+
+def test_a_chosen_family_of_numbers_reads_a_few_whole_numbers_too():
+    rooms = RNG.integers(1, 6, N)
+    for families in (Normal(), {"x": Normal()}):
+        model = fitted(np.where(GONE, "?", rooms.astype(str)), families=families)
+        meant = pd.DataFrame({"x": np.where(GONE, np.nan, rooms)})
+        expected = BayesClassifier(families).fit(meant, Y).predict_proba(meant)
+        np.testing.assert_array_equal(model.predict_proba(meant), expected)
+
+
+def test_a_column_without_values_is_decided_with_its_notation_later():
+    empty = pd.DataFrame({"price": ["?"] * 5, "age": CELLS["age"][:5]})
+    model = BayesClassifier().partial_fit(empty, Y[:5])
+    assert model.schema_["price"].undecided
+    rest = pd.DataFrame({"price": CELLS["price"][5:], "age": CELLS["age"][5:]})
+    model.partial_fit(rest, Y[5:])
+    assert model.schema_["price"].notation.unit == "$"
+    meant = MEANT[["price", "age"]].copy()
+    meant.loc[:4, "price"] = np.nan
+    schema = model.schema_
+    assert model.statistics_.isclose(BayesClassifier(schema).fit(meant, Y).statistics_)
