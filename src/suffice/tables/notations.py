@@ -24,8 +24,8 @@ MARKS = ("", "?", "-", "NA", "N/A", "NaN", "None", "null")
 LEVEL_MARKS = ("", "?", " ?")
 """What stands for a missing level, letter for letter: anything else may be one (NA is Namibia)."""
 FLAGS = {"true": True, "yes": True, "false": False, "no": False}
-LONGEST = 400
-"""The most characters of a number."""
+LONGEST = 300
+"""The most characters of a number; whole numbers of so many digits still fit a float."""
 LARGEST_WRITTEN = 1e15
 """Whole numbers below this are written without a point."""
 NOT_DIGITS = "[^0-9.eE+-]"
@@ -126,13 +126,20 @@ class ReadColumn:
 
     codes: NDArray[np.signedinteger[Any]]
     values: list[Any]
+    floats: NDArray[np.float64]
+    """The values as floats, and NaN for missing cells."""
     kind: Kind
     cell_type: type | None = None
 
+    @classmethod
+    def of(cls, levels: Levels, values: list[Any], kind: Kind, cell_type: type | None) -> ReadColumn:
+        """The column whose levels were read as these values, None where one is missing."""
+        floats = np.array([*(np.nan if one is None else one for one in values), np.nan], dtype=np.float64)
+        return cls(levels.codes, values, floats, kind, cell_type)
+
     def numbers(self) -> NDArray[np.float64]:
         """The numbers, or moments in seconds."""
-        values = [np.nan if value is None else value for value in self.values]
-        return np.asarray(np.array([*values, np.nan], dtype=np.float64)[self.codes])
+        return np.asarray(self.floats[self.codes])
 
     @property
     def is_whole(self) -> bool:

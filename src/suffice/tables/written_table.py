@@ -118,6 +118,5 @@ def _read_column(table: Table, j: int, notation: Notation) -> ReadColumn:
             UserWarning,
             stacklevel=2,
         )
-    return ReadColumn(
-        levels.codes, [value for value, _ in read], notation.kind, table.open_column(j).cell_type
-    )
+    values = [value for value, _ in read]
+    return ReadColumn.of(levels, values, notation.kind, table.open_column(j).cell_type)
