@@ -382,3 +382,36 @@ def test_plot_draws(run, model, what):
 
 def test_demo_runs(run):
     assert "penguins" in run("demo").stdout
+
+
+def test_files_are_read_as_the_text_they_were_fitted_to(run, folder):
+    days = [f"{1 + i % 28:02}/{1 + i % 12:02}/{2000 + i % 20}" for i in range(120)]
+    prices = [f'"${1000 + 37 * i % 900:,}"' for i in range(120)]
+    prices[7] = "?"
+    lines = [f"{day},{price},{'ab'[i % 2]}" for i, (day, price) in enumerate(zip(days, prices, strict=True))]
+    (folder / "sales.csv").write_text("\n".join(["day,price,kind", *lines]) + "\n")
+    said = run("fit", "sales.csv", "-y", "kind", "-o", "sales.suffice").stderr
+    assert "read as dates (dd/mm/yyyy)" in said
+    assert "read as numbers in $" in said
+    (folder / "one.csv").write_text('day,price\n3/4/2001,"$1,100"\n05/06/2002,-\n')
+    text = read_csv(run("predict", "sales.suffice", "one.csv", "--proba").stdout)
+    moments = np.array(["2001-04-03", "2002-06-05"], dtype="M8[s]")
+    pq.write_table(pa.table({"day": moments, "price": [1100.0, None]}), "one.parquet")
+    typed = read_csv(run("predict", "sales.suffice", "one.parquet", "--proba").stdout)
+    assert text == typed
+    run("update", "sales.suffice", "sales.csv", "-y", "kind")
+    assert suffice.load("sales.suffice").statistics_.n_rows == 240
+
+
+def test_a_mark_of_missing_cells_can_be_chosen(run, folder):
+    lines = [f"{'unknown' if i % 9 == 0 else i * 7 % 100},{'ab'[i % 2]}" for i in range(120)]
+    (folder / "rows.csv").write_text("\n".join(["n,kind", *lines]) + "\n")
+    assert "categories" in run("fit", "rows.csv", "-y", "kind", "-o", "a.suffice").stderr
+    said = run("fit", "rows.csv", "-y", "kind", "-o", "b.suffice", "--missing-mark", "unknown").stderr
+    assert "read as numbers: whole numbers" in said
+    run("summarize", "rows.csv", "-y", "kind", "-o", "c.suffice", "--missing-mark", "unknown")
+    assert suffice.load("c.suffice") == suffice.load("b.suffice").statistics_
+    refused = run(
+        *("fit", "rows.csv", "-y", "kind", "-o", "d.suffice", "--missing-mark", "x", "--model", "gda"), code=2
+    )
+    assert "--missing-mark works with --model nb" in refused.stderr

@@ -1,5 +1,7 @@
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 from scipy import stats
@@ -155,3 +157,20 @@ def test_a_circle_is_drawn_by_its_own_density():
         model.parameters_[0]["concentration"][0], loc=model.parameters_[0]["direction"][0]
     ).pdf(panel.grid.values)
     np.testing.assert_allclose(panel.density[:, 0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_text_that_stands_for_numbers_or_dates_is_drawn_as_these(container):
+    numbers = RNG.gamma(3.0, 400.0, 200).round(2)
+    days = np.datetime64("2023-01-01") + (np.arange(200) * 7 % 500).astype("m8[D]")
+    meant = container({"price": numbers, "day": days.astype("M8[us]")})
+    text = container({"price": [f"${number:,}" for number in numbers], "day": [str(day) for day in days]})
+    drawn = []
+    for X in (meant, text):
+        model = suffice.BayesClassifier({"price": "gamma"}).fit(X, LABELS)
+        drawn.append(DensityDisplay.from_estimator(model, X, columns=["price", "day"]))
+    for one, other in zip(drawn[0].panels, drawn[1].panels, strict=True):
+        assert one.grid.kind == other.grid.kind
+        if one.grid.kind == "numbers":
+            np.testing.assert_array_equal(one.grid.values, other.grid.values)
+            np.testing.assert_array_equal(one.density, other.density)

@@ -126,9 +126,18 @@ def _adapted():
     return BayesClassifier().fit(X, y.astype(np.float64)).adapt_priors(X[y > 0]), X
 
 
+def _text_of_numbers():
+    cells = [f"${1000 + 37 * i % 900:,}" for i in range(60)]
+    days = [f"{1 + i % 28:02}/{1 + i % 12:02}/2024" for i in range(60)]
+    X = pd.DataFrame({"price": cells, "day": days, "colour": ["red", "?", "blue"] * 20})
+    X.loc[7, "price"] = "?"
+    return suffice.BayesClassifier(missing_marks=["?"]).fit(X, ["a", "b"] * 30), X
+
+
 MODELS = {
     "mixed table": _table,
     "inferred": _inferred,
+    "text of numbers": _text_of_numbers,
     "priors by label": _given_priors,
     "full covariance with gaps": lambda: _gaussian(covariance="full"),
     "shared covariance with gaps": lambda: _gaussian(covariance="shared", shrinkage=0.25),

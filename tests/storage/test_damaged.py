@@ -104,6 +104,37 @@ def test_names_that_occur_twice_are_refused(small):
     refused(with_checksum(packed), "twice")
 
 
+@pytest.mark.parametrize(
+    "notation",
+    [
+        5,
+        [],
+        ["roman", ["?"], "", False],
+        ["numbers", [5], "", False],
+        ["numbers", "?", "", False],
+        ["numbers", ["?"], 5, False],
+        ["numbers", ["?"], "", 1],
+    ],
+)
+def test_notations_that_do_not_exist_are_refused(notation):
+    packed = saved(MODELS["text of numbers"]()[0])
+
+    def damage(content):
+        content["statistics"]["schema"]["notations"][0] = notation
+
+    refused(changed(packed, damage), "notations")
+
+
+def test_columns_with_a_notation_that_is_not_listed_are_refused():
+    packed = saved(MODELS["text of numbers"]()[0])
+    refused(
+        with_tensor(packed, "statistics.schema.notation", np.array([0, 9, -1], dtype=np.int32)), "notation"
+    )
+    refused(
+        changed(packed, lambda content: content["statistics"]["schema"].update(notations="?")), "notations"
+    )
+
+
 def test_deep_nesting_is_refused(small):
     header, body = taken_apart(small)
     header["__metadata__"]["content"] = "[" * 100_000

@@ -38,6 +38,7 @@ MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
     "gda or qda if all columns are measurements and the cross-validated log loss is lower.",
 )
 @options.families
+@options.missing_marks
 @options.weight
 @options.drop
 @options.form
@@ -48,6 +49,7 @@ def fit(
     output: str,
     kind: str,
     families: tuple[str, ...],
+    missing_marks: tuple[str, ...],
     weight: str | None,
     drop: tuple[str, ...],
     form: str | None,
@@ -67,9 +69,11 @@ def fit(
     chosen = options.chosen_families(families)
     if chosen and kind not in ("auto", "nb"):
         raise click.UsageError(f"--families works with --model nb, not with --model {kind}.")
+    if missing_marks and kind not in ("auto", "nb"):
+        raise click.UsageError(f"--missing-mark works with --model nb, not with --model {kind}.")
     with opened(data, form, "fitting") as source:
         columns = {"target": named_target(source, target), "weight": weight, "drop": drop}
-        model, evaluation, n_rows = _fitted(source, kind, chosen, columns)
+        model, evaluation, n_rows = _fitted(source, kind, chosen, missing_marks or None, columns)
         save(model, output)
     if hasattr(model, "schema_"):
         click.echo(f"{model.schema_!r}\n", err=True)
@@ -87,7 +91,11 @@ def fit(
 
 
 def _fitted(
-    source: FileSource, kind: str, families: dict[str, Any], columns: dict[str, Any]
+    source: FileSource,
+    kind: str,
+    families: dict[str, Any],
+    marks: tuple[str, ...] | None,
+    columns: dict[str, Any],
 ) -> tuple[Any, Any, int]:
     """The model, its cross-validation, and the number of rows."""
     import suffice
@@ -107,7 +115,7 @@ def _fitted(
         "qda": lambda: suffice.GaussianDiscriminant("full"),
         "logistic": suffice.LogisticRegression,
     }
-    model = makers.get(kind, lambda: suffice.BayesClassifier(families or "infer"))()
+    model = makers.get(kind, lambda: suffice.BayesClassifier(families or "infer", missing_marks=marks))()
     model.fit_from(source, **columns)
     sample = files.through(Sample)
     best = cross_validated(model, sample)
@@ -138,7 +146,10 @@ def _are_measurements(model: Any, sample: Any) -> bool:
     """Whether every column is a measurement without gaps, so that joint Gaussians are candidates."""
     columns = list(model.schema_)
     names = {"Normal", "LogNormal", "Gamma"}
-    measured = all(column.family is not None and column.family.name in names for column in columns)
+    measured = all(
+        column.family is not None and column.family.name in names and column.notation is None
+        for column in columns
+    )
     return measured and 1 < len(columns) <= 100 and not any(column.null_count for column in sample.X.columns)
 
 
@@ -168,6 +179,7 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
     help="Use the families of this model or statistics, so that the results can be merged.",
 )
 @options.families
+@options.missing_marks
 @options.weight
 @options.drop
 @options.form
@@ -178,6 +190,7 @@ def summarize(
     output: str,
     like: str | None,
     families: tuple[str, ...],
+    missing_marks: tuple[str, ...],
     weight: str | None,
     drop: tuple[str, ...],
     form: str | None,
@@ -196,12 +209,19 @@ def summarize(
     chosen: Any = options.chosen_families(families) or "infer"
     if like is not None and families:
         raise click.UsageError("--like and --families both set the families; use only one of them.")
+    if like is not None and missing_marks:
+        raise click.UsageError("--like sets the marks of missing cells too; leave out --missing-mark.")
     with opened(data, form, "summarizing") as source:
         rows, column = source, named_target(source, target)
         if like is not None:
             rows, chosen = _like(load(like), source, column, weight)
         statistics = suffice.summarize(
-            rows, target=column, families=chosen, sample_weight=weight, drop=() if like else drop
+            rows,
+            target=column,
+            families=chosen,
+            sample_weight=weight,
+            drop=() if like else drop,
+            missing_marks=missing_marks or None,
         )
         save(statistics, output)
     click.echo(f"{statistics!r}", err=True)

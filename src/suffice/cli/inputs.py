@@ -184,7 +184,9 @@ def _kinds(model: Any) -> dict[Any, Any]:
     kinds: dict[int, Any] = {}
     for factor, totals in zip(schema.factors, statistics.totals, strict=True):
         for place, column in enumerate(factor.columns.tolist()):
-            if seen[column] in ("moment", "duration", "clock"):
+            if column in schema.notations and schema.notations[column].form != "levels":
+                kinds[column] = "anything"  # the model reads the text itself
+            elif seen[column] in ("moment", "duration", "clock"):
                 kinds[column] = seen[column]
             elif isinstance(totals, LevelTotals):
                 kinds[column] = _kind_of_levels(totals.columns[place].levels)

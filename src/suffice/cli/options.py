@@ -82,6 +82,14 @@ families = click.option(
     help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. For the "
     "other columns, the first 100,000 rows decide.",
 )
+missing_marks = click.option(
+    "--missing-mark",
+    "missing_marks",
+    multiple=True,
+    metavar="TEXT",
+    help="A text that stands for a missing cell; can be repeated. By default ?, -, NA, N/A, NaN, None and "
+    "null do in columns of numbers and dates, and ? in columns of categories.",
+)
 force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
 

@@ -56,6 +56,9 @@ class DropIn(BayesClassifier):
     _closed: bool = False
     """Whether the declared classes are the only ones."""
 
+    def _marks(self) -> None:
+        """Text is never read as numbers, as in scikit-learn."""
+
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to rows X with labels y.
 

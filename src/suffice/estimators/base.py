@@ -156,6 +156,14 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         log_likelihood, n_parameters, weight = self._criterion_terms()
         return float(n_parameters * np.log(weight) - 2.0 * log_likelihood)
 
+    def _note_columns(self, schema: Schema) -> None:
+        """Note the number of columns, and their names as far as scikit-learn takes them."""
+        self.n_features_in_ = len(schema)
+        if schema.named and are_feature_names(schema.names):
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def _load_names(self, fields: Fields, names: Sequence[Hashable] | None) -> None:
         """Note the columns' names, where a file says that the model knew them."""
         if fields.flag("feature_names_in"):

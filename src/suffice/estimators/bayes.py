@@ -10,28 +10,25 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.estimators.base import are_feature_names
 from suffice.estimators.generative import FittedState
-from suffice.estimators.settings import keep, with_kept_settings
+from suffice.estimators.settings import keep, settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
 from suffice.factors.left_out import LeftOut
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import AllFamilies, Families, OnlyColumns, families_of_columns, schema_of_statistics
 from suffice.model.leave_one_out import EachRow
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
-from suffice.model.schema import settings_from_fields, state_of_settings
 from suffice.model.solution import SolvedModel, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 
 Posterior = Literal["plug-in", "predictive"]
 POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
-NEWER_SETTINGS = {"posterior": "plug-in", "columns": None}
-"""Settings that older files do not have, and their defaults, with which files are as they were."""
 
 
 class BayesClassifier(FittedToSplits):
@@ -54,6 +51,10 @@ class BayesClassifier(FittedToSplits):
         given the training rows. For small samples, "predictive" gives posteriors that are less sure.
     columns : None or list of names or positions, default=None
         The columns to use; all others are left out. None uses all.
+    missing_marks : list of str, optional
+        The texts that stand for a missing cell in columns of text. By default ?, -, NA, N/A, NaN, None, null
+        and the empty text do in columns that are read as numbers or dates, and ? and the empty text in
+        columns of categories.
 
     Attributes
     ----------
@@ -87,6 +88,7 @@ class BayesClassifier(FittedToSplits):
 
     posterior: Posterior = "plug-in"
     columns: Iterable[Hashable] | None = None
+    missing_marks: Iterable[str] | None = None
 
     def __init__(
         self,
@@ -95,11 +97,13 @@ class BayesClassifier(FittedToSplits):
         *,
         posterior: Posterior = "plug-in",
         columns: Iterable[Hashable] | None = None,
+        missing_marks: Iterable[str] | None = None,
     ) -> None:
         self.families = families
         self.priors = priors
         self.posterior = posterior
         self.columns = columns
+        self.missing_marks = missing_marks
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -115,6 +119,11 @@ class BayesClassifier(FittedToSplits):
             model.families = families_of_columns(model.families, columns, names, named=named)
         model.columns = None  # those that are selected are among them
         return model
+
+    @with_kept_settings
+    def _marks(self) -> Marks | None:
+        """The texts that stand for a missing cell; None if text is never read as anything else."""
+        return checked_marks(self.missing_marks)
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
@@ -247,11 +256,7 @@ class BayesClassifier(FittedToSplits):
         accumulator = Accumulator.of(statistics.with_schema(schema))
         learnt = FittedState(accumulator)
         self._solution(learnt)
-        self.n_features_in_ = len(schema)
-        if schema.named and are_feature_names(schema.names):
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._note_columns(schema)
         self._learnt = learnt
 
     def _learn(
@@ -277,10 +282,11 @@ class BayesClassifier(FittedToSplits):
         if check is not None:
             check(rows.labels)
         if afresh:
-            learnt = FittedState(Accumulator.empty(rows.schema(self._chosen_families())), table.container)
+            schema = rows.schema(self._chosen_families(), self._marks())
+            learnt = FittedState(Accumulator.empty(schema), table.container)
         else:
             learnt = self._learnt
-            schema = rows.decided(learnt.accumulator.schema)
+            schema = rows.decided(learnt.accumulator.schema, self._marks())
             if schema is not learnt.accumulator.schema:
                 learnt = FittedState(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
@@ -391,13 +397,8 @@ class BayesClassifier(FittedToSplits):
         solution, container = self._solved_model(), self._learnt.container
         self._check_priors(solution.classes)
         shift = {} if self._learnt.shift is None else {"shift": self._learnt.shift._to_fields()}
-        settings = self.get_params(deep=False)
-        for name, default in NEWER_SETTINGS.items():
-            value = settings.get(name)
-            if isinstance(value, type(default)) and value == default:
-                settings.pop(name, None)
         return {
-            "settings": state_of_settings(settings),
+            "settings": state_of_settings(self.get_params(deep=False)),
             "n_features_in": hasattr(self, "n_features_in_"),
             "feature_names_in": hasattr(self, "feature_names_in_"),
             "container": [] if container is None else [state_of_container(container)],
@@ -409,9 +410,7 @@ class BayesClassifier(FittedToSplits):
     @classmethod
     def _from_fields(cls, fields: Fields) -> Self:
         """Restore a model from a file."""
-        settings = fields.branch("settings")
-        names = [n for n in cls._get_param_names() if n not in NEWER_SETTINGS or n in settings]
-        model = cls(**settings_from_fields(names, settings))
+        model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
         container = fields.branches("container")
@@ -436,6 +435,7 @@ class BayesClassifier(FittedToSplits):
     def _check_loaded(self, fields: Fields) -> None:
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
+        self._marks()
         self._check_posterior()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)

@@ -286,7 +286,8 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         directions = self._directions()[0]
         weight = self._solved_model().weight
         grand = (weight / weight.sum()) @ self._gaussian().mean
-        values = self._read(X, reset=False).numbers(self._used_columns()).astype(np.float64)
+        table = self.schema_.read(self._read(X, reset=False))
+        values = table.numbers(self._used_columns()).astype(np.float64)
         gaps = np.isnan(values)
         if gaps.any():
             values = np.where(gaps, self._expected(values, self.predict_proba(X)), values)

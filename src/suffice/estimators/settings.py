@@ -2,6 +2,7 @@
 
 `get_params` returns the very objects that the constructor got, as scikit-learn's `clone` expects. Their owner
 may change such a list, dict or array later, and a model may be solved or saved long after it was fitted.
+Files hold the copies.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
+from suffice.model.schema import Schema
+from suffice.storage import Fields, Setting
+
 Kept = dict[str, tuple[Any, Any]]
 """For each setting the object that was passed, and its copy."""
 Method = TypeVar("Method", bound=Callable[..., Any])
+LATER_SETTINGS = {"posterior": "plug-in", "columns": None, "missing_marks": None}
+"""Settings that older files lack, and their defaults, with which files are as they were."""
 
 
 class KeepsSettings:
@@ -67,3 +73,26 @@ def copied(value: Any) -> Any:
     if isinstance(value, MutableSequence) or hasattr(value, "__array__"):
         return deepcopy(value)
     return value
+
+
+def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor arguments, as a file holds them; a schema passed as `families` is a branch of its own."""
+    return {
+        name: value._to_fields() if isinstance(value, Schema) else Setting(value)
+        for name, value in settings.items()
+        if name not in LATER_SETTINGS or not _is_default(value, LATER_SETTINGS[name])
+    }
+
+
+def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
+    """Restore constructor arguments of these names; those that the file may lack keep their defaults."""
+    held = [name for name in names if name not in LATER_SETTINGS or name in fields]
+    fields.require(held)
+    return {
+        name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        for name in held
+    }
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return isinstance(value, type(default)) and value == default  # an array has no single answer

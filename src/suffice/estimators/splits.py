@@ -21,9 +21,10 @@ from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
 from suffice.model.infer import Families
 from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
-from suffice.model.shared_sums import layers_of, share_a_pass
+from suffice.model.shared_sums import layers_of, need_same_sums, share_a_pass
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics, joined
+from suffice.tables.notations import Marks
 from suffice.tables.table import take_rows
 
 
@@ -32,6 +33,10 @@ class FittedToSplits(Generative):
 
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
+        raise NotImplementedError
+
+    def _marks(self) -> Marks | None:
+        """The texts that stand for a missing cell; None if text is never read as anything else."""
         raise NotImplementedError
 
     def _reading(self) -> Any:
@@ -69,9 +74,9 @@ class FittedToSplits(Generative):
             return model._solved_model()
 
         sums = (found for _, (found,) in rows.training_sums(splits, [one.schema]))
-        apart = self._solves_columns_apart
+        table, apart = one.schema.read(rows.table), self._solves_columns_apart
         return [
-            ColumnScores(of_rest, rows.table.take(test), partial(solve, train), independent=apart)
+            ColumnScores(of_rest, table.take(test), partial(solve, train), independent=apart)
             for of_rest, (train, test) in zip(sums, splits, strict=True)
         ]
 
@@ -162,8 +167,8 @@ class FittedToSplits(Generative):
                 inside = refit_schema and len(train) < rows.table.n_rows
                 chosen = SplitRows(rows.table.take(train), labels, weights) if inside else rows
                 for one in group:
-                    schema = chosen.schema(one.families)
-                    if have_same_sums(schema, one.schema):
+                    schema = chosen.schema(one.families, one.marks)
+                    if need_same_sums(schema, one.schema):
                         fitted = _fitted(one.unfitted, rows, train, joined(sums, schema))
                     else:
                         fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
@@ -189,7 +194,7 @@ class FittedToSplits(Generative):
             # Refits raise the error where it is due.
             with suppress(ValueError, TypeError, NotImplementedError, ArithmeticError):
                 for one in group:
-                    if each_row is None or not have_same_sums(each_row.statistics.schema, one.schema):
+                    if each_row is None or not need_same_sums(each_row.statistics.schema, one.schema):
                         each_row = EachRow(rows, one.schema)
                     each = each_row.with_schema(one.schema)
                     sums = TrainingSums(Accumulator.of(each.statistics), rows.table.container)
@@ -217,9 +222,9 @@ class FittedToSplits(Generative):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(reader, name):
                     setattr(model, name, getattr(reader, name))
-            families = model._chosen_families()
-            schema = rows.schema(families)
-            candidate = _Candidate(number, model, families, schema, needs_rows=model._needs_rows())
+            families, marks = model._chosen_families(), model._marks()
+            schema = rows.schema(families, marks)
+            candidate = _Candidate(number, model, families, marks, schema, needs_rows=model._needs_rows())
             for held, group in groups:
                 if held is rows and candidate.joins(group):
                     group.append(candidate)
@@ -236,6 +241,7 @@ class _Candidate:
     number: int
     unfitted: Any
     families: Families
+    marks: Marks | None
     schema: Schema
     needs_rows: bool
 
@@ -244,13 +250,6 @@ class _Candidate:
         if self.needs_rows or group[0].needs_rows:
             return False
         return share_a_pass([self.schema, *(one.schema for one in group)])
-
-
-def have_same_sums(one: Schema, other: Schema) -> bool:
-    """Whether models with these schemas have the same sums, up to settings for solving."""
-    if one is other or one == other:
-        return True
-    return not (one.is_undecided or other.is_undecided) and one.difference(other) is None
 
 
 def _fitted(unfitted: Any, rows: SplitRows, train: Codes, statistics: Statistics) -> Any:

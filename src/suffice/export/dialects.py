@@ -11,6 +11,7 @@ from suffice.tables.wording import is_utf8
 if TYPE_CHECKING:  # the command line lists the dialects and computes nothing
     from suffice.export.scoring import InputColumn
     from suffice.tables.columns import Kind
+    from suffice.tables.notations import Notation
 
 LARGEST = "1.7976931348623157e308"
 LARGEST_BIGINT = 2**63 - 1
@@ -69,6 +70,8 @@ class Dialect:
     """Whether names of result columns may contain only letters, digits and _."""
     loose_types: bool = False
     """Whether a column of numbers may contain text."""
+    matches: str | None = None
+    """Whether a text is one that a pattern describes; None if the database has no such patterns."""
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -127,7 +130,9 @@ class Dialect:
         """A column as the scores read it: a float, or unchanged if levels are compared."""
         name = self.identifier(column.name)
         if column.kind == "level":
-            return name if self.loose_types else f"CAST({name} AS {self.text})"
+            return self._level(name if self.loose_types else f"CAST({name} AS {self.text})", column.notation)
+        if column.notation is not None and column.notation.form != "levels":
+            name = self._read(name, column, column.notation)
         if column.wide:
             return name
         if column.kind == "boolean":
@@ -139,6 +144,26 @@ class Dialect:
         if self.loose_types:
             test = f"TYPEOF({name}) IN ('integer', 'real') AND {test}"
         return f"CASE WHEN {test} THEN {number} END"
+
+    def _level(self, text: str, notation: Notation | None) -> str:
+        """A level, NULL where the text is a mark of a missing cell."""
+        marks = [] if notation is None else [self.text_literal(m) for m in notation.marks if self.holds(m)]
+        return f"CASE WHEN {text} NOT IN ({', '.join(marks)}) THEN {text} END" if marks else text
+
+    def _read(self, name: str, column: InputColumn, notation: Notation) -> str:
+        """The number that a text stands for, NULL for any other text."""
+        from suffice.tables.notations import NOT_DIGITS, pattern
+
+        if self.matches is None or notation.is_dates or column.wide:
+            what = "dates" if notation.is_dates else "numbers"
+            raise ValueError(
+                f"column {column.name!r} is read as {notation.words}, which cannot be written for "
+                f"{self.name}; fit the model on {what} that are not text, and score a view that holds them."
+            )
+        text = f"CAST({name} AS {self.text})"
+        matches = self.matches.format(text=text, pattern=self.string(f"^(?:{pattern(notation.unit)})$"))
+        digits = f"REGEXP_REPLACE({text}, {self.string(NOT_DIGITS)}, '', 'g')"
+        return f"CASE WHEN {matches} THEN CAST({digits} AS {self.double}) END"
 
     def _seconds(self, name: str, column: InputColumn) -> str:
         if column.kind == "number":
@@ -159,7 +184,12 @@ class Dialect:
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
-        Dialect("duckdb", seconds="EXTRACT(EPOCH FROM {name})", wide_labels=True),
+        Dialect(
+            "duckdb",
+            seconds="EXTRACT(EPOCH FROM {name})",
+            wide_labels=True,
+            matches="REGEXP_MATCHES({text}, {pattern})",
+        ),
         Dialect(
             "postgres",
             double="DOUBLE PRECISION",
@@ -171,6 +201,7 @@ DIALECTS: dict[str, Dialect] = {
             most_columns=1664,
             wide_labels=True,
             tiny_squares_fail=True,
+            matches="{text} ~ {pattern}",
         ),
         Dialect(
             "sqlite",

@@ -91,7 +91,8 @@ class Exportable:
         onnx.ModelProto
             A graph with one input `X` of shape (n_samples, n_features) if the model was fitted on an array of
             numbers, or one input of shape (n_samples, 1) for each column of a table. A missing number is NaN,
-            a missing text "".
+            a missing text "". Text that the model reads as numbers or dates goes in as numbers, dates in
+            seconds since 1970.
 
         Examples
         --------

@@ -71,6 +71,12 @@ def model_proto(scoring: Scoring, dtype: Precision) -> Any:
     for name in scoring.names:
         if not is_utf8(str(name)):
             raise ValueError(f"the name {name!r} cannot be written in ONNX; rename the column.")
+    for column in scoring.columns():
+        if column.notation is not None and column.notation.form == "yyyymmdd":
+            raise ValueError(
+                f"column {column.name!r} is read as {column.notation.words}, which cannot be written in "
+                "ONNX; fit the model on dates."
+            )
     return _Graph(scoring, np.dtype(dtype)).model()
 
 
@@ -188,7 +194,9 @@ class _Graph(Tensors):
         column, cell, n = self.columns[node.column], self.cell(node.column), len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":
-            known = {"": n + 1} | {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
+            marks = ("", *(() if column.notation is None else column.notation.marks))
+            known = dict.fromkeys(filter(is_utf8, marks), n + 1)
+            known |= {level: i for i, level in enumerate(node.levels) if is_utf8(level)}
             return self._encode(
                 cell, keys_strings=list(known), values_int64s=list(known.values()), default_int64=n
             )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.export.expressions import Cell, Expression, LevelNumber, Missing, Score, nodes
 from suffice.tables.columns import Kind
+from suffice.tables.notations import Notation
 
 Output = Literal["proba", "label", "scores"]
 """What a query returns."""
@@ -32,6 +33,8 @@ class InputColumn:
     """The kind of its cells; "level" is text."""
     wide: bool = False
     """Whether its levels are integers too large to be exact as floats."""
+    notation: Notation | None = None
+    """How its cells are written, if they are text."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Scoring:
     score: Score
     decision: Decision | None = None
     """How the label follows from the posteriors; None for the most probable class."""
+    notations: Mapping[int, Notation] = field(default_factory=dict)
+    """How the cells of columns of text are written, by position."""
 
     @cached_property
     def nodes(self) -> list[Expression]:
@@ -97,8 +102,9 @@ class Scoring:
         known = self.kinds[position]
         types = {cls for level in levels for cls in (bool, str, int, float) if isinstance(level, cls)}
         types -= {int} if bool in types else set()
+        notation = self.notations.get(position)
         if types == {str}:
-            return InputColumn(position, name, "level")
+            return InputColumn(position, name, "level", notation=notation)
         if types == {bool}:
             return InputColumn(position, name, "boolean")
         if types - {int, float}:
@@ -107,7 +113,8 @@ class Scoring:
                 "one type; convert it to text before fitting."
             )
         wide = any(abs(level) > LARGEST_WHOLE for level in levels)
-        return InputColumn(position, name, known if known not in (None, "level") else "number", wide)
+        kind = known if known not in (None, "level") else "number"
+        return InputColumn(position, name, kind, wide, notation)
 
     def column_names(self, renamed: Sequence[str] | None = None) -> list[str]:
         """The names of the columns: as in the data, renamed, or x0, x1, … for those of an array."""

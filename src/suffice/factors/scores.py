@@ -8,7 +8,8 @@ Nothing is NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Scores:
 
     finite: Array
     order: Array | None = None
+    unseen: list[Any] = field(default_factory=list)
+    """What is known of cells that hold levels never seen in training."""
 
     def add_order(self, rows: slice, k: int, order: Array) -> None:
         """Add to the orders of some rows in class k."""

@@ -22,6 +22,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
+from suffice.tables.notations import Marks
 from suffice.tables.table import Table
 from suffice.tables.targets import checked_weights
 
@@ -58,15 +59,15 @@ class SplitRows:
         self.table = table
         self.labels = labels
         self.weights = None if weights is None else checked_weights(weights, table.n_rows)
-        self._schemas: list[tuple[Families, Schema]] = []
+        self._schemas: list[tuple[Families, Marks | None, Schema]] = []
 
-    def schema(self, families: Families) -> Schema:
-        """The schema that all rows get; it is chosen once for equal families."""
-        for given, chosen in self._schemas:
-            if given == families:
+    def schema(self, families: Families, marks: Marks | None = None) -> Schema:
+        """The schema that all rows get; it is chosen once for equal families and marks of missing cells."""
+        for given, known, chosen in self._schemas:
+            if given == families and known == marks:
                 return chosen
-        schema = LabelledRows(self.table, self.labels, self.weights).schema(families)
-        self._schemas.append((families, schema))
+        schema = LabelledRows(self.table, self.labels, self.weights).schema(families, marks)
+        self._schemas.append((families, marks, schema))
         return schema
 
     def training_sums(
@@ -74,6 +75,7 @@ class SplitRows:
     ) -> Iterator[tuple[Codes, list[Statistics]]]:
         """The training rows of each split, by position, and their sums under each of some schemas."""
         nothing = [Accumulator.empty(schema).statistics() for schema in schemas]
+        tables = [schema.read(self.table) for schema in schemas]
         everyone = np.arange(self.table.n_rows)
         before, rest = everyone[:0], nothing
         for run in _runs(splits, everyone):
@@ -82,13 +84,13 @@ class SplitRows:
                 for rows in run.folds:
                     train = np.delete(everyone, rows)
                     self._check_weights(train)
-                    yield train, self._sums(train, nothing)
+                    yield train, self._sums(tables, train, nothing)
                 continue
-            folds = [nothing if alone else self._sums(rows, nothing) for rows in run.folds]
+            folds = [nothing if alone else self._sums(tables, rows, nothing) for rows in run.folds]
             if not np.array_equal(run.rest[: len(before)], before):
                 before, rest = everyone[:0], nothing
             # Where training rows grow from split to split, only the new ones are summed.
-            before, rest = run.rest, self._sums(run.rest[len(before) :], rest)
+            before, rest = run.rest, self._sums(tables, run.rest[len(before) :], rest)
             others = (_without_each(parts, sums) for *parts, sums in zip(*folds, rest, strict=True))
             for rows, *sums in zip(run.folds, *others, strict=True):
                 train = run.rest if alone else np.delete(everyone, rows)
@@ -108,17 +110,18 @@ class SplitRows:
         """The labels and the weights of some rows."""
         return self.labels[rows], None if self.weights is None else self.weights[rows]
 
-    def _sums(self, rows: Codes, nothing: list[Statistics]) -> list[Statistics]:
-        """The sums of some rows under each schema, read in batches."""
+    def _sums(self, tables: list[Table], rows: Codes, nothing: list[Statistics]) -> list[Statistics]:
+        """The sums of some rows under each schema, which reads its own table, in batches."""
         if self.weights is not None:
             rows = rows[self.weights[rows] > 0]
         accumulators = [Accumulator.of(one) for one in nothing]
         size = max(1, CELLS_AT_ONCE // self.table.cells_per_row)
         for start in range(0, len(rows), size):
             batch = rows[start : start + size]
-            labelled = LabelledRows(self.table.take(batch), *self.take(batch))
-            for accumulator in accumulators:
-                labelled.add_to(accumulator)
+            labels = self.take(batch)
+            taken = {table: LabelledRows(table.take(batch), *labels) for table in dict.fromkeys(tables)}
+            for table, accumulator in zip(tables, accumulators, strict=True):
+                taken[table].add_to(accumulator)
         return [accumulator.statistics() for accumulator in accumulators]
 
 

@@ -30,11 +30,15 @@ from suffice.families import (
     family_named,
 )
 from suffice.families.special import LOG_TWO
-from suffice.model.schema import Column, Schema
+from suffice.model.choose_notation import choose_notations, is_named_like_a_code, may_be_dates, words_of
+from suffice.model.columns import Column
+from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
+from suffice.tables.notations import Marks
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted
+from suffice.tables.written_table import WrittenTable
 
 FamilySpec = Family | str | None
 AllFamilies = FamilySpec | Mapping[Any, FamilySpec] | Schema
@@ -66,6 +70,7 @@ class OnlyColumns:
 Families = AllFamilies | OnlyColumns
 
 IDENTIFIER_ROWS = 50
+NEARLY_UNIQUE = 0.95
 CATEGORY_LEVELS = 32
 FEW_VALUES = 10
 SKEWED = 1.0
@@ -74,43 +79,51 @@ BIC_ROWS = 50_000
 
 
 def choose_schema(
-    table: Table, classes: Codes, n_classes: int, weights: Array | None, families: Families
+    table: Table,
+    classes: Codes,
+    n_classes: int,
+    weights: Array | None,
+    families: Families,
+    marks: Marks | None,
 ) -> Schema:
     """Choose the schema of a table: what `families` says, and inference for the rest."""
     if isinstance(families, Schema):
         return _reused(families, table)
     if isinstance(families, OnlyColumns):
-        return _only(table, classes, n_classes, weights, families)
+        kept = families.positions(table.names)
+        of_kept = _of_kept(kept, families.families, table)
+        return only_columns(choose_schema(table, classes, n_classes, weights, of_kept, marks), kept)
     alike = _one_for_all(families)
     if alike is not None:
         family, block = alike
-        return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
+        if not choose_notations(table, dict.fromkeys(range(table.n_columns), family), marks):
+            return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
     given = _given(families, table.names)
     if not given and not table.named:
         whole = _plain_array(table)
         if whole is not None:
             return whole
-    observed = _Observed(table, classes, n_classes, weights)
     # All text columns are encoded in parallel, so that inference finds them ready.
     table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
+    chosen = {j: family for j, (family, _) in given.items()}
+    observed = _Observed(table, classes, n_classes, weights, marks, chosen)
     columns = []
     for j, name in enumerate(table.names):
         if j in given:
             family, block = given[j]
-            columns.append(Column(name, family, _reason(family), block=block))
+            columns.append(observed.written(j, Column(name, family, _reason(family), block=block)))
         else:
             columns.append(observed.infer(j, name))
     return Schema(tuple(columns), table.named)
 
 
-def _only(table: Table, classes: Codes, n_classes: int, weights: Array | None, only: OnlyColumns) -> Schema:
-    """The schema of a table, some columns of which are used; the others are not looked at."""
-    kept, families = only.positions(table.names), only.families
+def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilies:
+    """Families of some columns of a table, so that the others are not looked at."""
     inferred = isinstance(families, str) and families == "infer"
     if isinstance(families, Mapping) or (inferred and (table.named or _plain_array(table) is None)):
         chosen = {} if inferred else families_of_columns(families, kept, table.names, named=True)
-        families = {**chosen, **dict.fromkeys(n for j, n in enumerate(table.names) if j not in kept)}
-    return only_columns(choose_schema(table, classes, n_classes, weights, families), kept)
+        return {**chosen, **dict.fromkeys(n for j, n in enumerate(table.names) if j not in kept)}
+    return families
 
 
 def _reason(family: Family | None) -> str:
@@ -119,12 +132,18 @@ def _reason(family: Family | None) -> str:
 
 
 def decide_more(
-    schema: Schema, table: Table, classes: Codes, n_classes: int, weights: Array | None
+    schema: Schema,
+    table: Table,
+    classes: Codes,
+    n_classes: int,
+    weights: Array | None,
+    marks: Marks | None,
 ) -> Schema:
     """Decide the undecided columns of a schema, as far as new rows allow."""
     if not schema.is_undecided:
         return schema
-    observed = _Observed(table, classes, n_classes, weights)
+    decided = {j: None for j, column in enumerate(schema) if not column.undecided}
+    observed = _Observed(table, classes, n_classes, weights, marks, decided)
     columns = [
         observed.infer(j, column.name) if column.undecided else column
         for j, column in enumerate(schema.columns)
@@ -244,7 +263,7 @@ def _reused(schema: Schema, table: Table) -> Schema:
             f"families= is the schema of {counted(len(schema), 'column')}, but X has {table.n_columns}."
         )
     pairs = zip(table.names, schema.columns, strict=True)
-    columns = (Column(name, c.family, c.reason, c.undecided, c.block) for name, c in pairs)
+    columns = (c._replace(name=name) for name, c in pairs)
     return Schema(tuple(columns), table.named)
 
 
@@ -267,10 +286,20 @@ def _plain_array(table: Table) -> Schema | None:
 
 
 class _Observed:
-    """The rows that inference looks at."""
+    """The rows that inference looks at, with text read as what it stands for."""
 
-    def __init__(self, table: Table, classes: Codes, n_classes: int, weights: Array | None) -> None:
-        self.table = table
+    def __init__(
+        self,
+        table: Table,
+        classes: Codes,
+        n_classes: int,
+        weights: Array | None,
+        marks: Marks | None,
+        chosen: Mapping[int, Family | None],
+    ) -> None:
+        self.notations = choose_notations(table, chosen, marks)
+        self.held = table
+        self.table = WrittenTable(table, self.notations) if self.notations else table
         step = max(1, table.n_rows // BIC_ROWS)
         self.rows = slice(None, None, step)
         self.classes = classes[self.rows]
@@ -278,7 +307,22 @@ class _Observed:
         self.weights = None if weights is None else weights[self.rows]
 
     def infer(self, j: int, name: Hashable) -> Column:
-        """A family for one column."""
+        """A family for one column, and how its cells are written."""
+        return self.written(j, self._infer(j, name))
+
+    def written(self, j: int, column: Column) -> Column:
+        """The column with the notation of its cells, and what they are read as in its reason."""
+        notation = self.notations.get(j)
+        if notation is None or column.family is None or column.family.factor == "words":
+            return column
+        if notation.form != "levels":
+            return column._replace(notation=notation, reason=f"read as {notation.words}: {column.reason}")
+        held, known = self.held.levels(j).values, self.table.levels(j).values
+        gone = [quoted(value) for value in held if value in notation.marks] if len(held) > len(known) else []
+        reason = f"{column.reason}; {' and '.join(gone)} counts as missing" if gone else column.reason
+        return column._replace(notation=notation, reason=reason)
+
+    def _infer(self, j: int, name: Hashable) -> Column:
         kind = self.table.kind(j)
         if kind == "level":
             return _levels_column(name, self.table.levels(j))
@@ -305,8 +349,9 @@ class _Observed:
             levels = np.where(exact.codes < 0, np.nan, exact.codes)
         if low >= 0 and high <= 1:
             return Column(name, Bernoulli(), "only 0 and 1")
-        if n == len(present) >= IDENTIFIER_ROWS and (high - low < 2 * n or _is_named_like_an_id(name)):
-            return Column(name, None, f"an identifier: {n} whole numbers, all different")
+        code = is_named_like_a_code(name)
+        if _are_nearly_unique(n, len(present)) and (high - low < 2 * n or code or _numbers_the_rows(name)):
+            return Column(name, None, _identifier(n, len(present), "whole number"))
         # A density is not a probability: for few values that repeat, it would win by being narrow.
         candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
         # Beyond this, rounding hides more than a nat of the log likelihood of counts.
@@ -318,6 +363,8 @@ class _Observed:
         if n <= CATEGORY_LEVELS:
             candidates.append(Categorical())
         best = self._best(candidates, values, levels)
+        if code and best.factor != "levels":
+            return Column(name, Categorical(), f"whole numbers, {n} different: a code, by its name")
         lost = len(distinct) < n and best.factor != "levels"
         digits = " (as floats, which lose digits beyond 2⁵³)" if lost else ""
         return Column(name, best, f"whole numbers, {n} different: {best.name} fits best{digits}")
@@ -373,14 +420,30 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
         return Column(
             name, Words(), f"free text: {n_levels} different values of {words:.0f} words on average"
         )
-    if n_levels == n_rows >= IDENTIFIER_ROWS:
-        return Column(name, None, f"an identifier: {counted(n_levels, 'value')}, all different")
+    if may_be_dates(levels):
+        return Column(
+            name,
+            Categorical(),
+            f"{counted(n_levels, 'category')}: dates whose day and month may be exchanged",
+        )
+    if _are_nearly_unique(n_levels, n_rows):
+        return Column(name, None, _identifier(n_levels, n_rows, "value"))
     return Column(name, Categorical(), counted(n_levels, "category"))
 
 
-def _is_named_like_an_id(name: Hashable) -> bool:
-    """Whether the name of a column says that it numbers the rows."""
-    words = str(name).replace("-", "_").replace(" ", "_").lower().split("_")
-    return bool({"id", "uuid", "index", "key", "number", "no", "nr"} & set(words)) or str(name).endswith(
-        ("Id", "ID")
-    )
+def _are_nearly_unique(n_different: int, n_rows: int) -> bool:
+    """Whether hardly any value of a column occurs twice."""
+    return n_rows >= IDENTIFIER_ROWS and n_different >= NEARLY_UNIQUE * n_rows
+
+
+def _identifier(n_different: int, n_rows: int, what: str) -> str:
+    """Why a column of values that are nearly unique is left out."""
+    if n_different == n_rows:
+        return f"an identifier: {counted(n_different, what)}, all different"
+    return f"an identifier: {n_different:,} of {counted(n_rows, what)} are different"
+
+
+def _numbers_the_rows(name: Hashable) -> bool:
+    """Whether the name of a column says that it numbers the rows, if its values are nearly unique."""
+    words = {"index", "key", "number", "no", "nr"} & set(words_of(name))
+    return bool(words) or str(name).endswith("ID")

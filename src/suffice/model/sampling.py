@@ -52,7 +52,7 @@ def in_container(columns: list[NDArray[Any]], schema: Schema, container: Contain
         for j in (j for j in at.columns.tolist() if whole[j]):
             leaves = at.family.support(columns[j]) & ~at.family.support(np.rint(columns[j]))
             moved[j] = np.where(leaves, np.ceil(columns[j]), columns[j])
-    return container.build(moved)
+    return container.build(schema.written(moved, container))
 
 
 def _whole_columns(container: Container) -> list[bool]:

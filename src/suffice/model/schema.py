@@ -6,7 +6,7 @@ import html
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,78 +14,13 @@ from numpy.typing import NDArray
 from suffice.factors import KINDS, Block
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
+from suffice.model.columns import AlikeColumns, Column, notations_from_fields, state_of_notations
 from suffice.storage import Fields, Scalars, Setting
+from suffice.tables.container import Container
+from suffice.tables.notations import Notation, differently_read
 from suffice.tables.table import Table
 from suffice.tables.wording import aligned, one_line, quoted
-
-
-class Column(NamedTuple):
-    """One column of a table: its family and the reason for it.
-
-    Attributes
-    ----------
-    name : hashable
-        The name of the column; its position in arrays.
-    family : Family or None
-        None if the column is left out.
-    reason : str
-        Why the column has this family.
-    undecided : bool
-        Whether the column still waits for its first value.
-    block : int or None
-        Columns that are modelled jointly, such as those of a Multinomial, have the same number.
-    summed : object
-        What the sums of the column depend on: its family without the settings for solving, and its block.
-
-    Examples
-    --------
-    >>> import suffice
-    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0]]
-    >>> suffice.BayesClassifier().fit(X, ["a", "a", "b"]).schema_[1].reason
-    'numbers in an array'
-    """
-
-    name: Hashable
-    family: Family | None
-    reason: str
-    undecided: bool = False
-    block: int | None = None
-
-    @property
-    def summed(self) -> object:
-        """What the sums of the column depend on; settings for solving do not count."""
-        return (None if self.family is None else self.family.summed, self.block)
-
-
-@dataclass(frozen=True, eq=False)
-class AlikeColumns(Sequence[Column]):
-    """Columns that differ only in their names, created on demand: there may be a million words."""
-
-    names: tuple[Hashable, ...]
-    family: Family | None
-    reason: str
-    block: int | None
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @overload
-    def __getitem__(self, at: int) -> Column: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Column]: ...
-    def __getitem__(self, at: int | slice) -> Column | Sequence[Column]:
-        if isinstance(at, slice):
-            return AlikeColumns(self.names[at], self.family, self.reason, self.block)
-        return Column(self.names[at], self.family, self.reason, block=self.block)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, AlikeColumns):
-            mine, theirs = ((one.family, one.reason, one.block, one.names) for one in (self, other))
-            return mine == theirs
-        return isinstance(other, tuple) and tuple(self) == other
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
+from suffice.tables.written_table import WrittenTable, as_text
 
 
 @dataclass(frozen=True)
@@ -234,6 +169,60 @@ class Schema:
                 return column
         raise KeyError(name)
 
+    @cached_property
+    def notations(self) -> dict[int, Notation]:
+        """How the cells of columns of text are written, by position."""
+        if isinstance(self.columns, AlikeColumns):
+            return {}
+        return {j: column.notation for j, column in enumerate(self.columns) if column.notation is not None}
+
+    def read(self, table: Table) -> Table:
+        """The same rows, with text read as the model reads it; a warning names the cells it cannot read.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+
+        Returns
+        -------
+        table : Table
+        """
+        if table.notations or isinstance(self.columns, AlikeColumns):
+            return table
+        notations = self.notations | as_text(table, self._unwritten)
+        return WrittenTable(table, notations) if notations else table
+
+    @cached_property
+    def _unwritten(self) -> dict[int, Notation]:
+        """How numbers and flags would be written, in columns of numbers that were not text in training."""
+        numbers: dict[int, Notation] = {}
+        for factor in self.factors:
+            if factor.reads == "numbers":
+                notation = Notation("flags" if factor.family.is_binary else "numbers")
+                numbers |= dict.fromkeys(factor.columns.tolist(), notation)
+        return {j: notation for j, notation in numbers.items() if j not in self.notations}
+
+    def written(self, columns: list[NDArray[Any]], container: Container) -> list[NDArray[Any]]:
+        """Columns as a container holds them, text in the notation that the model reads.
+
+        Parameters
+        ----------
+        columns : list of ndarray
+            Numbers or levels, one array for each column.
+        container : Container
+            What they are for.
+
+        Returns
+        -------
+        columns : list of ndarray
+        """
+        kinds = container.kinds() if self.notations else ()
+        return [
+            self.notations[j].written(cells, kinds[j]) if j in self.notations else cells
+            for j, cells in enumerate(columns)
+        ]
+
     def blocks(self, table: Table) -> list[Block]:
         """The cells of each factor, in the form that it reads; infinities are left for it to refuse.
 
@@ -247,6 +236,7 @@ class Schema:
         blocks : list
             One element for each factor.
         """
+        table = self.read(table)
         blocks: list[Block] = []
         for factor in self.factors:
             columns = factor.columns
@@ -290,10 +280,13 @@ class Schema:
             if mine.summed != theirs.summed:
                 one, another = (column.family or "left out" for column in (mine, theirs))
                 return f"{label} is {one} in one and {another} in the other"
+            differs = differently_read(mine.notation, theirs.notation)
+            if differs is not None:
+                return f"{label} {differs}"
         return None
 
     def combined(self, other: Schema) -> Schema:
-        """Decide the undecided columns as another schema does.
+        """Decide the undecided columns, and read text, as another schema does.
 
         Parameters
         ----------
@@ -304,10 +297,14 @@ class Schema:
         -------
         schema : Schema
         """
-        if not self.is_undecided:
+        if not self.is_undecided and other.notations.keys() <= self.notations.keys():
             return self
         pairs = zip(self.columns, other.columns, strict=True)
-        return Schema(tuple(theirs if mine.undecided else mine for mine, theirs in pairs), self.named)
+        columns = (
+            theirs if mine.undecided else mine._replace(notation=mine.notation or theirs.notation)
+            for mine, theirs in pairs
+        )
+        return Schema(tuple(columns), self.named)
 
     def with_families(self, chosen: Mapping[int, Family]) -> Schema:
         """The same columns with other settings for solving; their sums must stay the same.
@@ -347,6 +344,7 @@ class Schema:
             "reason": np.array([why[column.reason] for column in self.columns], dtype=np.int32),
             "undecided": np.array([column.undecided for column in self.columns], dtype=np.bool),
             "block": np.array(blocks, dtype=np.int32),
+            **state_of_notations(self.columns),
         }
         if not self.named:
             return state
@@ -370,8 +368,16 @@ class Schema:
                 raise fields.error(name, "refers to something that does not exist.")
         named = fields.flag("named")
         names = cls._names(fields, len(family)) if named else list(range(len(family)))
+        written = notations_from_fields(fields, len(family))
         columns = tuple(
-            Column(names[j], families[f], reasons[reason[j]], undecided[j], int(b) if b >= 0 else None)
+            Column(
+                names[j],
+                families[f],
+                reasons[reason[j]],
+                undecided[j],
+                int(b) if b >= 0 else None,
+                written[j],
+            )
             for j, (f, b) in enumerate(zip(family.tolist(), block.tolist(), strict=True))
         )
         for column in columns:
@@ -428,20 +434,3 @@ class Schema:
 def _numbered_labels(n_columns: int) -> tuple[str, ...]:
     """How messages refer to columns without names; kept for the next of as many."""
     return tuple([f"column {j}" for j in range(n_columns)])
-
-
-def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Constructor arguments, as a file holds them; a schema passed as `families` is a branch of its own."""
-    return {
-        name: value._to_fields() if isinstance(value, Schema) else Setting(value)
-        for name, value in settings.items()
-    }
-
-
-def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
-    """Restore constructor arguments of these names."""
-    fields.require(names)
-    return {
-        name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
-        for name in names
-    }

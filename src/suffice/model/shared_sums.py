@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,7 +10,9 @@ import numpy as np
 from suffice.arrays import Codes
 from suffice.factors import KINDS, Totals
 from suffice.families import Family
-from suffice.model.schema import Column, Factor, Schema
+from suffice.model.columns import Column
+from suffice.model.schema import Factor, Schema
+from suffice.tables.notations import Notation
 
 Summed = tuple[Schema, Sequence[Totals]]
 """A schema, and the sums of each of its factors."""
@@ -25,11 +27,16 @@ def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
     return Schema(tuple(columns), schema.named)
 
 
-def share_a_pass(schemas: Iterable[Schema]) -> bool:
+def share_a_pass(schemas: Sequence[Schema]) -> bool:
     """Whether all that these schemas need is summed in one pass over the rows.
 
-    Text is split in one way in each pass: the sums of all its terms may take much memory.
+    In each pass, what text stands for is read in one way, and documents are split in one way: the sums of all
+    their terms may take much memory.
     """
+    for j in set[int]().union(*(schema.notations for schema in schemas)):
+        used = (column for schema in schemas if (column := schema.columns[j]).family is not None)
+        if len({column.notation for column in used}) > 1:
+            return False
     terms: dict[int, object] = {}
     for schema in schemas:
         for factor in schema.factors:
@@ -40,14 +47,24 @@ def share_a_pass(schemas: Iterable[Schema]) -> bool:
     return True
 
 
+def need_same_sums(one: Schema, other: Schema) -> bool:
+    """Whether the sums of the same rows under these schemas are the same, up to settings for solving."""
+    if one is other or one == other:
+        return True
+    if one.is_undecided or other.is_undecided or one.notations != other.notations:
+        return False
+    return one.difference(other) is None
+
+
 def layers_of(schemas: Sequence[Schema]) -> list[Schema]:
     """Schemas, as few as may be, whose sums are all that these schemas need.
 
     A layer has one family for each column, so another family of the column is in another layer.
     """
     first = schemas[0]
-    if all(schema is first or first.difference(schema) is None for schema in schemas):
+    if all(need_same_sums(first, schema) for schema in schemas):
         return [first]
+    notations = {j: notation for schema in schemas for j, notation in schema.notations.items()}
     layers: list[_Layer] = []
     for need in _needs(schemas):
         left = need.columns
@@ -57,7 +74,7 @@ def layers_of(schemas: Sequence[Schema]) -> list[Schema]:
             left = layers[at].take(Factor(need.family, left))
             if not len(left):
                 break
-    return [layer.schema(first) for layer in layers]
+    return [layer.schema(first, notations) for layer in layers]
 
 
 def _needs(schemas: Sequence[Schema]) -> list[Factor]:
@@ -94,13 +111,14 @@ class _Layer:
         self.families |= dict.fromkeys(need.columns[~taken].tolist(), (need.family, block))
         return need.columns[taken]
 
-    def schema(self, like: Schema) -> Schema:
-        """The schema of the layer, with the names of another."""
-        of_none = (None, None)
-        found = ((name, *self.families.get(j, of_none)) for j, name in enumerate(like.names))
-        return Schema(
-            tuple(Column(name, family, "", block=block) for name, family, block in found), like.named
-        )
+    def schema(self, like: Schema, notations: Mapping[int, Notation]) -> Schema:
+        """The schema of the layer, with the names of another, and the notations of its own columns."""
+        columns = []
+        for j, name in enumerate(like.names):
+            family, block = self.families.get(j, (None, None))
+            notation = notations.get(j) if j in self.families else None
+            columns.append(Column(name, family, "", block=block, notation=notation))
+        return Schema(tuple(columns), like.named)
 
 
 def arranged(parts: Sequence[Summed], schema: Schema, n_classes: int) -> list[Totals]:

@@ -14,6 +14,7 @@ from suffice.arrays import Array, Codes
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
+from suffice.factors.levels.alike import Unseen, warn_of_unseen
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
@@ -170,19 +171,25 @@ class SolvedModel:
 
         The function returns a result for every row, and may overwrite the scores.
         """
+        table = self.schema.read(table)  # at once, so that one warning counts the cells of all parts
         per_row = len(self.classes) + table.cells_per_row
         n_cells = table.n_rows * table.cells_per_row * len(self.classes)
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
         if len(parts) <= 1:
             with one_choice(n_cells):
-                return function(self.scores(table, base=base))
+                scores = self.scores(table, base=base)
+                warn_of_unseen(scores.unseen)
+                return function(scores)
         nothing = function(Scores(np.empty((0, len(self.classes)))))
         result = np.empty((table.n_rows, *nothing.shape[1:]), nothing.dtype)
+        unseen: list[Unseen] = []
 
         def write(rows: slice) -> None:
             into = result[rows] if nothing.ndim == 2 else None
             with one_choice(n_cells):
-                found = function(self.scores(table.part(rows), base=base, into=into))
+                scores = self.scores(table.part(rows), base=base, into=into)
+                found = function(scores)
+            unseen.extend(scores.unseen)
             if found is not into:
                 result[rows] = found
 
@@ -191,6 +198,7 @@ class SolvedModel:
                 threads.run(write, parts)
         except ValueError:  # raised again over the whole table, so that it names the right row
             return function(self.scores(table, base=base))
+        warn_of_unseen(unseen)
         return result
 
     def posteriors(self, table: Table) -> Array:
@@ -218,7 +226,8 @@ class SolvedModel:
         """What an export needs: the columns, the classes and the scores."""
         names, named = self.schema.names, self.schema.named
         kinds = (None,) * len(self.schema) if container is None else container.kinds()
-        return Scoring(names, named, kinds, self.classes, self.expression(gaps))
+        notations = self.schema.notations
+        return Scoring(names, named, kinds, self.classes, self.expression(gaps), notations=notations)
 
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""

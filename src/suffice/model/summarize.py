@@ -16,6 +16,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.files.source import is_source
+from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import checked_weights, read_labels, split_target
 from suffice.tables.wording import counted
@@ -32,6 +33,7 @@ def summarize(
     families: Families = "infer",
     sample_weight: ArrayLike | str | None = None,
     drop: Iterable[str] = (),
+    missing_marks: Iterable[str] | None = None,
 ) -> Statistics:
     """Add up the sufficient statistics of a table, class by class.
 
@@ -50,6 +52,8 @@ def summarize(
         Weights ≥ 0; a row of weight k counts as k rows. For files, the name of a column.
     drop : list of str, optional
         Columns of files to leave out.
+    missing_marks : list of str, optional
+        The texts that stand for a missing cell, as in BayesClassifier.
 
     Returns
     -------
@@ -66,18 +70,18 @@ def summarize(
     if (y is None) == (target is None):
         raise ValueError("pass either y, or target= with the name of the column that holds the classes.")
     if is_source(X):
-        return _summarize_files(X, target, families, sample_weight, drop)
+        return _summarize_files(X, target, families, sample_weight, drop, checked_marks(missing_marks))
     if drop:
         raise ValueError("drop= only works for files; drop the columns of a DataFrame beforehand.")
     if target is not None:
         X, y = split_target(X, target)
     table = read_table(X)
     rows = LabelledRows(table, read_labels(y), sample_weight)
-    return rows.statistics(rows.schema(families))
+    return rows.statistics(rows.schema(families, checked_marks(missing_marks)))
 
 
 def _summarize_files(
-    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str]
+    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str], marks: Marks
 ) -> Statistics:
     """Add up the rows of files, batch by batch."""
     if target is None or not (weight is None or isinstance(weight, str)):
@@ -88,10 +92,10 @@ def _summarize_files(
 
     def add(batches: Iterator[LabelledBatch]) -> Statistics:
         first = rows_of(next(batches))
-        accumulator = Accumulator.empty(first.schema(families))
+        accumulator = Accumulator.empty(first.schema(families, marks))
         first.add_to(accumulator)
         for rows in map(rows_of, batches):
-            accumulator.decide(rows.decided(accumulator.schema))
+            accumulator.decide(rows.decided(accumulator.schema, marks))
             rows.add_to(accumulator)
         return accumulator.statistics()
 
@@ -112,13 +116,13 @@ class LabelledRows:
             y, self.weights = y[self.kept], self.weights[self.kept]
         self.labels, self.codes, self.counts = _label_codes(y)
 
-    def schema(self, families: Families) -> Schema:
-        """Choose a schema for these rows."""
-        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families)
+    def schema(self, families: Families, marks: Marks | None = None) -> Schema:
+        """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
+        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families, marks)
 
-    def decided(self, schema: Schema) -> Schema:
+    def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
         """The schema, with its undecided columns decided as far as these rows allow."""
-        return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights)
+        return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights, marks)
 
     def statistics(self, schema: Schema) -> Statistics:
         """The sums of these rows."""

@@ -15,6 +15,7 @@ from suffice.tables.columns import array_column
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table, read_table
+from suffice.tables.written_table import WrittenTable
 
 if TYPE_CHECKING:
     from matplotlib.axis import XAxis, YAxis
@@ -145,7 +146,15 @@ class Surroundings:
                 columns.append(_repeated(self.held[j], n))
             else:
                 columns.append(np.full(n, np.nan))
-        return self._container(self.columns).build(columns)
+        return self._built(self.columns, columns)
+
+    def _built(self, columns: Sequence[int], cells: Sequence[NDArray[Any]]) -> Any:
+        """Cells of some columns in the container of the table, as they are written there."""
+        container, notations = self._container(columns), self.table.notations
+        if any(j in notations for j in columns):
+            each = zip(columns, cells, container.kinds(), strict=True)
+            cells = [notations[j].written(one, kind) if j in notations else one for j, one, kind in each]
+        return container.build(cells)
 
     def _container(self, columns: Sequence[int]) -> Container:
         """The container of some columns of the rows, if the model leaves out others or not."""
@@ -205,7 +214,10 @@ class Surroundings:
         room = margin * (high - low) if high > low else max(abs(low), 1.0)
         wanted = np.linspace(low - room, high + room, resolution)
         # A container of integers rounds: draw where the model is evaluated.
-        asked = read_table(self._container([column]).build([wanted])).numbers([0])[:, 0]
+        built = read_table(self._built([column], [wanted]))
+        if column in table.notations:
+            built = WrittenTable(built, {0: table.notations[column]})
+        asked = built.numbers([0])[:, 0]
         return Grid(column, name, kind, np.unique(asked.astype(np.float64)))
 
 
@@ -230,7 +242,8 @@ def read_rows(estimator: Any, X: Any) -> Table:
     if not marginalises(estimator):
         return read_table(X)
     schema = estimator.schema_
-    return read_more_features(estimator, X, schema.names if schema.named else None)
+    table = read_more_features(estimator, X, schema.names if schema.named else None)
+    return WrittenTable(table, schema.notations) if schema.notations else table
 
 
 def block_of(estimator: Any, column: int) -> list[int] | None:

@@ -116,6 +116,13 @@ class FrameColumn:
     kind: Kind
     cell_type = None
 
+    @property
+    def is_declared(self) -> bool:
+        """Whether the container says that the cells are categories, whatever they look like."""
+        import narwhals.stable.v2 as nw
+
+        return self.series.dtype in (nw.Categorical, nw.Enum)
+
     def numbers(self) -> NDArray[np.floating[Any]]:
         """Return the cells as floats, by way of NumPy."""
         if self.kind == "boolean":  # NumPy would get objects where a cell is missing

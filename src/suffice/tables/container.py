@@ -247,13 +247,14 @@ class Container:
     @staticmethod
     def _kind(series: Any) -> Kind:
         """Return the kind of cells in a column of the template."""
-        return frame_column(series, "").kind
+        is_objects = getattr(series, "dtype", None) == "O"
+        return "level" if is_objects else frame_column(series, "").kind
 
 
 def _kind_of_array(dtype: np.dtype[Any]) -> Kind:
-    """Return the kind of cells in an array; of objects, only their type can tell."""
+    """Return the kind of cells in an array; objects that have no type of their own are text."""
     kinds: dict[str, Kind] = {"b": "boolean", "M": "moment", "m": "duration"}
-    return kinds.get(dtype.kind, "number")
+    return kinds.get(dtype.kind, "number" if dtype.kind in "iuf" else "level")
 
 
 def itself(template: Any) -> Any:

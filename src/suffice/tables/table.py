@@ -28,6 +28,7 @@ from suffice.tables.columns import (
     number_objects,
 )
 from suffice.tables.container import LIST, Container, Library
+from suffice.tables.notations import Notation, ReadColumn
 from suffice.tables.objects import numbers_of_objects
 from suffice.tables.recognized import is_frame, refuse_lazy
 from suffice.tables.records import Records, are_records, read_records
@@ -36,11 +37,13 @@ from suffice.tables.wording import listed, quoted
 from suffice.text import Documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 __all__ = ["Kind", "Levels", "Table", "TextTable", "read_table"]
+
+Opened = Column | ReadColumn
 
 
 class Table:
@@ -50,7 +53,7 @@ class Table:
         self,
         library: Library,
         source: Any,
-        open_column: Callable[[int], Column],
+        open_column: Callable[[int], Opened],
         *,
         names: tuple[Hashable, ...] | None = None,
         array: NDArray[Any] | None = None,
@@ -64,10 +67,12 @@ class Table:
         self.sparse = matrix
         self._library = library
         self._source = source
-        self._open_column = open_column
+        self.open_column = open_column
         # All cells as one ndarray, if the container holds them that way.
         self._block = array if block is None else block
         self._levels: dict[int, Levels] = {}
+        self.notations: Mapping[int, Notation] = {}
+        self.read_before: dict[tuple[int, Notation], ReadColumn] = {}
 
     @cached_property
     def container(self) -> Container:
@@ -75,7 +80,7 @@ class Table:
         shared = self._source if self._library in ("numpy", "sparse") else self._block
         if shared is not None and shared.dtype != "O":
             return Container.of(self._library, self._source, (None,) * self.n_columns)
-        cell_types = tuple(self._open_column(column).cell_type for column in range(self.n_columns))
+        cell_types = tuple(self.open_column(column).cell_type for column in range(self.n_columns))
         return Container.of(self._library, self._source, cell_types)
 
     @property
@@ -98,12 +103,12 @@ class Table:
         shared = self.sparse if self._block is None else self._block
         if shared is not None:
             return "boolean" if shared.dtype.kind == "b" else "number"
-        return self._open_column(column).kind
+        return self.open_column(column).kind
 
     def levels(self, column: int) -> Levels:
         """Return a column of any kind as codes of its distinct values."""
         if column not in self._levels:
-            self._levels[column] = self._open_column(column).levels()
+            self._levels[column] = self.open_column(column).levels()
         return self._levels[column]
 
     def cells(self, columns: Sequence[int]) -> NDArray[Any] | None:
@@ -150,8 +155,8 @@ class Table:
 
     def documents(self, column: int) -> Documents:
         """Return a column of text as documents."""
-        opened = self._open_column(column)
-        if opened.kind != "level" or isinstance(opened, PeriodColumn):
+        opened = self.open_column(column)
+        if opened.kind != "level" or isinstance(opened, (PeriodColumn, ReadColumn)):
             if np.isnan(self.numbers([column])).all():  # no cell tells the kind
                 return Documents.missing_ones(self.n_rows)
             raise TypeError(
@@ -174,7 +179,7 @@ class Table:
 
     def _exact(self, column: int, numbers: NDArray[Any]) -> NDArray[Any]:
         """The numbers of a column as floats, or as objects if they are integers of more digits."""
-        if not (np.abs(numbers) >= LARGEST_EXACT).any() or not self._open_column(column).is_whole:
+        if not (np.abs(numbers) >= LARGEST_EXACT).any() or not self.open_column(column).is_whole:
             return as_typed(numbers, "number")
         levels = self.levels(column)
         values = np.empty(len(levels.values) + 1, dtype=object)
@@ -219,12 +224,13 @@ class Table:
 
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Return one column as floats; one of levels only if all of them are numbers."""
-        column = self._open_column(position)
+        column = self.open_column(position)
         if column.kind != "level":
             return column.numbers()
         levels = column.levels()
-        text = next((value for value in levels.values if isinstance(value, str)), None)
-        if text is not None:
+        texts = [value for value in levels.values if isinstance(value, str)]
+        if texts:
+            text = min(texts, key=lambda text: Notation("numbers").read(text)[1])
             raise ValueError(
                 f"{self.label(position)} must hold numbers, but holds the text {quoted(text)}; "
                 "convert it to numbers, or choose a family for levels such as Categorical()."

@@ -14,6 +14,7 @@ from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Sc
 from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import as_numbers
 from suffice.factors.checks import refuse_errors
+from suffice.factors.levels.alike import Unseen, alike, expects_new_levels, place_of
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
@@ -34,6 +35,7 @@ class LevelTable:
         self.index = {level: i for i, level in enumerate(self.levels)}
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, present][:, order]
         self.weight = weight
+        self.expects_new = expects_new_levels(counts.support.sum(axis=0))
         per_class = weight.sum(axis=1)
         mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
         self.probability = family.smooth(mean, per_class, mean)
@@ -77,8 +79,34 @@ class LevelTable:
         return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
 
     def rows_of(self, values: list[Any]) -> list[int]:
-        """The row of each value."""
-        return [self.index.get(value, len(self.levels)) for value in values]
+        """The row of each value; a value of another type has the row of the only level that reads alike."""
+        unseen = len(self.levels)
+        rows = [self.index.get(value, unseen) for value in values]
+        for at, value in enumerate(values if unseen in rows else ()):
+            if rows[at] == unseen and isinstance(value, str) not in self.are_text:
+                rows[at] = place_of(value, self.alike, unseen)
+        return rows
+
+    @cached_property
+    def are_text(self) -> set[bool]:
+        """Whether the levels are text: of both kinds in a mixed column, where types tell levels apart."""
+        return {isinstance(level, str) for level in self.levels}
+
+    @cached_property
+    def alike(self) -> dict[Any, int]:
+        """The row of each level, by what a value of another type must read as."""
+        return alike(self.levels)
+
+    def unseen(self, batch: LevelBlock, label: str) -> list[Unseen]:
+        """The cells that hold values never seen in training, if there are any."""
+        n_levels = len(self.levels)
+        strange = np.array([row == n_levels for row in self.rows_of(batch.values)], dtype=np.bool_)
+        if not n_levels or not strange.any():
+            return []
+        cells = np.bincount(batch.codes[batch.codes >= 0], minlength=len(strange))
+        example, trained = batch.values[int(np.argmax(strange))], self.levels[0]
+        n_unseen, n_cells = int(cells[strange].sum()), int(cells.sum())
+        return [Unseen(label, n_unseen, n_cells, example, trained, self.expects_new)]
 
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The row of the table for each cell."""
@@ -164,8 +192,11 @@ class SolvedLevels(SolvedFactor):
         if not self.tables:
             return
         readings = self.readings(block, labels)
-        if not add_readings(readings, self.log_p, scores.finite) and self.family.unseen == "error":
-            self.rows_of_tables(block, labels)  # which names the cell
+        if not add_readings(readings, self.log_p, scores.finite):
+            if self.family.unseen == "error":
+                self.rows_of_tables(block, labels)  # which names the cell
+            for j, (table, label) in enumerate(zip(self.tables, labels, strict=True)):
+                scores.unseen += table.unseen(block[j], label)
         if self.order is not None:
             orders = np.zeros_like(scores.finite)
             add_readings(readings, self.order, orders)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Literal
 
-Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure"]
+Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
 """The kind that the cells of a column must have; a measure is anything but a level."""
 
 
@@ -110,6 +110,8 @@ def read_as(column: Any, wanted: Wanted) -> Any:
 
     if wanted == "level":
         return cast(column, pa.string())
+    if wanted == "anything":
+        return column
     if not pa.types.is_string(column.type):
         return column
     kinds = _readings() if wanted == "measure" else {wanted: _readings().get(wanted, [])}

@@ -1,0 +1,93 @@
+"""Levels of another type than those in training: which of them read alike, and how many were never seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.tables.notations import read_flag, read_number
+from suffice.tables.wording import quoted
+
+FEWEST_CELLS = 10
+"""Fewer cells of the same type as in training may well all be new."""
+FEWEST_SEEN = 50
+"""Fewer cells in training do not tell how many new levels are to be expected."""
+
+
+def alike(levels: list[Any]) -> dict[Any, int]:
+    """The place of each level by what a level of another type must read as; none where two read alike."""
+    keys = list(map(_meaning, levels))
+    times = Counter(keys)
+    # A text is looked up among levels that are not text, and the other way round.
+    return {
+        (not is_text, meant): i
+        for i, (is_text, meant) in enumerate(keys)
+        if meant is not None and times[is_text, meant] == 1
+    }
+
+
+def place_of(value: Any, places: dict[Any, int], nowhere: int) -> int:
+    """The place of a level that reads like this value of another type."""
+    is_text, meant = _meaning(value)
+    return nowhere if meant is None else places.get((is_text, meant), nowhere)
+
+
+def _meaning(value: Any) -> tuple[bool, Any]:
+    """Whether a level is text, and the flag or number that it is or reads as; 1, 1.0 and "1" are one."""
+    if not isinstance(value, str):
+        return False, ("flag" if isinstance(value, bool) else "number", value)
+    flag = read_flag(value)
+    if flag is not None:
+        return True, ("flag", flag)
+    number = read_number(value, "")
+    return True, None if number is None else ("number", number)
+
+
+class Unseen(NamedTuple):
+    """Some cells of a column, and how many of them hold levels that were never seen in training."""
+
+    label: str
+    unseen: int
+    present: int
+    example: Any
+    trained: Any
+    """A level that was seen."""
+    expected: bool
+    """Whether new levels of the same type are no surprise, as most were seen only once."""
+
+
+def expects_new_levels(times: NDArray[np.integer[Any]]) -> bool:
+    """Whether half of the cells to come may be new, by Good's and Turing's estimate: those seen once."""
+    seen = int(times.sum())
+    return seen < FEWEST_SEEN or 2 * int((times == 1).sum()) >= seen
+
+
+def warn_of_unseen(found: Iterable[Unseen]) -> None:
+    """Warn of columns in which most cells were never seen in training: their type may have changed."""
+    columns: dict[str, list[Unseen]] = {}
+    for part in found:
+        columns.setdefault(part.label, []).append(part)
+    for label, parts in columns.items():
+        unseen, present = sum(part.unseen for part in parts), sum(part.present for part in parts)
+        example, trained = parts[0].example, parts[0].trained
+        now, then = _type_of(example), _type_of(trained)
+        surprising = present >= FEWEST_CELLS and not parts[0].expected
+        if 2 * unseen > present and (now != then or surprising):
+            warnings.warn(
+                f"{label}: {unseen:,} of {present:,} cells were never seen in training, such as "
+                f"{quoted(example)} ({now}); training had levels such as {quoted(trained)} ({then}). Check "
+                "that the column holds what it held in training.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+
+def _type_of(level: Any) -> str:
+    if isinstance(level, str):
+        return "text"
+    return "true or false" if isinstance(level, bool) else "a number"
