@@ -21,6 +21,7 @@ from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.left_out import leave_out_levels
 from suffice.factors.levels.scores import solve_levels
+from suffice.factors.levels.steps import StepTotals, solve_steps
 from suffice.factors.levels.totals import LevelTotals
 from suffice.factors.words.solve import solve_texts
 from suffice.factors.words.totals import WordTotals
@@ -30,6 +31,7 @@ KINDS = {
     "columns": Kind(ColumnTotals, solve_columns, predictive=predictive_columns, leave_out=leave_out_columns),
     "levels": Kind(LevelTotals, solve_levels, leave_out=leave_out_levels),
     "histogram": Kind(HistogramTotals, solve_histogram),
+    "steps": Kind(StepTotals, solve_steps),
     "counts": Kind(CountTotals, solve_counts, leave_out=leave_out_counts),
     "scatter": Kind(GaussianTotals, solve_gaussian, solve_gaussian, predictive_gaussian, leave_out_gaussian),
     "words": Kind(WordTotals, solve_texts),

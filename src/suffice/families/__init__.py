@@ -23,6 +23,7 @@ from suffice.families.multivariate_normal import MultivariateNormal
 from suffice.families.negative_binomial import NegativeBinomial
 from suffice.families.normal import LogNormal, Normal
 from suffice.families.poisson import Poisson
+from suffice.families.steps import Steps
 from suffice.families.von_mises import VonMises
 from suffice.families.words import Words
 
@@ -45,6 +46,7 @@ FAMILIES: dict[str, type[Family]] = {
         MultivariateNormal,
         Multinomial,
         Histogram,
+        Steps,
         Words,
     )
 }
@@ -78,6 +80,7 @@ ALIASES: dict[str, str] = {
     "multinormal": "MultivariateNormal",
     "multivariategaussian": "MultivariateNormal",
     "hist": "Histogram",
+    "binned": "Steps",
     "text": "Words",
 }
 
@@ -109,6 +112,7 @@ __all__ = [
     "NegativeBinomial",
     "Normal",
     "Poisson",
+    "Steps",
     "VonMises",
     "Words",
 ]

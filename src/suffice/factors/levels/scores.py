@@ -38,7 +38,9 @@ class LevelTable:
         self.expects_new = expects_new_levels(counts.support.sum(axis=0))
         per_class = weight.sum(axis=1)
         mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
-        self.probability = family.smooth(mean, per_class, mean)
+        total = per_class.sum()
+        pooled = weight.sum(axis=0)[:, np.newaxis] / (total if total > 0 else 1.0)
+        self.probability = family.smooth(mean, per_class, pooled)
         n_levels = len(self.levels)
         zero = self.probability <= 0
         with np.errstate(divide="ignore"):
