@@ -47,6 +47,7 @@ def draw(family, y, rng):
         "NegativeBinomial": lambda: rng.negative_binomial(3, 0.3 + 0.2 * y).astype(float),
         "Binomial": lambda: rng.binomial(5, 0.2 + 0.2 * y).astype(float),
         "Histogram": lambda: rng.normal(2.0 * y, 1.0),
+        "Steps": lambda: rng.normal(2.0 * y, 1.0),
     }
     return draws[family.name]()
 
@@ -89,6 +90,7 @@ FAMILIES = [
     families.NegativeBinomial(3.0),
     families.Binomial(5),
     families.Histogram(16),
+    families.Steps(),
 ]
 
 
@@ -214,6 +216,7 @@ CASES = {
     "Gamma smooth": lambda: family_case(families.Gamma(unseen="smooth")),
     "Poisson smooth": lambda: family_case(families.Poisson(unseen="smooth")),
     "Categorical smooth": lambda: family_case(families.Categorical(unseen="smooth")),
+    "Steps certain": lambda: family_case(families.Steps(alpha=0)),
     "Histogram smooth": lambda: family_case(families.Histogram(8, unseen="smooth")),
     "mixed": mixed_case,
     "certain levels": lambda: certain_case(families.Categorical(alpha=0)),

@@ -16,6 +16,7 @@ CELLS = {
     families.Normal: ANY,
     families.VonMises: ANY,
     families.Histogram: ANY,
+    families.Steps: ANY,
     families.LogNormal: POSITIVE,
     families.Gamma: POSITIVE,
     families.Exponential: POSITIVE,

@@ -32,6 +32,7 @@ COLUMNS = {
     "Normal shared": (families.Normal("shared"), "numbers"),
     "Normal, alpha=0": (families.Normal(alpha=0), "numbers"),
     "Histogram": (families.Histogram(), "numbers"),
+    "Steps": (families.Steps(), "numbers"),
     "LogNormal": (families.LogNormal(), "positive"),
     "Gamma": (families.Gamma(), "positive"),
     "Exponential": (families.Exponential(), "positive"),

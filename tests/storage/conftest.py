@@ -65,6 +65,7 @@ def mixed():
         "hits": families.Binomial(9),
         "town": families.Categorical(unseen="smooth"),
         "bins": families.Histogram(8),
+        "steps": families.Steps(),
         ("one", "two"): families.Multinomial(),
         ("length", "width"): families.MultivariateNormal("full"),
         "note": families.Words(),

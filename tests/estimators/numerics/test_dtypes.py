@@ -15,6 +15,7 @@ NUMBER_FAMILIES = [
     families.Gamma(),
     families.Exponential(),
     families.Histogram(8),
+    families.Steps(),
 ]
 COUNT_FAMILIES = [families.Normal(), families.Poisson(), families.Multinomial(), families.Categorical()]
 

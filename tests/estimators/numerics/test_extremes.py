@@ -13,6 +13,7 @@ from suffice.families import (
     InverseGaussian,
     LogNormal,
     Normal,
+    Steps,
     VonMises,
 )
 
@@ -195,7 +196,9 @@ def test_a_positive_query_far_outside_the_data(family, reference, value, exact, 
 
 
 @pytest.mark.parametrize(
-    "family", [LogNormal(), Gamma(), InverseGaussian(), Exponential(), Normal(), Histogram(8)], ids=repr
+    "family",
+    [LogNormal(), Gamma(), InverseGaussian(), Exponential(), Normal(), Histogram(8), Steps()],
+    ids=repr,
 )
 @pytest.mark.parametrize(
     "values",

@@ -39,6 +39,7 @@ COLUMNS = {
         lambda alpha: families.Categorical(alpha=alpha),
         lambda rng, n: rng.integers(0, 6, n).astype(float),
     ),
+    "steps": (lambda alpha: families.Steps(alpha=alpha), lambda rng, n: rng.standard_normal(n)),
     "bins": (lambda alpha: families.Histogram(8, alpha=alpha), lambda rng, n: rng.standard_normal(n)),
     "constant": (lambda alpha: families.Normal(alpha=alpha), lambda _, n: np.full(n, 0.375)),
 }

@@ -8,7 +8,7 @@ from scipy import stats
 
 from suffice import BayesClassifier, TextClassifier
 from suffice.factors.words.language import Language
-from suffice.families import Categorical, Histogram
+from suffice.families import Categorical, Histogram, Steps
 
 
 class Chances:
@@ -41,8 +41,12 @@ def peak_memory(function):
 
 @pytest.mark.parametrize(
     "family, values",
-    [(Categorical(), np.arange(5000)), (Histogram(bins=1024), np.linspace(0.0, 1.0, 5000))],
-    ids=["levels", "bins"],
+    [
+        (Categorical(), np.arange(5000)),
+        (Histogram(bins=1024), np.linspace(0.0, 1.0, 5000)),
+        (Steps(), np.linspace(0.0, 1.0, 5000)),
+    ],
+    ids=["levels", "bins", "steps"],
 )
 def test_sampling_takes_memory_for_rows_and_levels_and_not_their_product(family, values):
     model = BayesClassifier(family).fit(values[:, np.newaxis], np.arange(5000) % 2)
@@ -57,7 +61,7 @@ def test_novelty_takes_memory_for_drawn_rows_and_levels_and_not_their_product():
     assert peak_memory(lambda: model.novelty(values[:5])) < 1000 * (32_768 + 2 * 5000)
 
 
-@pytest.mark.parametrize("family", [Categorical(alpha=0.5), Histogram(bins=16)], ids=str)
+@pytest.mark.parametrize("family", [Categorical(alpha=0.5), Histogram(bins=16), Steps()], ids=str)
 def test_draws_have_the_probabilities_of_their_class(family):
     rng = np.random.default_rng(0)
     y = rng.choice([0, 1, 2], 3000)

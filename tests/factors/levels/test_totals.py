@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from suffice.factors.levels.histogram import HistogramTotals
+from suffice.factors.levels.steps import StepTotals
 from suffice.factors.levels.totals import LevelTotals
-from suffice.families import Categorical, Histogram
+from suffice.families import Categorical, Histogram, Steps
 from suffice.tables.columns import LevelCells, Levels
 
 CLASSES = np.array([0, 1, 1])
@@ -27,13 +28,15 @@ def column(*values):
 
 
 def held(totals):
-    levels = [getattr(one, "counts", one).levels for one in totals.columns]
+    counts = [getattr(one, "counts", one) for one in totals.columns]
+    levels = [getattr(one, "levels", None) for one in counts]
     return repr(levels), {name: array.tobytes() for name, array in totals.arrays().items()}
 
 
 KINDS = {
     "text": (LevelTotals, Categorical(), words("red", "red", "blue"), words("green", "red", "blue")),
     "numbers": (LevelTotals, Categorical(), numbers(1.0, 2.0, 2.0), numbers(7.0, 1.0, 2.0)),
+    "steps": (StepTotals, Steps(), column(0.5, 1.5, 2.5), column(1e6, 0.5, 0.5)),
     "bins": (HistogramTotals, Histogram(), column(0.5, 1.5, 2.5), column(1e6, 0.5, 0.5)),
 }
 
@@ -55,8 +58,9 @@ def test_preparing_a_batch_changes_nothing_until_it_is_added(kind):
     [
         (LevelTotals, Categorical(), numbers(1.0, 2.0, 2.0), numbers(3.0, np.inf, 1.0)),
         (HistogramTotals, Histogram(), column(0.5, 1.5, 2.5), column(0.5, np.inf, 9.5)),
+        (StepTotals, Steps(), column(0.5, 1.5, 2.5), column(0.5, np.inf, 9.5)),
     ],
-    ids=["levels", "bins"],
+    ids=["levels", "bins", "steps"],
 )
 def test_a_refused_batch_changes_nothing(cls, family, good, bad):
     totals = cls.empty(family, 1).take_classes(np.full(2, -1))

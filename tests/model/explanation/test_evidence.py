@@ -32,6 +32,7 @@ MODELS = [
     (families.InverseGaussian(), "numbers"),
     (families.VonMises(), "numbers"),
     (families.Histogram(), "numbers"),
+    (families.Steps(), "numbers"),
     (families.Beta(), "shares"),
     (families.Poisson(), "counts"),
     (families.Geometric(), "counts"),

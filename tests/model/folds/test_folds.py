@@ -74,6 +74,7 @@ OF_FAMILIES = {
     "multivariate normal": (families.MultivariateNormal("full"), with_gaps(NORMAL)),
     "words": (families.Words(), pd.DataFrame({"text": TEXTS})),
     "histogram": (families.Histogram(), with_gaps(NORMAL)),
+    "steps": (families.Steps(), with_gaps(NORMAL)),
 }
 MODELS = {
     **{name: (BayesClassifier(family), X) for name, (family, X) in OF_FAMILIES.items()},

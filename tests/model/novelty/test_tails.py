@@ -20,6 +20,7 @@ from suffice.families import (
     NegativeBinomial,
     Normal,
     Poisson,
+    Steps,
     VonMises,
 )
 
@@ -56,6 +57,7 @@ INTEGRALS = {
     "Exponential": (Exponential(), "positive", (0.0, 400.0)),
     "VonMises": (VonMises(), "angles", (-np.pi, np.pi)),
     "Histogram": (Histogram(), "numbers", None),
+    "Steps": (Steps(), "numbers", None),
 }
 STEPS = np.linspace(-100.0, 30.0, 20_001)
 ON_LOG_SCALES = {

@@ -16,6 +16,7 @@ EXACT = [
     families.Geometric(),
     families.Categorical(),
     families.Histogram(8),
+    families.Steps(),
 ]
 ROUNDED = [
     families.LogNormal(),

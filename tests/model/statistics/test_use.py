@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 from suffice import BayesClassifier, summarize
-from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Multinomial, Normal, Poisson
+from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Multinomial, Normal, Poisson, Steps
 
 X = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0], [5.0, 2.0]])
 Y = np.array(["a", "a", "b", "b"])
-FAMILIES = [Normal(), Gamma(), Poisson(), Multinomial(), Categorical(), Histogram(4)]
+FAMILIES = [Normal(), Gamma(), Poisson(), Multinomial(), Categorical(), Histogram(4), Steps()]
 with_family = pytest.mark.parametrize("family", FAMILIES, ids=repr)
 
 

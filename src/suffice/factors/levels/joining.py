@@ -52,7 +52,9 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     gain = _length(cells[:, :-1] + cells[:, 1:]) - length[:, :-1] - length[:, 1:]
     gain[np.arange(1, width) >= sizes[:, np.newaxis]] = -np.inf
     place = np.tile(np.arange(width), (n_columns, 1))
-    gone_at = np.full((n_columns, width), -1)  # how many cells are left when a cell is joined to the one before
+    gone_at = np.full(
+        (n_columns, width), -1
+    )  # how many cells are left when a cell is joined to the one before
     total = np.where(sizes == width, length.sum(axis=1) + _length_of_sizes(rows, width), np.inf)
     best, best_width = total, np.full(n_columns, width)
     for left in range(width - 1, 0, -1):
@@ -62,7 +64,7 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
         stay = np.ones((n_columns, left + 1), dtype=np.bool_)
         stay[every, at + 1] = False
         cells = cells[stay].reshape(n_columns, left, -1)
-        length, place = (array[stay].reshape(n_columns, left) for array in (length, place))
+        length, place = length[stay].reshape(n_columns, left), place[stay].reshape(n_columns, left)
         cells[every, at], length[every, at] = merged, _length(merged)
         stay = np.ones((n_columns, left), dtype=np.bool_)
         stay[every, at] = False

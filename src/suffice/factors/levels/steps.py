@@ -78,7 +78,10 @@ class CellCounts:
         shift = max(self.shift, other.shift)
         mine, theirs = self.widened(shift), other.widened(shift)
         cells = np.union1d(mine.cells, theirs.cells)
-        weight, support = np.zeros((len(self.weight), len(cells))), np.zeros((len(self.weight), len(cells)), int)
+        weight, support = (
+            np.zeros((len(self.weight), len(cells))),
+            np.zeros((len(self.weight), len(cells)), int),
+        )
         for counts, times in ((mine, 1), (theirs, sign)):
             at = np.searchsorted(cells, counts.cells)
             weight[:, at] += times * counts.weight
@@ -89,9 +92,8 @@ class CellCounts:
 
     def take_classes(self, index: Codes) -> CellCounts:
         """A copy with these classes."""
-        return replace(
-            self, weight=gather(self.weight, index, 0), support=gather(self.support, index, 0)
-        )
+        by_class = (gather(one, index, 0) for one in (self.weight, self.support))
+        return CellCounts(self.shift, self.cells.copy(), *by_class)
 
     def matches(self, other: CellCounts, rtol: float) -> bool:
         """Whether the counts agree, in cells that hold both."""
@@ -108,7 +110,7 @@ class CellCounts:
         """The counts from a saved state."""
         shift, cells = fields.integer("shift", 0, BITS), fields.array("cells", np.int64, (None,))
         outside = (cells < LEAST >> shift) | (cells > MOST >> shift)
-        if len(cells) > CELLS or (np.diff(cells) <= 0).any() or outside.any():
+        if len(cells) > CELLS or (cells[1:] <= cells[:-1]).any() or outside.any():
             raise fields.error("cells", f"must be at most {CELLS} cells of numbers, in order.")
         weight = fields.array("weight", np.float64, (n_classes, len(cells)))
         return cls(shift, cells, weight, fields.array("support", np.int64, weight.shape))
@@ -198,7 +200,7 @@ class StepTotals(Totals):
     def vanishes(self) -> NDArray[np.bool_]:
         n_classes = len(self.columns[0].weight) if self.columns else 0
         held = [column.support.any(axis=1) | column.weight.any(axis=1) for column in self.columns]
-        return ~np.any([np.zeros(n_classes, np.bool_), *held], axis=0)
+        return np.asarray(~np.any([np.zeros(n_classes, np.bool_), *held], axis=0))
 
     def matches(self, other: Self, rtol: float) -> bool:
         return self.n_columns == other.n_columns and all(
@@ -206,11 +208,14 @@ class StepTotals(Totals):
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {
-            f"{name}.{j}": getattr(column, name)
-            for j, column in enumerate(self.columns)
-            for name in ("cells", "weight", "support")
-        }
+        named: dict[str, NDArray[Any]] = {}
+        for j, column in enumerate(self.columns):
+            named |= {
+                f"starts.{j}": column.cells,
+                f"weight.{j}": column.weight,
+                f"support.{j}": column.support,
+            }
+        return named
 
     def presence(self) -> Array:
         return np.stack([column.weight.sum(axis=1) for column in self.columns], axis=1)
