@@ -41,6 +41,7 @@ def mixed():
             "hits": rng.binomial(9, 0.4, N).astype(float),
             "town": pd.Categorical(rng.choice(["Ulm", "Bonn", "Köln"], N)),
             "bins": rng.standard_normal(N),
+            "steps": rng.standard_normal(N),
             "one": rng.poisson(2.0, N).astype(float),
             "two": rng.poisson(2.0, N).astype(float),
             "length": rng.standard_normal(N),
