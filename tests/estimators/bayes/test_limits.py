@@ -15,6 +15,7 @@ from suffice.families import (
     Multinomial,
     Normal,
     Poisson,
+    Steps,
 )
 
 METHODS = (
@@ -111,6 +112,7 @@ def test_a_column_constant_within_each_class_separates_them(family):
         Poisson(alpha=0),
         Multinomial(alpha=0),
         Histogram(alpha=0),
+        Steps(alpha=0),
         Categorical(alpha=0, unseen="smooth"),
         Bernoulli(alpha=0, unseen="smooth"),
         Poisson(alpha=0, unseen="smooth"),

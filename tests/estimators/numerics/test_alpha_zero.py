@@ -30,6 +30,7 @@ FAMILIES = [
     (families.Binomial(3, alpha=0.0), [0.0, 1.0, 3.0]),
     (families.Multinomial(alpha=0.0), [0.0, 1.0, 3.0]),
     (families.Histogram(4, alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
+    (families.Steps(alpha=0.0), [0.0, 0.1, 0.3, -2.0, 1e9]),
     (families.Categorical(alpha=0.0), [0.0, 1.0, 2.0]),
     (families.Categorical(alpha=0.0, unseen="smooth"), [0.0, 1.0, 2.0]),
 ]

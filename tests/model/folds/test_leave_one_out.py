@@ -54,6 +54,7 @@ OF_NUMBERS = {
     "exponential": families.Exponential(),
     "inverse gaussian": families.InverseGaussian(),
     "histogram": families.Histogram(),
+    "steps": families.Steps(),
 }
 OF_COUNTS = {
     "bernoulli": families.Bernoulli(),

@@ -15,6 +15,7 @@ FAMILIES = {
     "normal": families.Normal(),
     "categorical": families.Categorical(),
     "histogram": families.Histogram(),
+    "steps": families.Steps(),
     "by patterns": families.MultivariateNormal("full"),
     "by pairs": families.MultivariateNormal("shared", missing="pairwise"),
     "fourth moments": families.MultivariateNormal("shared", shrinkage="ledoit_wolf"),
