@@ -116,6 +116,15 @@ def test_explanations_and_novelty_match_levels_too():
     np.testing.assert_array_equal(model.novelty(text), model.novelty(numbers))
 
 
+def test_more_new_levels_than_expected_are_no_surprise_if_they_may_be_chance():
+    times = [1] * 24 + [2] * 18  # 24 of 60 cells are expected to be new
+    training = [f"level {i}" for i, n in enumerate(times) for _ in range(n)]
+    model, known = fitted(training), training[:12]
+    assert np.isfinite(posteriors(model, [*known, *(f"new {i}" for i in range(18))])).all()
+    with pytest.warns(UserWarning, match="column 'x': 40 of 52 cells were never seen in training"):
+        posteriors(model, [*known, *(f"new {i}" for i in range(40))])
+
+
 def test_new_levels_are_no_surprise_where_most_were_seen_once():
     names = [f"user {i}" for i in range(60)]
     model = fitted(names)

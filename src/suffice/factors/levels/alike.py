@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ FEWEST_CELLS = 10
 """Fewer cells of the same type as in training may well all be new."""
 FEWEST_SEEN = 50
 """Fewer cells in training do not tell how many new levels are to be expected."""
+CHANCE = 4.0
+"""So many standard deviations beyond their expectation, new levels are no matter of chance."""
 
 
 def alike(levels: list[Any]) -> dict[Any, int]:
@@ -57,14 +60,19 @@ class Unseen(NamedTuple):
     example: Any
     trained: Any
     """A level that was seen."""
-    expected: bool
-    """Whether new levels of the same type are no surprise, as most were seen only once."""
+    new: float
+    """The share of cells of the same type that are expected to hold new levels."""
+
+    def are_surprising(self, unseen: int, present: int) -> bool:
+        """Whether so many cells of the same type should not be new."""
+        by_chance = CHANCE * math.sqrt(present * self.new * (1.0 - self.new))
+        return present >= FEWEST_CELLS and self.new < 0.5 and unseen > present * self.new + by_chance
 
 
-def expects_new_levels(times: NDArray[np.integer[Any]]) -> bool:
-    """Whether half of the cells to come may be new, by Good's and Turing's estimate: those seen once."""
+def share_of_new(times: NDArray[np.integer[Any]]) -> float:
+    """The share of cells to come that hold new levels, by Good's and Turing's estimate: those seen once."""
     seen = int(times.sum())
-    return seen < FEWEST_SEEN or 2 * int((times == 1).sum()) >= seen
+    return 1.0 if seen < FEWEST_SEEN else int((times == 1).sum()) / seen
 
 
 def warn_of_unseen(found: Iterable[Unseen]) -> None:
@@ -76,8 +84,7 @@ def warn_of_unseen(found: Iterable[Unseen]) -> None:
         unseen, present = sum(part.unseen for part in parts), sum(part.present for part in parts)
         example, trained = parts[0].example, parts[0].trained
         now, then = _type_of(example), _type_of(trained)
-        surprising = present >= FEWEST_CELLS and not parts[0].expected
-        if 2 * unseen > present and (now != then or surprising):
+        if 2 * unseen > present and (now != then or parts[0].are_surprising(unseen, present)):
             warnings.warn(
                 f"{label}: {unseen:,} of {present:,} cells were never seen in training, such as "
                 f"{quoted(example)} ({now}); training had levels such as {quoted(trained)} ({then}). Check "

@@ -14,7 +14,7 @@ from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Sc
 from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import as_numbers
 from suffice.factors.checks import refuse_errors
-from suffice.factors.levels.alike import Unseen, alike, expects_new_levels, place_of
+from suffice.factors.levels.alike import Unseen, alike, place_of, share_of_new
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
@@ -35,7 +35,7 @@ class LevelTable:
         self.index = {level: i for i, level in enumerate(self.levels)}
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, present][:, order]
         self.weight = weight
-        self.expects_new = expects_new_levels(counts.support.sum(axis=0))
+        self.share_of_new = share_of_new(counts.support.sum(axis=0))
         per_class = weight.sum(axis=1)
         mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
         total = per_class.sum()
@@ -108,7 +108,7 @@ class LevelTable:
         cells = np.bincount(batch.codes[batch.codes >= 0], minlength=len(strange))
         example, trained = batch.values[int(np.argmax(strange))], self.levels[0]
         n_unseen, n_cells = int(cells[strange].sum()), int(cells.sum())
-        return [Unseen(label, n_unseen, n_cells, example, trained, self.expects_new)]
+        return [Unseen(label, n_unseen, n_cells, example, trained, self.share_of_new)]
 
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The row of the table for each cell."""
