@@ -49,13 +49,14 @@ FORMULAE = {
     "K + 1": lambda _size: CLASSES + 1,
     "K(L − 1)": lambda size: CLASSES * (size - 1),
     "K(B − 1)": lambda size: CLASSES * (size - 1),
+    "K(S − 1)": lambda size: CLASSES * (size - 1),
     "K(V − 1)": lambda _size: CLASSES * (3 - 1),
     "K(d − 1) for the whole block": lambda _size: CLASSES * (COLUMNS - 1) / COLUMNS,
     "Kd + K·d(d + 1)/2 for the whole block; with one shared Σ, Kd + d(d + 1)/2": lambda _size: (
         CLASSES + CLASSES * (COLUMNS + 1) / 2
     ),
 }
-"""What the cells of the page mean for one column, given how many levels or bins it has."""
+"""What the cells of the page mean for one column, given how many levels, bins or steps it has."""
 
 
 @pytest.mark.parametrize(
