@@ -77,6 +77,11 @@ class LabelledData:
         return self.labels[rows], None if self.weight is None else self.weight[rows]
 
     @property
+    def n_rows(self) -> float:
+        """The number of rows, where one of weight k counts as k."""
+        return float(len(self.labels) if self.weight is None else self.weight.sum())
+
+    @property
     def n_cells(self) -> int:
         """The number of cells, for choosing kernels once for all splits."""
         return int(np.prod(getattr(self.X, "shape", len(self.labels))))
