@@ -1,6 +1,7 @@
 """Every row is answered by a model that has not seen it, whatever the model, the splits and the scorer."""
 
 import re
+from functools import partial
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -186,7 +187,7 @@ def test_posteriors_are_those_of_scikit_learn(cv):
 
 @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), [([0, 1, 2], [3])]])
 def test_posteriors_need_splits_that_hold_out_each_row_once(cv):
-    with pytest.raises(ValueError, match=r"hold out row \d+ \d times"):
+    with pytest.raises(ValueError, match=r"hold out row \d+ [1-9] times|never hold out row \d+,"):
         cross_val_predict_proba(suffice.BayesClassifier(), X, Y, cv=cv)
 
 
@@ -307,6 +308,20 @@ def test_what_cannot_be_done_is_refused_with_its_cure(changed, message):
     arguments = {"model": suffice.BayesClassifier(), "X": X, "y": Y, **changed}
     with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(message)):
         cross_val_scores(**arguments)
+
+
+def test_scores_of_posteriors_are_refused_where_y_has_one_class():
+    alone = ["a"] * N_ROWS
+    model = suffice.BayesClassifier()
+    for scoring in ("neg_log_loss", "neg_brier_score", "d2_log_loss_score", ["accuracy", "neg_log_loss"]):
+        with pytest.raises(ValueError, match="needs two classes or more, but y has only one class, 'a'"):
+            cross_val_scores(model, X, alone, cv=3, scoring=scoring)
+        with pytest.raises(ValueError, match="only one class, 'a'"):
+            suffice.OnePassSearchCV(model, {}, cv=3, scoring=scoring, refit=False).fit(X, alone)
+    for call in (partial(evaluate, cv=3), lambda model, *rows: suffice.compare([model], *rows)):
+        with pytest.raises(ValueError, match="the log loss needs two classes or more, but y has only one"):
+            call(model, X, alone)
+    assert cross_val_scores(model, X, alone, cv=3, scoring="accuracy").tolist() == [1.0, 1.0, 1.0]
 
 
 def test_weights_are_refused_for_models_that_do_not_take_them():

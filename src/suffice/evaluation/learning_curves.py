@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
 from suffice.evaluation.growing_samples import measure_split, named_models, training_sizes
+from suffice.evaluation.scorers import refuse_one_class
 from suffice.model.held_out import LabelledData
 from suffice.plots.display import Display, legend_below
 from suffice.plots.layout import number_ticks
@@ -89,6 +90,7 @@ def compare(
     if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
     data = LabelledData.read(X, y, None)
+    refuse_one_class(data.classes, "the log loss")
     container = read_table(data.X).container if has_names(data.X) else PLAIN
     labels = data.labels
     n_test = max(1, round(test_size * len(labels)))
