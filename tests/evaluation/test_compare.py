@@ -193,7 +193,7 @@ def test_no_models_and_too_few_labels_are_refused(iris):
     [
         (LogisticRegression(), r"list of classifiers; for one, pass \[LogisticRegression"),
         ([LogisticRegression], "is a class; pass an instance"),
-        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*CalibratedClassifierCV"),
+        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*suffice.Calibrated\\(LinearSVC"),
     ],
 )
 def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):

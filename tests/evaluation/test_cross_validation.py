@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn import naive_bayes
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.covariance import LedoitWolf
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression
@@ -280,6 +280,24 @@ def test_the_schema_is_that_of_all_rows_unless_refitted():
         np.testing.assert_allclose(report.log_loss, -found.mean(), rtol=1e-9)
 
 
+class OnlyLabels(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+@pytest.mark.parametrize("splits", [3, GroupKFold(3)])
+def test_models_of_splits_need_the_splits_themselves(splits):
+    for model in (suffice.BayesClassifier(), suffice.Calibrated(suffice.BayesClassifier())):
+        with pytest.raises(TypeError, match=r"StratifiedKFold\(5\)\.split\(X, y\), got "):
+            list(model.fit_grid(X, Y, splits, [{}]))
+    with pytest.raises(TypeError, match=r"StratifiedKFold\(5\)\.split\(X, y\), got "):
+        list(suffice.BayesClassifier().fit_splits(X, Y, splits))
+
+
 def refusals():
     model = suffice.BayesClassifier()
     yield {"cv": 200}, "cv=200 folds need at least as many rows, but there are 120"
@@ -300,7 +318,17 @@ def refusals():
     yield {"y": None}, "y"
     yield {"model": type(model)}, "takes a classifier first, got the class BayesClassifier"
     yield {"model": LinearRegression()}, "takes a classifier first, got a LinearRegression"
-    yield {"model": LinearSVC()}, "predict_proba"
+    yield {"model": LinearSVC()}, "no predict_proba; wrap it in suffice.Calibrated(LinearSVC())"
+    yield {"model": OnlyLabels()}, "since OnlyLabels has no decision_function to calibrate either"
+    yield (
+        {"cv": [([0, 1], [500])]},
+        "the test rows of split 0 must be positions or a mask of 120 rows, got 500.",
+    )
+    yield {"cv": [([0], [1]), ([0, -121], [2])]}, "the training rows of split 1 must be positions"
+    yield {"cv": [([True, False], [1])]}, "a mask of 120 rows, got a mask of length 2"
+    yield {"cv": [([0.5, 1.0], [1])]}, "a mask of 120 rows, got 0.5"
+    yield {"cv": GroupKFold(3), "groups": "year"}, "groups takes one value for each of the 120 rows"
+    yield {"cv": GroupKFold(3), "groups": GROUPS[1:]}, "got an array of shape (119,)"
 
 
 @pytest.mark.parametrize("changed, message", [*refusals()])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.base import Classifier, Estimator
-from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid
+from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid, cure_without_posteriors
 from suffice.model.one_by_one import Answered
 
 
@@ -32,8 +32,8 @@ def posteriors(model: Any, X: Any) -> Array:
     """p(C_k | x) of any classifier that has them."""
     if not hasattr(model, "predict_proba"):
         raise AttributeError(
-            f"{type(model).__name__} has no posteriors, since it has no predict_proba; wrap it in "
-            "CalibratedClassifierCV."
+            f"{type(model).__name__} has no posteriors, since it has no predict_proba; "
+            f"{cure_without_posteriors(model)}."
         )
     return np.asarray(model.predict_proba(X), dtype=np.float64)
 

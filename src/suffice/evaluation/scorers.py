@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import error_and_log_loss
+from suffice.model.held_out import cure_without_posteriors
 from suffice.tables.columns import as_floats
 from suffice.tables.wording import did_you_mean, quoted
 
@@ -89,7 +90,7 @@ def posteriors_of(model: Any, X: Any) -> NDArray[Any]:
     """`predict_proba` of a model that has it."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
+            f"{type(model).__name__} has no predict_proba; {cure_without_posteriors(model)}, or choose a "
             "scoring of predictions, such as 'accuracy'."
         )
     return as_floats(np.asarray(model.predict_proba(X)))
