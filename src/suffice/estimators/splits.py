@@ -17,7 +17,7 @@ from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
 from suffice.factors.left_out import LeftOut
 from suffice.model.column_scores import ColumnScores
-from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
+from suffice.model.folds import SplitRows, Splits, TrainingSums, iterated, read_splits
 from suffice.model.infer import Families
 from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
@@ -140,7 +140,7 @@ class FittedToSplits(Generative):
             The number of the settings, the number of the split, and the fitted model; models that share sums
             come split by split.
         """
-        listed = list(splits)
+        listed = list(iterated(splits))
         for rows, group in self._alike(X, y, settings, sample_weight):
             if group[0].needs_rows:
                 for split, (train, _) in enumerate(read_splits(listed, rows.table.n_rows)):

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import error_and_log_loss
+from suffice.model.held_out import cure_without_posteriors
 from suffice.tables.columns import as_floats
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import did_you_mean, quoted
 
 Scorer = Callable[..., Any]
 Scoring = str | Scorer | Iterable[str] | Mapping[str, str | Scorer]
@@ -89,10 +90,19 @@ def posteriors_of(model: Any, X: Any) -> NDArray[Any]:
     """`predict_proba` of a model that has it."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
+            f"{type(model).__name__} has no predict_proba; {cure_without_posteriors(model)}, or choose a "
             "scoring of predictions, such as 'accuracy'."
         )
     return as_floats(np.asarray(model.predict_proba(X)))
+
+
+def refuse_one_class(classes: NDArray[Any], score: str) -> None:
+    """Refuse labels of one class for a score that is undefined for them."""
+    if len(classes) == 1:
+        raise ValueError(
+            f"{score} needs two classes or more, but y has only one class, {quoted(classes.tolist()[0])}; "
+            "check y. cross_val_scores with scoring='accuracy' takes one class."
+        )
 
 
 def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
@@ -110,6 +120,8 @@ def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
         near = did_you_mean(scoring, names)
         hint = near or "sklearn.metrics.get_scorer_names() lists the names."
         raise ValueError(f"there is no scorer {scoring!r}; {hint}")
+    if scoring in ("neg_log_loss", *OF_ALL_CLASSES):
+        refuse_one_class(classes, f"the scorer {scoring!r}")
     if scoring == "neg_log_loss":
         return NegativeLogLoss(classes)
     if scoring in OF_ALL_CLASSES:

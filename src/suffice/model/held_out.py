@@ -28,7 +28,7 @@ from suffice.progress import Progress
 from suffice.tables.records import read_records
 from suffice.tables.table import take_rows
 from suffice.tables.targets import checked_weights, labelled, read_labels
-from suffice.tables.wording import there_are
+from suffice.tables.wording import counted, there_are
 
 Answer = TypeVar("Answer")
 
@@ -77,12 +77,23 @@ class LabelledData:
         return self.labels[rows], None if self.weight is None else self.weight[rows]
 
     @property
+    def n_rows(self) -> float:
+        """The number of rows, where one of weight k counts as k."""
+        return float(len(self.labels) if self.weight is None else self.weight.sum())
+
+    @property
     def n_cells(self) -> int:
         """The number of cells, for choosing kernels once for all splits."""
         return int(np.prod(getattr(self.X, "shape", len(self.labels))))
 
     def splits(self, cv: Any, groups: ArrayLike | None) -> Sequence[Split]:
         """The training and test rows of each split, by position."""
+        if groups is not None and np.shape(groups)[:1] != self.labels.shape:
+            got = repr(groups) if isinstance(groups, str) else f"an array of shape {np.shape(groups)}"
+            raise ValueError(
+                f"groups takes one value for each of the {counted(len(self.labels), 'row')}, such as "
+                f"X['column'], got {got}."
+            )
         splitter = _splitter(cv, self.labels)
         if len(self.labels) > 1 and leaves_one_out(splitter, len(self.labels)):
             return OneByOne(len(self.labels))
@@ -217,3 +228,11 @@ def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
 def is_regression(model: Any) -> bool:
     """Whether a model predicts numbers, not classes."""
     return isinstance(model, BaseEstimator) and is_regressor(model)
+
+
+def cure_without_posteriors(model: Any) -> str:
+    """What to do with a model that has no `predict_proba`."""
+    name = type(model).__name__
+    if hasattr(model, "decision_function"):
+        return f"wrap it in suffice.Calibrated({name}())"
+    return f"choose another model, since {name} has no decision_function to calibrate either"
