@@ -121,11 +121,6 @@ class Family:
         """Whether the support is 0 and 1, with u(x) = x."""
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
 
-    @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        """(sign, b, o) of each term of the deviance Σ sign·(a·log(a/c) − a + c), a = b·x + o, c = b·μ + o."""
-        return ()
-
     def support(self, x: Array) -> NDArray[np.bool_]:
         """Tell which values lie in the support.
 
@@ -420,6 +415,20 @@ class Family:
         ndarray of shape (...) or None
         """
         return None if self.has_base_measure else self.log_normalizer(power * natural, origin)
+
+    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+        """Give a, c and a − c of each term of the deviance Σ a·log(a/c) − a + c of counts from means.
+
+        Parameters
+        ----------
+        x : ndarray or expression
+        mean : ndarray
+
+        Returns
+        -------
+        tuple of (a, c, a − c), empty if large counts need no deviance
+        """
+        return ()
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         """Bound the counts of non-negligible probability from below and above, for sums over the support.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +77,9 @@ class Binomial(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, float(self.n))
 
-    @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        return (1.0, 1.0, 0.0), (1.0, -1.0, float(self.n))
+    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+        n = float(self.n)
+        return (x, mean, x - mean), (n - x, n - mean, mean - x)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,8 @@ class Poisson(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, np.inf)
 
-    @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        return ((1.0, 1.0, 0.0),)
+    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+        return ((x, mean, x - mean),)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = np.exp(natural[0])
