@@ -229,6 +229,8 @@ def check_functions(family: Any, name: str) -> None:
         return
     if not isinstance(functions, tuple):
         raise TypeError(f"{name}: functions must be a tuple, such as ('x', 'log'), got {functions!r}.")
+    if not functions and family.factor == "columns":
+        raise ValueError(f"{name}: functions is empty; name what u(x) is made of, such as ('x', 'log').")
     for one in functions:
         if not isinstance(one, ElementaryFunction) and one not in tuple(NAMED):
             raise ValueError(
