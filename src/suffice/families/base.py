@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.elementary import Function, check_functions, evaluate
+from suffice.families.elementary import DevianceTerms, Function, check_functions, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
 UNSEEN: tuple[Unseen, ...] = get_args(Unseen)
@@ -120,6 +120,11 @@ class Family:
     def is_binary(self) -> bool:
         """Whether the support is 0 and 1, with u(x) = x."""
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
+
+    @property
+    def deviance_terms(self) -> DevianceTerms | None:
+        """Of x and μ, the terms of the deviance; None if large counts need none."""
+        return None
 
     def support(self, x: Array) -> NDArray[np.bool_]:
         """Tell which values lie in the support.
@@ -415,20 +420,6 @@ class Family:
         ndarray of shape (...) or None
         """
         return None if self.has_base_measure else self.log_normalizer(power * natural, origin)
-
-    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
-        """Give a, c and a − c of each term of the deviance Σ a·log(a/c) − a + c of counts from means.
-
-        Parameters
-        ----------
-        x : ndarray or expression
-        mean : ndarray
-
-        Returns
-        -------
-        tuple of (a, c, a − c), empty if large counts need no deviance
-        """
-        return ()
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         """Bound the counts of non-negligible probability from below and above, for sums over the support.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 from suffice.families.special import log_multichoose
 
 
@@ -77,9 +77,10 @@ class Binomial(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, float(self.n))
 
-    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+    @property
+    def deviance_terms(self) -> DevianceTerms:
         n = float(self.n)
-        return (x, mean, x - mean), (n - x, n - mean, mean - x)
+        return lambda x, mean: ((x, mean, x - mean), (n - x, n - mean, mean - x))
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

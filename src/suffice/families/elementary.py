@@ -115,6 +115,8 @@ class ElementaryFunction:
 
 
 Function: TypeAlias = FunctionName | ElementaryFunction
+DevianceTerms: TypeAlias = Callable[[Any, Array], tuple[tuple[Any, Any, Any], ...]]
+"""Of x and μ: a, c and a − c of each term of the deviance Σ a·log(a/c) − a + c, to all digits."""
 
 
 @dataclass(frozen=True)

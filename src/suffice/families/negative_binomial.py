@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 from suffice.families.special import log1mexp, log_multichoose
 
 
@@ -80,7 +80,11 @@ class NegativeBinomial(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, np.inf)
 
-    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+    @property
+    def deviance_terms(self) -> DevianceTerms:
+        return self._terms_of_trials
+
+    def _terms_of_trials(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
         # As of x failures in x + r trials; ψ(x, μ) − ψ(x + r, μ + r) would cancel if μ is much larger than r.
         success = self.r / (mean + self.r)
         trials, away = x + self.r, (x - mean) * success

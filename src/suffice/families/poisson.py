@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,8 +64,9 @@ class Poisson(Family):
     def mean_bounds(self) -> tuple[float, float]:
         return (0.0, np.inf)
 
-    def deviance_terms(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
-        return ((x, mean, x - mean),)
+    @property
+    def deviance_terms(self) -> DevianceTerms:
+        return lambda x, mean: ((x, mean, x - mean),)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = np.exp(natural[0])

@@ -8,6 +8,8 @@ compute ψ in the same way.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,9 +38,9 @@ def columns_of_large_counts(solved: ColumnParameters) -> NDArray[np.bool_]:
     """The columns for which the deviance has more digits than λx − A."""
     family = solved.family
     found = solved.active & ~solved.point.any(axis=0)
-    natural, origin = solved.natural[:, :, found], solved.origin[:, found]
-    if not found.any() or not family.deviance_terms(origin, origin):
+    if family.deviance_terms is None or not found.any():
         return np.zeros_like(found)
+    natural, origin = solved.natural[:, :, found], solved.origin[:, found]
     mean = family.mean_from_natural(natural, origin)[0]
     size = np.maximum(np.abs(natural[0] * mean), np.abs(family.log_normalizer(natural, origin)))
     found[found] = (size > LARGE).any(axis=0)
@@ -47,13 +49,17 @@ def columns_of_large_counts(solved: ColumnParameters) -> NDArray[np.bool_]:
 
 def deviances(family: Family, x: Array, mean: Array) -> Array:
     """The deviance of counts x from means."""
-    return np.asarray(sum(_psi(*term) for term in family.deviance_terms(x, mean)))
+    return np.asarray(sum(_psi(*term) for term in _terms(family, x, mean)))
 
 
 def deviance_expression(family: Family, x: Expression, mean: Array) -> Expression:
     """The deviance of a cell x from the mean of each class."""
-    terms = [map(as_expression, term) for term in family.deviance_terms(x, mean)]
+    terms = [map(as_expression, term) for term in _terms(family, x, mean)]
     return total([_psi_expression(*term) for term in terms])
+
+
+def _terms(family: Family, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+    return () if family.deviance_terms is None else family.deviance_terms(x, mean)
 
 
 def psi(a: Array, c: Array) -> Array:
