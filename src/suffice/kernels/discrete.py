@@ -198,7 +198,8 @@ def sum_in_tables(
     asks for none. A row with a gap adds nothing. No `weights` are weights of 1.
     """
     # Used again and again: fresh memory takes longer than what is written to it.
-    buffer = np.empty(min(len(x), 2 * ENTRIES_IN_CACHE))
+    size = min(len(x), 2 * ENTRIES_IN_CACHE)
+    buffers = np.empty(size), np.empty(size, np.intp)
     for run in entry_runs(starts, max(ENTRIES_IN_CACHE, total.size)):
         filled = slice(starts[run.start], starts[run.stop])
         rows = starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled]
@@ -209,7 +210,7 @@ def sum_in_tables(
             block = as_rows(*rows, len(total))[whole]
             rows = block.indptr, block.indices, block.data
             own, draws, w = own[whole], draws[whole], w[whole] if len(w) else w
-        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), buffer)
+        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), buffers)
 
 
 def _add_whole_rows(
@@ -220,12 +221,14 @@ def _add_whole_rows(
     weights: Array,
     draws: Array,
     out: tuple[Array, ...],
-    buffer: Array,
+    buffers: tuple[Array, Codes],
 ) -> None:
     """`sum_in_tables` of rows without gaps."""
     total, support, present, sums = out
     n_classes, small = total.shape[1], as_small(x)
-    entries = buffer[: len(x)] if len(x) <= len(buffer) else np.empty(len(x))
+    entries, places = (
+        one[: len(x)] if len(x) <= len(one) else np.empty(len(x), one.dtype) for one in buffers
+    )
     members = np.zeros((len(classes), n_classes))
     members[np.arange(len(classes)), classes] = 1.0
 
@@ -250,7 +253,8 @@ def _add_whole_rows(
         if small is None:
             gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries)
         else:
-            LOG_FACTORIALS.take(small, out=entries, mode="clip")  # with another mode, it would be copied
+            places[:] = small
+            LOG_FACTORIALS.take(places, out=entries, mode="clip")  # with another mode, it would be copied
         base = log_factorials(draws) - row_totals(starts, entries)
         sums[0] += np.bincount(classes, weights if len(weights) else None, n_classes)
         sums[1] += np.bincount(classes, minlength=n_classes)
