@@ -164,7 +164,9 @@ class FittedToSplits(Generative):
                 for one in group:
                     schema = chosen.schema(one.families)
                     if have_same_sums(schema, one.schema):
-                        fitted = _fitted(one.unfitted, rows, train, joined(sums, schema))
+                        accumulator = Accumulator.of(joined(sums, schema))
+                        training_sums = TrainingSums(accumulator, rows.table.container)
+                        fitted = copy(one.unfitted).fit(training_sums, labels, weights)
                     else:
                         fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
                     yield one.number, split, fitted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.evaluation.answers import Answers
-from suffice.evaluation.metrics import error_and_log_loss
+from suffice.evaluation.metrics import log_loss
 from suffice.model.held_out import cure_without_posteriors
 from suffice.tables.columns import as_floats
 from suffice.tables.wording import did_you_mean, quoted
@@ -68,22 +68,33 @@ class Scorers:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NegativeLogLoss:
     """The scorer "neg_log_loss", without scikit-learn's checks of y, which take longer than the score."""
 
     classes: NDArray[Any]
+    _last: tuple[Any, NDArray[np.intp]] | None = field(default=None, init=False, repr=False)
 
     def __call__(self, model: Any, X: Any, y: Any, sample_weight: Array | None = None) -> float:
         """The mean of log p(truth); the model knows these classes."""
-        truth = np.searchsorted(self.classes, y)
-        if not np.array_equal(self.classes[np.minimum(truth, len(self.classes) - 1)], y):
-            raise ValueError(
-                f"y holds labels other than {self.classes.tolist()[:20]}, which the model knows."
-            )
+        truth = self._codes(y)
         posteriors = posteriors_of(model, X)
         answers = Answers(truth, truth, posteriors, sample_weight, len(self.classes), len(self.classes))
-        return -error_and_log_loss(answers)[1]
+        return -log_loss(answers)
+
+    def _codes(self, y: Any) -> NDArray[np.intp]:
+        """The number of each label's class; those of the last labels are kept for the next setting."""
+        last = self._last
+        if last is None or last[0] is not y:
+            truth = np.searchsorted(self.classes, y)
+            if not np.array_equal(self.classes[np.minimum(truth, len(self.classes) - 1)], y):
+                raise ValueError(
+                    f"y holds labels other than {self.classes.tolist()[:20]}, which the model knows."
+                )
+            if not (isinstance(y, np.ndarray) and y.flags.owndata and not y.flags.writeable):
+                return np.asarray(truth)  # they may change
+            last = self._last = y, truth
+        return last[1]
 
 
 def posteriors_of(model: Any, X: Any) -> NDArray[Any]:

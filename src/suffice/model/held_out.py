@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,7 +33,7 @@ from suffice.tables.wording import counted, there_are
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class LabelledData:
     """Rows with their labels and weights, checked."""
 
@@ -41,6 +41,7 @@ class LabelledData:
     labels: NDArray[Any]
     classes: NDArray[Any]
     weight: Array | None
+    _last: tuple[Codes, NDArray[Any], Array | None] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledData:
@@ -73,8 +74,13 @@ class LabelledData:
         return LabelledData.read(take_rows(self.X, rows), *self.labels_and_weights(rows))
 
     def labels_and_weights(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
-        """The labels and the weights of some rows."""
-        return self.labels[rows], None if self.weight is None else self.weight[rows]
+        """The labels and the weights of some rows; those of the last rows are kept for the next setting."""
+        last = self._last
+        if last is None or last[0] is not rows:
+            last = rows, self.labels[rows], None if self.weight is None else self.weight[rows]
+            last[1].flags.writeable = False  # so that what is known of them stays true
+            self._last = last
+        return last[1:]
 
     @property
     def n_rows(self) -> float:
