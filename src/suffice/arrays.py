@@ -1,6 +1,8 @@
-"""The types of arrays used throughout the library."""
+"""The types of arrays used throughout the library, and arrays that are handed out."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,3 +13,10 @@ Codes = NDArray[np.intp]
 Counts = NDArray[np.int64]
 Exponents = NDArray[np.int32]
 """Units as powers of two."""
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers, which whoever gets them cannot change; a copy made by pickle would not know that."""
+    view = array.view()
+    view.setflags(write=False)
+    return view

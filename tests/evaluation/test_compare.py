@@ -9,7 +9,7 @@ from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from suffice import BayesClassifier, CostSensitive, GaussianDiscriminant
+from suffice import BayesClassifier, CostSensitive, GaussianDiscriminant, TextClassifier
 from suffice.estimators.regression import LogisticRegression
 from suffice.evaluation.growing_samples import measure_split, split_order
 from suffice.evaluation.learning_curves import LearningCurves, compare
@@ -101,6 +101,26 @@ def test_models_of_one_class_read_the_training_rows_once(iris, monkeypatch):
     assert sum(summed) == 2 * 100
 
 
+def test_documents_are_compared_from_a_list_an_array_or_a_series():
+    documents, y = ["good film", "bad film", "good good plot", "bad plot"] * 10, [1, 0, 1, 0] * 10
+    models = {"once": TextClassifier(), "pairs": TextClassifier(ngram_range=(1, 2))}
+    found = [
+        compare(models, X, y, sizes=[4, 20], repeats=2)
+        for X in (
+            documents,
+            np.array(documents, dtype=object),
+            np.array(documents),
+            pd.Series(documents, index=range(100, 140)),
+            pl.Series(documents),
+            pa.chunked_array([documents]),
+        )
+    ]
+    assert found[0].error.shape == (2, 2, 2)
+    assert (found[0].error[:, -1] == 0.0).all()
+    for one in found[1:]:
+        np.testing.assert_array_equal(one.log_loss, found[0].log_loss)
+
+
 def test_where_two_curves_cross():
     error = np.array([[[0.3], [0.2], [0.2], [0.2]], [[0.4], [0.1], [0.25], [0.1]]])
     curves = LearningCurves(("a", "b"), np.array([10, 20, 40, 80]), error, error, None)
@@ -173,7 +193,7 @@ def test_no_models_and_too_few_labels_are_refused(iris):
     [
         (LogisticRegression(), r"list of classifiers; for one, pass \[LogisticRegression"),
         ([LogisticRegression], "is a class; pass an instance"),
-        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*CalibratedClassifierCV"),
+        ({"svm": LinearSVC()}, "'svm' has no predict_proba.*suffice.Calibrated\\(LinearSVC"),
     ],
 )
 def test_what_is_no_probabilistic_classifier_is_refused_with_a_cure(iris, models, match):

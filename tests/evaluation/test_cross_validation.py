@@ -1,6 +1,7 @@
 """Every row is answered by a model that has not seen it, whatever the model, the splits and the scorer."""
 
 import re
+from functools import partial
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn import naive_bayes
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.covariance import LedoitWolf
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression
@@ -186,7 +187,7 @@ def test_posteriors_are_those_of_scikit_learn(cv):
 
 @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), TimeSeriesSplit(3), [([0, 1, 2], [3])]])
 def test_posteriors_need_splits_that_hold_out_each_row_once(cv):
-    with pytest.raises(ValueError, match=r"hold out row \d+ \d times"):
+    with pytest.raises(ValueError, match=r"hold out row \d+ [1-9] times|never hold out row \d+,"):
         cross_val_predict_proba(suffice.BayesClassifier(), X, Y, cv=cv)
 
 
@@ -279,6 +280,24 @@ def test_the_schema_is_that_of_all_rows_unless_refitted():
         np.testing.assert_allclose(report.log_loss, -found.mean(), rtol=1e-9)
 
 
+class OnlyLabels(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[:1], len(X))
+
+
+@pytest.mark.parametrize("splits", [3, GroupKFold(3)])
+def test_models_of_splits_need_the_splits_themselves(splits):
+    for model in (suffice.BayesClassifier(), suffice.Calibrated(suffice.BayesClassifier())):
+        with pytest.raises(TypeError, match=r"StratifiedKFold\(5\)\.split\(X, y\), got "):
+            list(model.fit_grid(X, Y, splits, [{}]))
+    with pytest.raises(TypeError, match=r"StratifiedKFold\(5\)\.split\(X, y\), got "):
+        list(suffice.BayesClassifier().fit_splits(X, Y, splits))
+
+
 def refusals():
     model = suffice.BayesClassifier()
     yield {"cv": 200}, "cv=200 folds need at least as many rows, but there are 120"
@@ -299,7 +318,17 @@ def refusals():
     yield {"y": None}, "y"
     yield {"model": type(model)}, "takes a classifier first, got the class BayesClassifier"
     yield {"model": LinearRegression()}, "takes a classifier first, got a LinearRegression"
-    yield {"model": LinearSVC()}, "predict_proba"
+    yield {"model": LinearSVC()}, "no predict_proba; wrap it in suffice.Calibrated(LinearSVC())"
+    yield {"model": OnlyLabels()}, "since OnlyLabels has no decision_function to calibrate either"
+    yield (
+        {"cv": [([0, 1], [500])]},
+        "the test rows of split 0 must be positions or a mask of 120 rows, got 500.",
+    )
+    yield {"cv": [([0], [1]), ([0, -121], [2])]}, "the training rows of split 1 must be positions"
+    yield {"cv": [([True, False], [1])]}, "a mask of 120 rows, got a mask of length 2"
+    yield {"cv": [([0.5, 1.0], [1])]}, "a mask of 120 rows, got 0.5"
+    yield {"cv": GroupKFold(3), "groups": "year"}, "groups takes one value for each of the 120 rows"
+    yield {"cv": GroupKFold(3), "groups": GROUPS[1:]}, "got an array of shape (119,)"
 
 
 @pytest.mark.parametrize("changed, message", [*refusals()])
@@ -307,6 +336,20 @@ def test_what_cannot_be_done_is_refused_with_its_cure(changed, message):
     arguments = {"model": suffice.BayesClassifier(), "X": X, "y": Y, **changed}
     with pytest.raises((TypeError, ValueError, AttributeError), match=re.escape(message)):
         cross_val_scores(**arguments)
+
+
+def test_scores_of_posteriors_are_refused_where_y_has_one_class():
+    alone = ["a"] * N_ROWS
+    model = suffice.BayesClassifier()
+    for scoring in ("neg_log_loss", "neg_brier_score", "d2_log_loss_score", ["accuracy", "neg_log_loss"]):
+        with pytest.raises(ValueError, match="needs two classes or more, but y has only one class, 'a'"):
+            cross_val_scores(model, X, alone, cv=3, scoring=scoring)
+        with pytest.raises(ValueError, match="only one class, 'a'"):
+            suffice.OnePassSearchCV(model, {}, cv=3, scoring=scoring, refit=False).fit(X, alone)
+    for call in (partial(evaluate, cv=3), lambda model, *rows: suffice.compare([model], *rows)):
+        with pytest.raises(ValueError, match="the log loss needs two classes or more, but y has only one"):
+            call(model, X, alone)
+    assert cross_val_scores(model, X, alone, cv=3, scoring="accuracy").tolist() == [1.0, 1.0, 1.0]
 
 
 def test_weights_are_refused_for_models_that_do_not_take_them():

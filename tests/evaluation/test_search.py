@@ -311,6 +311,7 @@ def test_a_search_is_an_estimator_like_any_other():
     [
         ({"param_grid": {"var_smoothin": [1.0]}}, "var_smoothin"),
         ({"param_grid": {"var_smoothing": []}}, "var_smoothing"),
+        ({"param_grid": []}, "param_grid has no settings"),
         ({"scoring": "acuracy"}, "did you mean 'accuracy'"),
         ({"scoring": ["accuracy"]}, "refit"),
         ({"cv": 1000}, "there are 150"),

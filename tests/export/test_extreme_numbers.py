@@ -106,28 +106,63 @@ def test_posteriors_of_large_counts_have_all_their_digits(size, duckdb_rows):
     y = rng.integers(0, 3, 100)
     rows = pd.DataFrame({name: counts(rng, y, size) for name in "abc"})
     model = suffice.BayesClassifier(families=families.Poisson()).fit(rows, y)
-    exact = np.array([exact_posterior(model, row) for row in rows.to_numpy().tolist()])
+    exact = exact_posteriors(model, rows, "mean", lambda x, mean: x * mean.ln() - mean)
+    assert_all_digits(model, rows, exact, duckdb_rows)
+
+
+@pytest.mark.parametrize("size", [1e8, 1e10, 1e12, 1e14])
+@pytest.mark.parametrize("r", [1e6, 1e8])
+def test_overdispersed_large_counts_have_all_their_digits(size, r, duckdb_rows):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 100)
+    family = families.NegativeBinomial(r)
+    share = np.sqrt(1.0 / size + 1.0 / r)
+    rows = pd.DataFrame({name: np.round(spread(rng, y, size, share)) for name in "abc"})
+    model = suffice.BayesClassifier(families=family).fit(rows, y)
+    exact = exact_posteriors(
+        model,
+        rows,
+        "mean",
+        lambda x, mean: x * (mean / (mean + Decimal(r))).ln() - Decimal(r) * (mean + Decimal(r)).ln(),
+    )
+    assert_all_digits(model, rows, exact, duckdb_rows)
+
+
+@pytest.mark.parametrize("n", [10**6, 10**8])
+def test_large_counts_of_even_odds_have_all_their_digits(n, duckdb_rows):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 100)
+    rows = pd.DataFrame({name: np.round(spread(rng, y - 1, n / 2, n**-0.5)) for name in "abc"})
+    model = suffice.BayesClassifier(families=families.Binomial(n)).fit(rows, y)
+    exact = exact_posteriors(
+        model, rows, "probability", lambda x, p: x * p.ln() + (Decimal(n) - x) * (1 - p).ln()
+    )
+    assert_all_digits(model, rows, exact, duckdb_rows)
+
+
+def assert_all_digits(model, rows, exact, duckdb_rows):
     assert 0.05 < exact.max(axis=1).min() < 0.9
     np.testing.assert_allclose(model.predict_proba(rows), exact, rtol=0, atol=1e-12)
     np.testing.assert_allclose(duckdb_rows(model, rows), exact, rtol=0, atol=1e-12)
     np.testing.assert_allclose(graph_rows(model, rows), exact, rtol=0, atol=1e-12)
 
 
-def exact_posterior(model, row):
-    """Bayes' rule for Poisson columns with 50 digits."""
+def exact_posteriors(model, rows, parameter, score):
+    """Bayes' rule for columns of counts with 50 digits."""
     with localcontext() as context:
         context.prec = 50
-        means = [model.parameters_[name]["mean"].tolist() for name in "abc"]
-        scores = [
-            Decimal(prior).ln()
-            + sum(
-                Decimal(x) * Decimal(mean[k]).ln() - Decimal(mean[k])
-                for x, mean in zip(row, means, strict=True)
-            )
-            for k, prior in enumerate(model.priors_.tolist())
-        ]
-        parts = [(score - max(scores)).exp() for score in scores]
-        return [float(part / sum(parts)) for part in parts]
+        known = [[Decimal(value) for value in model.parameters_[name][parameter]] for name in rows]
+        priors = [Decimal(prior).ln() for prior in model.priors_]
+        return np.array([_exact_posterior(row, known, priors, score) for row in rows.to_numpy().tolist()])
+
+
+def _exact_posterior(row, known, priors, score):
+    scores = [
+        prior + sum(score(Decimal(x), of_class[k]) for x, of_class in zip(row, known, strict=True))
+        for k, prior in enumerate(priors)
+    ]
+    parts = [(one - max(scores)).exp() for one in scores]
+    return [float(part / sum(parts)) for part in parts]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,14 @@ def test_an_unknown_function_of_a_property_is_refused_where_the_family_is_made()
         family_of(property(lambda _: ("sinh",)))()
 
 
+@pytest.mark.parametrize("origin", [0.0, 1.0])
+def test_no_functions_at_all_are_refused(origin):
+    with pytest.raises(ValueError, match=r"^Mine: functions is empty; name what u\(x\) is made of"):
+        family_of((), default_origin=origin)
+    with pytest.raises(ValueError, match=r"^Mine: functions is empty"):
+        family_of(property(lambda _: ()), default_origin=origin)()
+
+
 @pytest.mark.parametrize("name", ["log", "log2", "reciprocal"])
 def test_a_logarithm_or_reciprocal_about_zero_is_refused(name):
     with pytest.raises(

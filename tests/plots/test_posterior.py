@@ -192,6 +192,10 @@ def test_what_cannot_be_drawn_is_refused_with_the_cure(penguins):
     draw = PosteriorDisplay.from_estimator
     with pytest.raises(ValueError, match=r"7 columns; choose two of them, as in columns=\('island'"):
         draw(model, X)
+    wide = X.rename_columns([name * 40 for name in X.column_names])
+    with pytest.raises(ValueError, match=r"choose two of them, as in columns=\('islandisl.*…") as refused:
+        draw(suffice.BayesClassifier().fit(wide, species), wide)
+    assert len(str(refused.value)) < 500
     with pytest.raises(ValueError, match="no column 'wing'"):
         draw(model, X, columns=("wing", BILL))
     with pytest.raises(ValueError, match="two columns of X"):

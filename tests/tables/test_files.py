@@ -63,6 +63,21 @@ def test_every_format_gives_the_same_rows(tmp_path, name):
     assert rows_of(path).to_pydict() == table.to_pydict()
 
 
+@pytest.mark.parametrize(
+    "escaped, text",
+    [
+        (r"good \ud800 film", "good \ufffd film"),
+        (r"\udc00", "\ufffd"),
+        (r"\uD83D\uDE00 \uD83D", "\U0001f600 \ufffd"),
+        (r"\udc00\ud83d\ude00\ud800\ud800", "\ufffd\U0001f600\ufffd\ufffd"),
+        (r"\ud800 \\ud800 \\\ud800 \n\"", '\ufffd \\ud800 \\\ufffd \n"'),
+    ],
+)
+def test_lone_surrogates_of_jsonl_are_read_as_replacement_characters(tmp_path, escaped, text):
+    path = write(tmp_path / "t.jsonl", f'{{"t": "fine", "y": "n"}}\n{{"t": "{escaped}", "y": "p"}}\n')
+    assert rows_of(path).column("t").to_pylist() == ["fine", text]
+
+
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.tsv.gz", "t.jsonl.gz"])
 def test_packed_files_are_read_as_they_are(tmp_path, name):
     table = pa.table({"a": [1.5, 2.5], "b": ["x", "y"]})

@@ -121,7 +121,9 @@ def test_a_missing_label_is_refused_with_its_row(y):
 @pytest.mark.parametrize(
     "y, message",
     [
-        (None, "y should be a 1d array"),
+        (None, "y should be a 1d array .* got None"),
+        (object(), "y should be a 1d array .* got an object"),
+        (pl.LazyFrame({"y": [1]}), r"one label per row in memory, got a LazyFrame; .* y\.collect\(\)"),
         (np.ones((2, 2)), r"y should be a 1d array .* \(2, 2\)"),
         ([["a"], ["b", "c"]], "y is not rectangular"),
         ([10**20, 1], "more than 64 bits; convert them to strings"),

@@ -5,6 +5,7 @@ from suffice.tables.wording import (
     counted,
     did_you_mean,
     is_utf8,
+    kind_of_thing,
     listed,
     nearest,
     one_line,
@@ -40,6 +41,12 @@ def test_the_nearest_name_is_found_whatever_its_case_and_type():
 def test_the_question_names_what_was_probably_meant():
     assert did_you_mean("Chinstrp", ["Adelie", "Chinstrap"]) == "did you mean 'Chinstrap'?"
     assert did_you_mean("zzz", ["Adelie"]) == ""
+    assert did_you_mean("uniform", ["norm", "normal", "nbinom"]) == did_you_mean("float", ["flag"]) == ""
+
+
+@pytest.mark.parametrize("value, words", [(object(), "an object"), (1.5, "a float"), (None, "None")])
+def test_what_a_value_is_has_the_right_article(value, words):
+    assert kind_of_thing(value) == words
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ class LinearDiscriminantAnalysis(Discriminant, GaussianDiscriminant):
     @property
     def priors_(self) -> Array:
         """The class priors."""
-        return self._rounded(self._solved_model().priors)
+        return self._rounded(super().priors_)
 
     @property
     def coef_(self) -> Array:

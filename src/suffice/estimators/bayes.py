@@ -49,7 +49,7 @@ class BayesClassifier(FittedToSplits):
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
         given the training rows. For small samples, "predictive" gives posteriors that are less sure.
-    columns : None or list of names or positions, default=None
+    columns : None, list of names or positions, or mask, default=None
         The columns to use; all others are left out. None uses all.
     missing_marks : list of str, optional
         The texts that stand for a missing cell in columns of text. By default ?, -, NA, N/A, NaN, None, null

@@ -74,6 +74,8 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
 
     _calibration: Calibration
     _shares: Array
+    _n_rows: float = np.nan
+    """The weight of the rows passed to `fit`; only models that no file can hold need it."""
 
     def __init__(
         self, model: Any, method: Method = "temperature", cv: Any = 5, *, priors: Priors = None
@@ -107,7 +109,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         self._check_method()
         if isinstance(self.cv, str):
             model, data = self._prefit(), LabelledData.read(X, y, sample_weight)
-            scores = class_scores(model, data.X, np.asarray(model.classes_))
+            scores = class_scores(model, data.X, np.asarray(model.classes_), data.n_rows)
             self._calibrate(data, ScoredRows(model, np.arange(len(data.labels)), scores))
             return self
         data = LabelledData.of(self.model, X, y, sample_weight)
@@ -166,7 +168,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
         share = weights[found.rows] / times[found.rows]
         held = CalibrationRows.of(found.scores, codes[found.rows], share)
         self._calibration = FITTED[self.method](held)
-        self.model_, self._shares = found.model, shares
+        self.model_, self._shares, self._n_rows = found.model, shares, data.n_rows
         self._keep_settings()
 
     @property
@@ -184,7 +186,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
 
     def _log_posteriors(self, X: Any) -> Array:
         model = self._fitted_model()
-        found = self._calibration.log_posteriors(class_scores(model, X, self.classes_))
+        found = self._calibration.log_posteriors(class_scores(model, X, self.classes_, self._n_rows))
         if are_estimated(self._as_fitted().priors):
             return found
         return reweighted(found, self._log_prior_ratio(), self.priors_)

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.estimators.base import Estimator
-from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid
-
-LOG_ROUNDING = float(np.log(np.finfo(np.float64).eps))
-"""What the log of a posterior of 0 counts as, at most; log losses use the same."""
+from suffice.estimators.base import Classifier, Estimator
+from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid, cure_without_posteriors
+from suffice.model.one_by_one import Answered
 
 
 def class_codes(labels: NDArray[Any], classes: NDArray[Any], weights: Array) -> Codes:
@@ -34,8 +32,8 @@ def posteriors(model: Any, X: Any) -> Array:
     """p(C_k | x) of any classifier that has them."""
     if not hasattr(model, "predict_proba"):
         raise AttributeError(
-            f"{type(model).__name__} has no posteriors, since it has no predict_proba; wrap it in "
-            "CalibratedClassifierCV."
+            f"{type(model).__name__} has no posteriors, since it has no predict_proba; "
+            f"{cure_without_posteriors(model)}."
         )
     return np.asarray(model.predict_proba(X), dtype=np.float64)
 
@@ -48,10 +46,15 @@ def log_posteriors(model: Any, X: Any) -> Array:
         return np.log(posteriors(model, X))
 
 
-def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
-    """Log posteriors, up to a constant of each row, of these classes; −inf for unknown ones."""
+def class_scores(model: Any, X: Any, classes: NDArray[Any], n_rows: float) -> Array:
+    """Log posteriors, up to a constant of each row, of these classes; −inf for unknown ones.
+
+    Posteriors of models that compute no log scores are as precise as `n_rows` rows allow.
+    """
     if hasattr(model, "predict_log_proba") or hasattr(model, "predict_proba"):
         found = log_posteriors(model, X)
+        if not _computes_log_scores(model):
+            found = np.log((n_rows * np.exp(found) + 1.0 / found.shape[1]) / (n_rows + 1.0))
     elif hasattr(model, "decision_function"):
         found = np.asarray(model.decision_function(X), dtype=np.float64)
         found = np.outer(found, [-0.5, 0.5]) if found.ndim == 1 else found
@@ -60,9 +63,6 @@ def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
             f"Calibrated needs scores, but {type(model).__name__} has neither predict_proba nor "
             "decision_function."
         )
-    if not isinstance(model, Estimator):  # a posterior of 0, such as no vote of a forest, is a rounded one
-        lowest = np.where(np.isneginf(found), LOG_ROUNDING, found).min(axis=1, keepdims=True)
-        found = np.where(np.isneginf(found), np.minimum(lowest, LOG_ROUNDING), found)
     known = np.asarray(model.classes_).tolist()
     if found.shape[1] != len(known):
         raise ValueError(
@@ -73,6 +73,19 @@ def class_scores(model: Any, X: Any, classes: NDArray[Any]) -> Array:
     scores = np.full((len(found), len(classes)), -np.inf)
     scores[:, [place[label] for label in known]] = found
     return scores
+
+
+def _computes_log_scores(model: Any) -> bool:
+    """Whether the answers are those of a model of this library, of which no posterior is rounded to 0."""
+    from sklearn.pipeline import Pipeline
+
+    if isinstance(model, Pipeline):
+        return _computes_log_scores(model[-1])
+    if hasattr(model, "best_estimator_"):  # a search
+        return _computes_log_scores(model.best_estimator_)
+    if isinstance(model, Classifier) and hasattr(model, "_fitted_model"):  # a wrapper
+        return _computes_log_scores(model._fitted_model())  # noqa: SLF001  also of this library
+    return isinstance(model, (Estimator, Answered))
 
 
 @dataclass(frozen=True)
@@ -96,7 +109,7 @@ def scored_rows(
     def ask(fold: HeldOut) -> tuple[Any, Codes, Array]:
         if not len(fold.rows):
             return fold.model, fold.rows, np.empty((0, len(data.classes)))
-        return None, fold.rows, class_scores(fold.model, fold.X, data.classes)
+        return None, fold.rows, class_scores(fold.model, fold.X, data.classes, data.n_rows)
 
     # The last split holds no row out, so that one pass over the rows serves all models.
     everyone = np.arange(len(data.labels))

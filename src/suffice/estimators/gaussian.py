@@ -49,7 +49,7 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated means and covariances, or averaged over what these may be
         given the training rows: by Student t distributions, better for small samples.
-    columns : None or list of names or positions, default=None
+    columns : None, list of names or positions, or mask, default=None
         The columns to use; all others are left out, and the arrays below have no place for them. None uses
         all.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array
+from suffice.arrays import Array, read_only
 from suffice.estimators.base import Estimator
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
@@ -267,12 +267,12 @@ class Generative(Estimator):
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
-        return self._solved_model().classes
+        return read_only(self._solved_model().classes)
 
     @property
     def priors_(self) -> Array:
         """The class priors π_k, in the order of `classes_`."""
-        return self._solved_model().priors
+        return read_only(self._solved_model().priors)
 
     @property
     def prior_shift_(self) -> PriorShift:

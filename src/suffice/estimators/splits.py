@@ -17,7 +17,7 @@ from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
 from suffice.factors.left_out import LeftOut
 from suffice.model.column_scores import ColumnScores
-from suffice.model.folds import SplitRows, Splits, TrainingSums, read_splits
+from suffice.model.folds import SplitRows, Splits, TrainingSums, iterated, read_splits
 from suffice.model.infer import Families
 from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
@@ -145,7 +145,7 @@ class FittedToSplits(Generative):
             The number of the settings, the number of the split, and the fitted model; models that share sums
             come split by split.
         """
-        listed = list(splits)
+        listed = list(iterated(splits))
         for rows, group in self._alike(X, y, settings, sample_weight):
             if group[0].needs_rows:
                 for split, (train, _) in enumerate(read_splits(listed, rows.table.n_rows)):
@@ -169,7 +169,9 @@ class FittedToSplits(Generative):
                 for one in group:
                     schema = chosen.schema(one.families, one.marks)
                     if need_same_sums(schema, one.schema):
-                        fitted = _fitted(one.unfitted, rows, train, joined(sums, schema))
+                        accumulator = Accumulator.of(joined(sums, schema))
+                        training_sums = TrainingSums(accumulator, rows.table.container)
+                        fitted = copy(one.unfitted).fit(training_sums, labels, weights)
                     else:
                         fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
                     yield one.number, split, fitted

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.arrays import Array, Codes
-from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of
+from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of, refuse_one_class
 from suffice.model.held_out import HeldOut, LabelledData, answers, leaves_rows_out
 from suffice.model.one_by_one import OneByOne
 
@@ -138,9 +138,10 @@ def cross_val_predict_proba(
     deque(answers(fill, model, data, splits, refit_schema=refit_schema), maxlen=0)
     if (times != 1).any():
         row = int(np.argmax(times != 1))
+        held = f"hold out row {row} {times[row]} times" if times[row] else f"never hold out row {row}"
         raise ValueError(
-            f"these splits hold out row {row} {times[row]} times, so it has no single answer; use cv=10 or "
-            "a splitter that holds out each row once. suffice.evaluate takes any splits."
+            f"these splits {held}, so it has no single answer; use cv=10 or a splitter that holds out each "
+            "row once. suffice.evaluate takes any splits."
         )
     return posteriors
 
@@ -154,6 +155,8 @@ def out_of_fold(
     model: Any, data: LabelledData, cv: Any, groups: ArrayLike | None, *, refit_schema: bool
 ) -> tuple[Codes, NDArray[Any], Array | None]:
     """The test rows of all splits in order, each as often as it is held out; predictions and posteriors."""
+    if hasattr(model, "predict_proba"):
+        refuse_one_class(data.classes, "the log loss")
 
     def both(fold: HeldOut) -> tuple[Codes, NDArray[Any], Array | None]:
         proba = hasattr(fold.model, "predict_proba")

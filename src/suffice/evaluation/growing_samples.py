@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
-from suffice.model.held_out import LabelledData, fitted_grid
+from suffice.model.held_out import LabelledData, cure_without_posteriors, fitted_grid
 from suffice.tables.table import take_rows
 from suffice.tables.wording import there_are
 
@@ -26,8 +26,8 @@ def named_models(models: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
             raise TypeError(f"the model {name!r} is a class; pass an instance: {model.__name__}().")
         if not hasattr(model, "predict_proba"):
             raise TypeError(
-                f"the model {name!r} has no predict_proba, which the log loss needs; wrap the "
-                f"{type(model).__name__} in CalibratedClassifierCV."
+                f"the model {name!r} has no predict_proba, which the log loss needs; "
+                f"{cure_without_posteriors(model)}."
             )
     return named
 

@@ -16,12 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
 from suffice.evaluation.growing_samples import measure_split, named_models, training_sizes
+from suffice.evaluation.scorers import refuse_one_class
+from suffice.model.held_out import LabelledData
 from suffice.plots.display import Display, legend_below
 from suffice.plots.layout import number_ticks
 from suffice.plots.palette import styles
-from suffice.tables.container import Container
+from suffice.tables.container import PLAIN, Container
+from suffice.tables.recognized import has_names
 from suffice.tables.table import read_table
-from suffice.tables.targets import labelled, read_labels
 from suffice.tables.wording import aligned, counted, one_line
 
 if TYPE_CHECKING:
@@ -52,9 +54,9 @@ def compare(
     models : dict of name → classifier, or sequence of classifiers
         Models with `predict_proba`. They are cloned; those passed stay unchanged.
     X : array-like or frame of shape (n_samples, n_features)
-        The rows, in any container that the models take.
-    y : array-like of shape (n_samples,)
-        The labels.
+        The rows, in any container that the models take; or documents, as a list, an array or a Series.
+    y : array-like of shape (n_samples,) or str
+        The labels, or the name of the column of X that holds them.
     sizes : array-like of int, optional
         Numbers of training rows; by default nine in equal ratios, from 2 per class to all training rows.
     repeats : int, default=10
@@ -87,19 +89,19 @@ def compare(
             raise ValueError(f"{setting} must be an integer ≥ {least}, got {value!r}.")
     if not (isinstance(test_size, Real) and 0.0 < test_size < 1.0):
         raise ValueError(f"test_size must lie strictly between 0 and 1, got {test_size!r}.")
-    X, y = labelled(X, y)
-    labels, table = read_labels(y), read_table(X)
-    if len(labels) != table.n_rows:
-        raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(labels), 'label')}.")
+    data = LabelledData.read(X, y, None)
+    refuse_one_class(data.classes, "the log loss")
+    container = read_table(data.X).container if has_names(data.X) else PLAIN
+    labels = data.labels
     n_test = max(1, round(test_size * len(labels)))
-    chosen = training_sizes(sizes, len(np.unique(labels)), len(labels) - n_test)
+    chosen = training_sizes(sizes, len(data.classes), len(labels) - n_test)
     seeds = np.random.SeedSequence(int(random_state)).spawn(int(repeats))
     splits = [
-        measure_split(list(named.values()), X, labels, chosen, n_test, np.random.default_rng(seed))
+        measure_split(list(named.values()), data.X, labels, chosen, n_test, np.random.default_rng(seed))
         for seed in seeds
     ]
     errors, losses = np.stack(splits, axis=-1)
-    return LearningCurves(tuple(named), chosen, errors, losses, table.container)
+    return LearningCurves(tuple(named), chosen, errors, losses, container)
 
 
 @dataclass(frozen=True)

@@ -171,8 +171,12 @@ def confusion(answers: Answers) -> NDArray[np.float64 | np.int64]:
 def error_and_log_loss(answers: Answers) -> tuple[float, float]:
     """The share of rows that are wrong, and the log loss."""
     wrong = (answers.truth != answers.predicted).astype(np.float64)
-    weights = _own_weights(answers)
-    return float(_means(wrong, weights)[0]), float(_means(_log_losses(answers), weights)[0])
+    return float(_means(wrong, _own_weights(answers))[0]), log_loss(answers)
+
+
+def log_loss(answers: Answers) -> float:
+    """The mean of −log p of each row's class."""
+    return float(_means(_log_losses(answers), _own_weights(answers))[0])
 
 
 def bootstrap_metrics(answers: Answers, times: int, rng: np.random.Generator) -> dict[Key, Array]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.evaluation.answers import Answers
-from suffice.evaluation.metrics import error_and_log_loss
+from suffice.evaluation.metrics import log_loss
+from suffice.model.held_out import cure_without_posteriors
 from suffice.tables.columns import as_floats
-from suffice.tables.wording import did_you_mean
+from suffice.tables.wording import did_you_mean, quoted
 
 Scorer = Callable[..., Any]
 Scoring = str | Scorer | Iterable[str] | Mapping[str, str | Scorer]
@@ -67,32 +68,52 @@ class Scorers:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class NegativeLogLoss:
     """The scorer "neg_log_loss", without scikit-learn's checks of y, which take longer than the score."""
 
     classes: NDArray[Any]
+    _last: tuple[Any, NDArray[np.intp]] | None = field(default=None, init=False, repr=False)
 
     def __call__(self, model: Any, X: Any, y: Any, sample_weight: Array | None = None) -> float:
         """The mean of log p(truth); the model knows these classes."""
-        truth = np.searchsorted(self.classes, y)
-        if not np.array_equal(self.classes[np.minimum(truth, len(self.classes) - 1)], y):
-            raise ValueError(
-                f"y holds labels other than {self.classes.tolist()[:20]}, which the model knows."
-            )
+        truth = self._codes(y)
         posteriors = posteriors_of(model, X)
         answers = Answers(truth, truth, posteriors, sample_weight, len(self.classes), len(self.classes))
-        return -error_and_log_loss(answers)[1]
+        return -log_loss(answers)
+
+    def _codes(self, y: Any) -> NDArray[np.intp]:
+        """The number of each label's class; those of the last labels are kept for the next setting."""
+        last = self._last
+        if last is None or last[0] is not y:
+            truth = np.searchsorted(self.classes, y)
+            if not np.array_equal(self.classes[np.minimum(truth, len(self.classes) - 1)], y):
+                raise ValueError(
+                    f"y holds labels other than {self.classes.tolist()[:20]}, which the model knows."
+                )
+            if not (isinstance(y, np.ndarray) and y.flags.owndata and not y.flags.writeable):
+                return np.asarray(truth)  # they may change
+            last = self._last = y, truth
+        return last[1]
 
 
 def posteriors_of(model: Any, X: Any) -> NDArray[Any]:
     """`predict_proba` of a model that has it."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
-            f"{type(model).__name__} has no predict_proba; wrap it in CalibratedClassifierCV, or choose a "
+            f"{type(model).__name__} has no predict_proba; {cure_without_posteriors(model)}, or choose a "
             "scoring of predictions, such as 'accuracy'."
         )
     return as_floats(np.asarray(model.predict_proba(X)))
+
+
+def refuse_one_class(classes: NDArray[Any], score: str) -> None:
+    """Refuse labels of one class for a score that is undefined for them."""
+    if len(classes) == 1:
+        raise ValueError(
+            f"{score} needs two classes or more, but y has only one class, {quoted(classes.tolist()[0])}; "
+            "check y. cross_val_scores with scoring='accuracy' takes one class."
+        )
 
 
 def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
@@ -110,6 +131,8 @@ def _scorer(scoring: Any, classes: NDArray[Any]) -> Scorer:
         near = did_you_mean(scoring, names)
         hint = near or "sklearn.metrics.get_scorer_names() lists the names."
         raise ValueError(f"there is no scorer {scoring!r}; {hint}")
+    if scoring in ("neg_log_loss", *OF_ALL_CLASSES):
+        refuse_one_class(classes, f"the scorer {scoring!r}")
     if scoring == "neg_log_loss":
         return NegativeLogLoss(classes)
     if scoring in OF_ALL_CLASSES:

@@ -144,6 +144,10 @@ class OnePassSearchCV(GridSearchCV):  # type: ignore[misc]
         data = LabelledData.of(self.estimator, X, y, sample_weight)
         scorers = Scorers.of(self.scoring, data.classes, weighted=data.weight is not None)
         settings = list(ParameterGrid(self.param_grid))
+        if not settings:
+            raise ValueError(
+                "param_grid has no settings; pass a dict of lists, or {} for the model as it is."
+            )
         splits = data.splits(self.cv, groups)
         if not scorers.alone:
             self._check_refit_for_multimetric(scorers.named)

@@ -21,7 +21,7 @@ RUNS = 16
 """Runs of classes with about equally many entries; one thread sums each, in the order of its rows."""
 ENTRIES_PER_RUN = 1 << 12
 """Fewer entries are not worth a thread."""
-ENTRIES_PER_PART = 1 << 20
+ENTRIES_PER_PART = 1 << 21
 """Entries that one thread sums in tables of its own."""
 CELLS_PER_ENTRY = 8
 """Classes are summed in tables up to this many cells per entry; beyond, most cells would be empty."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.elementary import Function, check_functions, evaluate
+from suffice.families.elementary import DevianceTerms, Function, check_functions, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
 UNSEEN: tuple[Unseen, ...] = get_args(Unseen)
@@ -122,9 +122,9 @@ class Family:
         return self.discrete and self.functions == ("x",) and self.mean_bounds() == (0.0, 1.0)
 
     @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        """(sign, b, o) of each term of the deviance Σ sign·(a·log(a/c) − a + c), a = b·x + o, c = b·μ + o."""
-        return ()
+    def deviance_terms(self) -> DevianceTerms | None:
+        """Of x and μ, the terms of the deviance; None if large counts need none."""
+        return None
 
     def support(self, x: Array) -> NDArray[np.bool_]:
         """Tell which values lie in the support.

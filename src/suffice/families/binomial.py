@@ -12,7 +12,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 from suffice.families.special import log_multichoose
 
 
@@ -78,8 +78,9 @@ class Binomial(Family):
         return (0.0, float(self.n))
 
     @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        return (1.0, 1.0, 0.0), (1.0, -1.0, float(self.n))
+    def deviance_terms(self) -> DevianceTerms:
+        n = float(self.n)
+        return lambda x, mean: ((x, mean, x - mean), (n - x, n - mean, mean - x))
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

@@ -115,6 +115,8 @@ class ElementaryFunction:
 
 
 Function: TypeAlias = FunctionName | ElementaryFunction
+DevianceTerms: TypeAlias = Callable[[Any, Array], tuple[tuple[Any, Any, Any], ...]]
+"""Of x and μ: a, c and a − c of each term of the deviance Σ a·log(a/c) − a + c, to all digits."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,8 @@ def check_functions(family: Any, name: str) -> None:
         return
     if not isinstance(functions, tuple):
         raise TypeError(f"{name}: functions must be a tuple, such as ('x', 'log'), got {functions!r}.")
+    if not functions and family.factor == "columns":
+        raise ValueError(f"{name}: functions is empty; name what u(x) is made of, such as ('x', 'log').")
     for one in functions:
         if not isinstance(one, ElementaryFunction) and one not in tuple(NAMED):
             raise ValueError(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 from suffice.families.special import log1mexp, log_multichoose
 
 
@@ -81,8 +81,14 @@ class NegativeBinomial(Family):
         return (0.0, np.inf)
 
     @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        return (1.0, 1.0, 0.0), (-1.0, 1.0, self.r)
+    def deviance_terms(self) -> DevianceTerms:
+        return self._terms_of_trials
+
+    def _terms_of_trials(self, x: Any, mean: Array) -> tuple[tuple[Any, Any, Any], ...]:
+        # As of x failures in x + r trials; ψ(x, μ) − ψ(x + r, μ + r) would cancel if μ is much larger than r.
+        success = self.r / (mean + self.r)
+        trials, away = x + self.r, (x - mean) * success
+        return (x, trials * (mean / (mean + self.r)), away), (self.r, trials * success, -away)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = self.mean_from_natural(natural, origin)[0]

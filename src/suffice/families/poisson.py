@@ -11,7 +11,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.elementary import FunctionName
+from suffice.families.elementary import DevianceTerms, FunctionName
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,8 +65,8 @@ class Poisson(Family):
         return (0.0, np.inf)
 
     @property
-    def deviance_terms(self) -> tuple[tuple[float, float, float], ...]:
-        return ((1.0, 1.0, 0.0),)
+    def deviance_terms(self) -> DevianceTerms:
+        return lambda x, mean: ((x, mean, x - mean),)
 
     def likely_counts(self, natural: Array, origin: Array) -> tuple[Array, Array]:
         mean = np.exp(natural[0])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from scipy.special import gammaln
 
 from suffice.arrays import Array, Codes, Counts
@@ -199,33 +198,42 @@ def sum_in_tables(
     asks for none. A row with a gap adds nothing. No `weights` are weights of 1.
     """
     # Used again and again: fresh memory takes longer than what is written to it.
-    buffer = np.empty(min(len(x), 2 * ENTRIES_IN_CACHE))
+    size = min(len(x), 2 * ENTRIES_IN_CACHE)
+    buffers = np.empty(size), np.empty(size, np.intp)
     for run in entry_runs(starts, max(ENTRIES_IN_CACHE, total.size)):
         filled = slice(starts[run.start], starts[run.stop])
-        begins = starts[run.start : run.stop + 1] - filled.start
-        block = as_rows(begins, columns[filled], x[filled], len(total))
+        rows = starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled]
         own, w = classes[run], weights[run]
-        draws = row_totals(block.indptr, block.data)
+        draws = row_totals(rows[0], rows[2])
         if np.isnan(draws.sum()):
             whole = ~np.isnan(draws)
-            block, own, draws = block[whole], own[whole], draws[whole]
-            w = w[whole] if len(w) else w
-        _add_whole_rows(block, own, w, draws, (total, support, present, sums), buffer)
+            block = as_rows(*rows, len(total))[whole]
+            rows = block.indptr, block.indices, block.data
+            own, draws, w = own[whole], draws[whole], w[whole] if len(w) else w
+        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), buffers)
 
 
 def _add_whole_rows(
-    block: csr_array, classes: Codes, weights: Array, draws: Array, out: tuple[Array, ...], buffer: Array
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    x: Cells,
+    classes: Codes,
+    weights: Array,
+    draws: Array,
+    out: tuple[Array, ...],
+    buffers: tuple[Array, Codes],
 ) -> None:
     """`sum_in_tables` of rows without gaps."""
     total, support, present, sums = out
-    x, n_classes = block.data, total.shape[1]
-    small = as_small(x)
-    entries = buffer[: len(x)] if len(x) <= len(buffer) else np.empty(len(x))
+    n_classes, small = total.shape[1], as_small(x)
+    entries, places = (
+        one[: len(x)] if len(x) <= len(one) else np.empty(len(x), one.dtype) for one in buffers
+    )
     members = np.zeros((len(classes), n_classes))
     members[np.arange(len(classes)), classes] = 1.0
 
     def by_column(by_row: Array) -> Array:
-        return np.asarray(as_columns(block.indptr, block.indices, entries, len(total)) @ by_row)
+        return np.asarray(as_columns(starts, columns, entries, len(total)) @ by_row)
 
     if small is not None and not len(weights) and small.all() and draws.sum() < 1 / A_ROW:
         np.add(x, A_ROW, out=entries, dtype=np.float64)
@@ -245,8 +253,9 @@ def _add_whole_rows(
         if small is None:
             gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries)
         else:
-            LOG_FACTORIALS.take(small, out=entries, mode="clip")  # with another mode, it would be copied
-        base = log_factorials(draws) - row_totals(block.indptr, entries)
+            places[:] = small
+            LOG_FACTORIALS.take(places, out=entries, mode="clip")  # with another mode, it would be copied
+        base = log_factorials(draws) - row_totals(starts, entries)
         sums[0] += np.bincount(classes, weights if len(weights) else None, n_classes)
         sums[1] += np.bincount(classes, minlength=n_classes)
         sums[2] += np.bincount(classes, weights * base if len(weights) else base, n_classes)

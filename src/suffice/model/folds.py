@@ -25,6 +25,7 @@ from suffice.tables.container import Container
 from suffice.tables.notations import Marks
 from suffice.tables.table import Table
 from suffice.tables.targets import checked_weights
+from suffice.tables.wording import counted
 
 CELLS_AT_ONCE = 1 << 22
 """Cells that are copied at once to be summed."""
@@ -128,11 +129,40 @@ class SplitRows:
 def read_splits(splits: Splits, n_rows: int) -> Iterator[tuple[Codes, Codes]]:
     """Splits by position; those without training rows are refused."""
     everyone = np.arange(n_rows)
-    for number, (train, test) in enumerate(splits):
-        chosen, held = (everyone[np.asarray(rows) if len(rows) else []] for rows in (train, test))
+    for number, (train, test) in enumerate(iterated(splits)):
+        chosen = _chosen(everyone, train, f"the training rows of split {number}")
+        held = _chosen(everyone, test, f"the test rows of split {number}")
         if not len(chosen):
             raise ValueError(f"split {number} has no training rows; check cv.")
         yield chosen, held
+
+
+def iterated(splits: Any) -> Splits:
+    """The splits; a number of folds or a splitter in their place is refused."""
+    if isinstance(splits, Iterable):
+        return splits
+    raise TypeError(
+        "splits must be pairs of training rows and test rows, such as those of scikit-learn's "
+        f"StratifiedKFold(5).split(X, y), got {splits!r}."
+    )
+
+
+def _chosen(everyone: Codes, rows: Any, name: str) -> Codes:
+    """The rows at some positions or where a mask is true."""
+    try:
+        return everyone[np.asarray(rows) if len(rows) else []]
+    except IndexError as error:
+        found = np.asarray(rows)
+        if found.dtype.kind == "b":
+            got = f"a mask of length {len(found)}"
+        else:
+            strange = np.ones(found.shape, dtype=np.bool_)
+            if found.dtype.kind in "iu":
+                strange = (found < -len(everyone)) | (found >= len(everyone))
+            got = repr(found[strange].tolist()[0])
+        raise ValueError(
+            f"{name} must be positions or a mask of {counted(len(everyone), 'row')}, got {got}."
+        ) from error
 
 
 def _runs(splits: Splits, everyone: Codes) -> Iterator[_Run]:

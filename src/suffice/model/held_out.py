@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,12 +28,12 @@ from suffice.progress import Progress
 from suffice.tables.records import read_records
 from suffice.tables.table import take_rows
 from suffice.tables.targets import checked_weights, labelled, read_labels
-from suffice.tables.wording import there_are
+from suffice.tables.wording import counted, there_are
 
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class LabelledData:
     """Rows with their labels and weights, checked."""
 
@@ -41,6 +41,7 @@ class LabelledData:
     labels: NDArray[Any]
     classes: NDArray[Any]
     weight: Array | None
+    _last: tuple[Codes, NDArray[Any], Array | None] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledData:
@@ -73,8 +74,18 @@ class LabelledData:
         return LabelledData.read(take_rows(self.X, rows), *self.labels_and_weights(rows))
 
     def labels_and_weights(self, rows: Codes) -> tuple[NDArray[Any], Array | None]:
-        """The labels and the weights of some rows."""
-        return self.labels[rows], None if self.weight is None else self.weight[rows]
+        """The labels and the weights of some rows; those of the last rows are kept for the next setting."""
+        last = self._last
+        if last is None or last[0] is not rows:
+            last = rows, self.labels[rows], None if self.weight is None else self.weight[rows]
+            last[1].flags.writeable = False  # so that what is known of them stays true
+            self._last = last
+        return last[1:]
+
+    @property
+    def n_rows(self) -> float:
+        """The number of rows, where one of weight k counts as k."""
+        return float(len(self.labels) if self.weight is None else self.weight.sum())
 
     @property
     def n_cells(self) -> int:
@@ -83,6 +94,12 @@ class LabelledData:
 
     def splits(self, cv: Any, groups: ArrayLike | None) -> Sequence[Split]:
         """The training and test rows of each split, by position."""
+        if groups is not None and np.shape(groups)[:1] != self.labels.shape:
+            got = repr(groups) if isinstance(groups, str) else f"an array of shape {np.shape(groups)}"
+            raise ValueError(
+                f"groups takes one value for each of the {counted(len(self.labels), 'row')}, such as "
+                f"X['column'], got {got}."
+            )
         splitter = _splitter(cv, self.labels)
         if len(self.labels) > 1 and leaves_one_out(splitter, len(self.labels)):
             return OneByOne(len(self.labels))
@@ -217,3 +234,11 @@ def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
 def is_regression(model: Any) -> bool:
     """Whether a model predicts numbers, not classes."""
     return isinstance(model, BaseEstimator) and is_regressor(model)
+
+
+def cure_without_posteriors(model: Any) -> str:
+    """What to do with a model that has no `predict_proba`."""
+    name = type(model).__name__
+    if hasattr(model, "decision_function"):
+        return f"wrap it in suffice.Calibrated({name}())"
+    return f"choose another model, since {name} has no decision_function to calibrate either"

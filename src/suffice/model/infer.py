@@ -37,7 +37,7 @@ from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
 from suffice.tables.notations import Marks
 from suffice.tables.table import Levels, Table
-from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted
+from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted, there_are
 from suffice.tables.written_table import WrittenTable
 
 FamilySpec = Family | str | None
@@ -50,17 +50,34 @@ class OnlyColumns:
 
     columns: tuple[Hashable, ...]
     families: AllFamilies
+    mask_length: int | None = None
+    """The number of entries of the mask that gave these positions, if they were given by one."""
 
     @classmethod
     def of(cls, columns: Any, families: AllFamilies) -> OnlyColumns:
-        """Read a list or an array of columns."""
+        """Read a list or an array of columns, or a mask."""
         if isinstance(columns, str) or not isinstance(columns, Iterable):
-            raise TypeError(f"columns= must be None or a list of columns, got {columns!r}.")
-        return cls(tuple(columns.tolist() if hasattr(columns, "tolist") else columns), families)
+            raise TypeError(f"columns= must be None, a list of columns or a mask, got {columns!r}.")
+        given = tuple(columns.tolist() if hasattr(columns, "tolist") else columns)
+        truths = sum(isinstance(one, (bool, np.bool_)) for one in given)
+        if not truths:
+            return cls(given, families)
+        if truths < len(given):
+            raise TypeError(
+                "columns= mixes True or False with other values; pass names, positions, or a mask with one "
+                f"True or False for each column, got {list(given)}."
+            )
+        return cls(tuple(j for j, used in enumerate(given) if used), families, len(given))
 
     def positions(self, names: tuple[Hashable, ...]) -> list[int]:
         """Where these columns are among others."""
-        places = {name: position for position, name in enumerate(names)}
+        if self.mask_length not in (None, len(names)):
+            raise ValueError(
+                f"columns= is a mask of length {self.mask_length}, but {there_are(len(names), 'column')}; a "
+                "mask has one True or False for each column."
+            )
+        known = names if self.mask_length is None else range(len(names))
+        places = {name: position for position, name in enumerate(known)}
         found = [_position(column, places, "columns=") for column in self.columns]
         if not found or len(set(found)) < len(found):
             raise ValueError(f"columns= must name some columns, each once, got {list(self.columns)}.")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from suffice.arrays import Array, Counts
+from suffice.families import Words
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_sum
 from suffice.model.drawn_rows import DrawnRows
@@ -41,11 +42,13 @@ ROUNDING = 1e-9
 def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], DrawnRows]) -> Array:
     """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where there is no formula."""
     solution.require_density("novelty")
-    if any(factor.is_given_length for factor in solution.factors):
-        raise ValueError(
-            "novelty needs the probability of whole rows, but Multinomial and Words model counts given "
-            "their sum; use event='bernoulli'."
-        )
+    for factor in solution.factors:
+        if factor.is_given_length:
+            cure = "event='bernoulli'" if isinstance(factor.family, Words) else "Poisson columns"
+            raise ValueError(
+                f"novelty needs the probability of whole rows, but {factor.family.name} models counts given "
+                f"their sum; use {cure}."
+            )
     log_p = log_sum(solution.scores(table, base=True).joint())
     result = np.ones(table.n_rows)
     observed, ignored = solution.observed(table)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import factors
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, read_only
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
@@ -87,8 +87,8 @@ class SolvedModel:
     def with_priors(self, priors: Priors) -> Self:
         """The same parameters under other priors."""
         other = copy(self)
-        other.priors = class_priors(priors, self.classes, self.weight).copy()
-        other.priors.setflags(write=False)  # it is handed out, and the posteriors depend on it
+        # They are handed out, and the posteriors depend on them.
+        other.priors = read_only(class_priors(priors, self.classes, self.weight).copy())
         other.estimated_priors = are_estimated(priors)
         if self._ignores_priors() and not are_estimated(priors) and not isinstance(priors, str):
             raise ValueError("event='complement' ignores priors, as published; pass priors=None.")

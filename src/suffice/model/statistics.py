@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors import KINDS, Block, Totals
 from suffice.factors.base import gather
 from suffice.factors.checks import impossible, within
@@ -221,7 +221,7 @@ class Statistics(Saved):
         totals: tuple[Totals, ...],
     ) -> None:
         self.schema = schema
-        self.classes = classes
+        self.classes = read_only(classes)
         self.weight = weight
         self.support = support
         self.totals = totals

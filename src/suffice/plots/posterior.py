@@ -17,6 +17,7 @@ from suffice.plots.palette import DISTINCT, mixed, rgb, styles
 from suffice.tables.container import Container
 from suffice.tables.table import Table
 from suffice.tables.targets import read_labels
+from suffice.tables.wording import listed, quoted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -330,17 +331,17 @@ def _two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int,
         if table.n_columns != 2:
             raise ValueError(
                 f"X has {table.n_columns} columns; choose two of them, as in columns=("
-                f"{', '.join(repr(name) for name in table.names[:2])}). They are {list(table.names)[:20]}."
+                f"{listed(table.names[:2], brackets=False)}). They are {listed(table.names)}."
             )
         return 0, 1
     if isinstance(columns, str) or len(columns) != 2:
         raise ValueError(
-            f"columns must be two columns of X, got {columns!r}; for one column use DensityDisplay."
+            f"columns must be two columns of X, got {quoted(columns)}; for one column use DensityDisplay."
         )
     across, up = (position(table, column) for column in columns)
     if across == up:
         raise ValueError(
-            f"columns must be two different columns, got {columns!r}; for one column use DensityDisplay."
+            f"columns must be two different ones, got {quoted(columns)}; for one column use DensityDisplay."
         )
     return across, up
 

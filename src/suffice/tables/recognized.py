@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from suffice.tables.records import are_records
+from suffice.tables.wording import kind_of_thing
 
 _FRAME_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 _FRAME_CLASSES = ("DataFrame", "Table", "RecordBatch")
@@ -37,11 +38,12 @@ def has_names(X: Any) -> bool:
     return is_frame(X) or are_records(X)
 
 
-def refuse_lazy(X: Any) -> None:
+def refuse_lazy(values: Any, name: str = "X", expected: str = "a 2D table") -> None:
     """Refuse a table whose rows are not in memory, with the method that reads them."""
-    for cls in type(X).__mro__:
+    for cls in type(values).__mro__:
         method = _LAZY.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
         if method is not None:
             raise ValueError(
-                f"Expected a 2D table in memory, got a {type(X).__name__}; convert it with X.{method}."
+                f"Expected {expected} in memory, got {kind_of_thing(values)}; convert it with "
+                f"{name}.{method}."
             )

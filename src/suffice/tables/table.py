@@ -33,7 +33,7 @@ from suffice.tables.objects import numbers_of_objects
 from suffice.tables.recognized import is_frame, refuse_lazy
 from suffice.tables.records import Records, are_records, read_records
 from suffice.tables.typed_columns import as_typed
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import kind_of_thing, listed, quoted
 from suffice.text import Documents
 
 if TYPE_CHECKING:
@@ -299,13 +299,17 @@ def read_table(X: Any) -> Table:
     array = as_array(X, "X")
     if array.ndim == 0:
         raise ValueError(
-            f"Expected a 2D table, got a {type(X).__name__}; convert it to an array or a DataFrame."
+            f"Expected a 2D table, got {kind_of_thing(X)}; convert it to an array or a DataFrame."
         )
     return _read_array(array)
 
 
 def _read_array(X: NDArray[Any]) -> Table:
     """Read a two-dimensional ndarray; one of numbers or booleans is a block."""
+    if X.shape == (0,):
+        raise ValueError(
+            "Expected a 2D table, got a list or array without rows; X must have at least one row."
+        )
     if X.ndim == 1:
         raise ValueError(
             "Expected a 2D table, got a 1D array. Reshape your data: "

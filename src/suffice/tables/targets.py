@@ -13,7 +13,7 @@ from suffice.arrays import Array
 from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
 from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
-from suffice.tables.wording import did_you_mean, listed, quoted, there_are, warn
+from suffice.tables.wording import did_you_mean, kind_of_thing, listed, quoted, there_are, warn
 
 
 class UnknownColumnError(ValueError):
@@ -22,6 +22,7 @@ class UnknownColumnError(ValueError):
 
 def read_labels(y: Any) -> NDArray[Any]:
     """Read one label per row into an array of integers, booleans, strings or floats, none of them missing."""
+    refuse_lazy(y, "y", "one label per row")
     labels = y if type(y) is np.ndarray else as_array(y, "y")
     if labels.ndim == 2 and labels.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
@@ -31,6 +32,8 @@ def read_labels(y: Any) -> NDArray[Any]:
             DataConversionWarning,
         )
         labels = labels[:, 0]
+    if labels.ndim == 0:
+        raise ValueError(f"y should be a 1d array with one label per row, got {kind_of_thing(y)}.")
     if labels.ndim != 1:
         raise ValueError(f"y should be a 1d array with one label per row, but its shape is {labels.shape}.")
     match labels.dtype.kind:

@@ -14,6 +14,8 @@ Name = TypeVar("Name")
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Control characters, marks of direction, halves of surrogate pairs, separators of lines and paragraphs."""
+CLOSE = 0.75
+"""The least similarity of a name that may have been meant: that of "yaer" and "year"."""
 PACKAGE = str(Path(__file__).parents[1])
 JOINERS = "\u200c\u200d"
 """Hidden too, but part of how Persian, Indic scripts and emoji are written."""
@@ -98,6 +100,12 @@ def is_utf8(text: str) -> bool:
     return printable(text) == text
 
 
+def kind_of_thing(value: object) -> str:
+    """What a value is, in a message that does not show it: "an object", "a LazyFrame", "None"."""
+    noun = type(value).__name__
+    return "None" if value is None else f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+
+
 def there_are(n: int, one: str) -> str:
     """That there is a number of things."""
     return f"there {'is' if n == 1 else 'are'} {counted(n, one)}"
@@ -106,7 +114,7 @@ def there_are(n: int, one: str) -> str:
 def nearest(name: object, known: Iterable[Name]) -> Name | None:
     """The known name closest to one that is not known, whatever the case; None where none is close."""
     folded = {str(one).casefold(): one for one in known}
-    near = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+    near = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=CLOSE)
     return folded[near[0]] if near else None
 
 

@@ -156,13 +156,38 @@ def test_a_selector_chooses_among_the_columns_of_its_model():
         (["siz"], "columns= names the column 'siz', but the columns are"),
         ([], "must name some columns, each once"),
         (["size", 0], "must name some columns, each once"),
-        ("size", "must be None or a list of columns, got 'size'"),
-        (3, "must be None or a list of columns, got 3"),
+        ("size", "must be None, a list of columns or a mask, got 'size'"),
+        ([True, False], "mask of length 2, but there are [0-9]+ columns"),
+        ([False] * FRAME.shape[1], "must name some columns, each once"),
+        (["size", True], "mixes True or False with other values"),
+        (3, "must be None, a list of columns or a mask, got 3"),
     ],
 )
 def test_columns_that_are_not_there_are_refused(model, columns, message):
     with pytest.raises((TypeError, ValueError), match=message):
         clone(model).set_params(columns=columns).fit(FRAME, Y)
+
+
+@pytest.mark.parametrize("model", [BayesClassifier(), GaussianDiscriminant()])
+def test_a_mask_chooses_the_columns_where_it_is_true(model, tmp_path):
+    mask = [False, True] + [False] * (NUMBERS.shape[1] - 3) + [True]
+    chosen = [1, NUMBERS.shape[1] - 1]
+    expected = clone(model).set_params(columns=chosen).fit(NUMBERS, Y).predict_proba(NUMBERS)
+    numbered = pd.DataFrame(NUMBERS, columns=range(NUMBERS.shape[1])[::-1])
+    for given, X in ((mask, NUMBERS), (np.array(mask), NUMBERS), (tuple(mask), numbered)):
+        found = clone(model).set_params(columns=given).fit(X, Y)
+        np.testing.assert_array_equal(found.predict_proba(X), expected)
+        found.save(tmp_path / "model")
+        np.testing.assert_array_equal(suffice.load(tmp_path / "model").predict_proba(X), expected)
+
+
+def test_a_mask_and_positions_that_equal_it_are_two_settings_of_a_search():
+    X = NUMBERS[:, :2]
+    grid = {"columns": [[True, False], [1, 0], [0]]}
+    search = OnePassSearchCV(BayesClassifier(), grid, cv=3).fit(X, Y)
+    mask, both, first = search.cv_results_["mean_test_score"]
+    assert mask == first
+    assert mask != both
 
 
 def test_files_of_models_of_all_columns_are_as_before():

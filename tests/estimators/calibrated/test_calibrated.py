@@ -8,11 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -234,6 +241,57 @@ def test_no_votes_of_a_forest_are_an_unlikely_class_and_not_an_impossible_one():
     fitted = Calibrated(forest).fit(X, y)
     assert (fitted.model_.predict_proba(X) == 0).any()
     assert fitted.predict_proba(X).min() > 1e-9
+
+
+def test_no_vote_of_a_forest_for_the_true_class_does_not_rule_the_temperature():
+    X, y = load_breast_cancer(return_X_y=True)
+    losses = []
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(y))
+        seen, unseen = order[:284], order[284:]
+        fitted = Calibrated(RandomForestClassifier(50, random_state=0)).fit(X[seen, :10], y[seen])
+        reports = [suffice.evaluate(one, X[unseen, :10], y[unseen]) for one in (fitted.model_, fitted)]
+        losses.append([report.log_loss for report in reports])
+    raw, calibrated = np.mean(losses, axis=0)
+    assert calibrated < raw
+
+
+@pytest.mark.parametrize("cv", [3, "prefit"])
+def test_posteriors_from_elsewhere_are_as_precise_as_their_rows_allow(cv):
+    X, y = drawn(300)
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    weight = np.full(300, 2.0)
+    fitted = Calibrated(forest, cv=cv).fit(X, y, weight)
+    p = (600 * fitted.model_.predict_proba(X) + 1 / 3) / 601
+    expected = links.log_softmax(np.log(p) / fitted.temperature_)
+    np.testing.assert_allclose(fitted.predict_log_proba(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        make_pipeline(StandardScaler(), BayesClassifier(Normal())),
+        suffice.WithPriors(BayesClassifier(Normal()), "empirical"),
+        GridSearchCV(BayesClassifier(Normal()), {"priors": ["uniform"]}, cv=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_log_scores_behind_a_wrapper_are_taken_as_they_are(wrapped):
+    X, y = drawn()
+    fitted = Calibrated(wrapped, cv=3).fit(X, y)
+    far = 100.0 * X[:5]
+    expected = links.log_softmax(fitted.model_.predict_log_proba(far) / fitted.temperature_)
+    np.testing.assert_allclose(fitted.predict_log_proba(far), expected, rtol=1e-9)
+    assert fitted.predict_log_proba(far).min() < -100.0
+
+
+def test_leaving_one_row_out_takes_log_scores_as_they_are():
+    X, y = drawn(60)
+    once = Calibrated(BayesClassifier(Normal()), cv=LeaveOneOut()).fit(X, y)
+    splits = [(np.delete(np.arange(60), row), [row]) for row in range(60)]
+    pipeline = make_pipeline("passthrough", BayesClassifier(Normal()))
+    refitted = Calibrated(pipeline, cv=splits).fit(X, y)
+    assert once.temperature_ == pytest.approx(refitted.temperature_, rel=1e-9)
 
 
 def test_a_fitted_model_is_calibrated_on_the_rows_that_are_given():

@@ -194,3 +194,38 @@ def test_a_clone_has_the_settings_as_they_are_now(name):
     changed, _, _ = unsolved(name)
     setting = CASES[name][2]
     assert repr(getattr(clone(changed), setting)) == repr(getattr(changed, setting))
+
+
+@pytest.mark.parametrize(
+    "model, X",
+    [
+        (BayesClassifier(), NUMBERS),
+        (GaussianDiscriminant("full"), NUMBERS),
+        (TextClassifier(), TEXTS),
+        (suffice.LogisticRegression(), NUMBERS),
+        (dropin.GaussianNB(), NUMBERS),
+        (dropin.MultinomialNB(), COUNTS),
+        (dropin.LinearDiscriminantAnalysis(), NUMBERS),
+        (dropin.QuadraticDiscriminantAnalysis(), NUMBERS),
+    ],
+    ids=lambda value: repr(value) if hasattr(value, "fit") else "",
+)
+def test_what_a_fitted_model_hands_out_cannot_change_it(model, X):
+    model = clone(model).fit(X, Y)
+    expected = model.predict_proba(X)
+    for one in (model, pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):  # noqa: S301
+        with pytest.raises(ValueError, match="read-only"):
+            one.classes_[:] = 7
+        priors = one.priors_
+        if priors.flags.writeable:  # a copy
+            priors[:] = priors[::-1] + 1.0
+        assert set(one.predict(X)) == {0, 1, 2}
+        np.testing.assert_array_equal(one.predict_proba(X), expected)
+
+
+def test_explanations_hand_out_no_classes_that_can_be_changed():
+    model = BayesClassifier().fit(NUMBERS, Y)
+    for held in (model.explain(NUMBERS), model.evidence(), model.statistics_):
+        with pytest.raises(ValueError, match="read-only"):
+            held.classes[:] = 7
+    assert model.classes_.tolist() == [0, 1, 2]

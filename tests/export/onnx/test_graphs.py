@@ -1,11 +1,13 @@
 """The shape of a graph: its inputs, outputs and names."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import suffice
-from suffice.families import Categorical, Gamma, Normal, Poisson
+from suffice.families import Categorical, ElementaryFunction, Family, Gamma, Normal, Poisson
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -153,3 +155,23 @@ def test_a_text_that_is_no_utf8_is_refused_as_a_class_and_never_met_as_a_level()
         named.to_onnx()
     with pytest.raises(ValueError, match="cannot be written as text in duckdb"):
         named.to_sql("rows", output="label")
+
+
+@dataclass(frozen=True, repr=False)
+class AboveOne(Family):
+    """λ = E[x > 1]."""
+
+    functions = (ElementaryFunction("above 1", lambda x: x > 1),)
+
+    def log_normalizer(self, natural, origin):
+        return 0.0 * natural[0]
+
+    def natural_from_mean(self, mean, origin):
+        return mean
+
+
+def test_a_comparison_as_ones_own_function_is_zero_or_one():
+    rows = pd.DataFrame({"x": [0.0, 2.0, 0.5, 3.0, 4.0, 5.0, np.nan]})
+    model = suffice.BayesClassifier(families=AboveOne()).fit(rows, [0, 0, 0, 1, 1, 0, 1])
+    _, found = session_of(model).run(None, columns_of(rows))
+    np.testing.assert_allclose(found, model.predict_proba(rows), rtol=0, atol=1e-12)

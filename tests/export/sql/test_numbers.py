@@ -77,6 +77,8 @@ OWN_FUNCTIONS = {
     "log": lambda x: -np.log1p(np.square(x)) / np.log(2.0),
     "reciprocal": lambda x: 1.0 / (1.0 + np.floor(np.abs(x))),
     "wave": lambda x: np.where((x > 1.0) & (x <= 2.0), 1.0 / x, -np.sin(x)),
+    "comparison": lambda x: x > 1.0,
+    "choice of comparisons": lambda x: np.where(x > 1.0, x <= 2.0, ~((x < -1.0) | (x == 0.0))),
 }
 
 

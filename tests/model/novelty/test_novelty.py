@@ -171,10 +171,12 @@ def test_the_same_seed_gives_the_same_numbers():
 
 def test_a_model_without_a_density_of_rows_refuses():
     counts = np.random.default_rng(0).poisson(2.0, (20, 3))
-    with pytest.raises(ValueError, match="given their sum"):
+    with pytest.raises(
+        ValueError, match=r"Multinomial models counts given their sum; use Poisson columns\.$"
+    ):
         BayesClassifier(Multinomial()).fit(counts, [0, 1] * 10).novelty(counts)
     documents, y = ["good film", "bad film", "good fun"], ["+", "-", "+"]
-    with pytest.raises(ValueError, match="bernoulli"):
+    with pytest.raises(ValueError, match="Words models counts given their sum; use event='bernoulli'"):
         TextClassifier().fit(documents, y).novelty(documents)
     with pytest.raises(ValueError, match="needs a density"):
         TextClassifier("complement").fit(documents, y).novelty(documents)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from suffice.arrays import Array
+from suffice.arrays import Array, read_only
 from suffice.estimators.base import Estimator
 from suffice.estimators.regression.design import Design
 from suffice.estimators.regression.equations import Equations, FittedRegression, SolvedEquations, joint_scores
@@ -222,7 +222,7 @@ class Regression(Estimator):
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels, sorted."""
-        return self._fitted().classes
+        return read_only(self._fitted().classes)
 
     @property
     def priors_(self) -> Array:

@@ -9,6 +9,8 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.export.expressions import (
+    TRUTHS,
+    Apply,
     Cell,
     Clip,
     Expression,
@@ -168,9 +170,18 @@ def _statistics(
             "and np.square only."
         ) from error
     return tuple(
-        term if isinstance(one, str) else Clip(term, -MOST, MOST)
+        term if isinstance(one, str) else Clip(_as_number(term), -MOST, MOST)
         for one, term in zip(family.functions, terms, strict=True)
     )
+
+
+def _as_number(value: Expression) -> Expression:
+    """The value of one's own function, where true is 1 and false is 0, as in an array of floats."""
+    if isinstance(value, Missing) or (isinstance(value, Apply) and value.function in TRUTHS):
+        return Where(value, as_expression(1.0), as_expression(0.0))
+    if isinstance(value, Where):
+        return Where(value.condition, _as_number(value.yes), _as_number(value.no))
+    return value
 
 
 def support_of(family: Family, cell: Cell, label: str) -> Expression:

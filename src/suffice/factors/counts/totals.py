@@ -187,7 +187,9 @@ def first_negative(block: Any) -> tuple[int, int, Any] | None:
     """Row, column and value of the first count below zero, in row order."""
     is_sparse = sparse.issparse(block)
     entries = np.asarray(block.data if is_sparse else block)
-    if not np.fmin.reduce(entries, axis=None, initial=0) < 0:
+    if not entries.size or entries.min() >= 0:
+        return None
+    if not (entries < 0).any():  # some are missing
         return None
     at = int(np.argmax(entries < 0))
     row, column = place_of_entry(block, at) if is_sparse else divmod(at, block.shape[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -31,6 +32,11 @@ LARGEST_INTEGER = 2.0**63
 """Beyond this, Arrow reads the integers of jsonl files as floats."""
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file of two-byte characters starts."""
+ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""An escape of JSON; its group is half of a surrogate pair that stands alone."""
 
 
 class FileDataError(ValueError):
@@ -188,6 +194,18 @@ def _json_batches(path: Path, types: dict[str, Any]) -> Iterator[Any]:
 
 
 def _json_table(block: bytes, types: dict[str, Any]) -> Any:
+    """Some lines of a jsonl file, in which lone surrogates are read as U+FFFD, as in lists of texts."""
+    import pyarrow as pa
+
+    try:
+        return _valid_json_table(block, types)
+    except pa.ArrowInvalid as error:
+        if "surrogate" not in str(error):
+            raise
+    return _valid_json_table(ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], block), types)
+
+
+def _valid_json_table(block: bytes, types: dict[str, Any]) -> Any:
     """Some lines of a jsonl file, in which integers of more than 64 bits keep their digits."""
     import pyarrow as pa
     import pyarrow.compute as pc
