@@ -112,7 +112,7 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
     import re
 
     from suffice.families import family_named
-    from suffice.model.infer import family_from
+    from suffice.model.chosen_families import family_from
 
     chosen: dict[str, Any] = {}
     for text in texts:

@@ -25,8 +25,8 @@ from suffice.factors.left_out import LeftOut
 from suffice.factors.scores import Scores
 from suffice.factors.term_scores import counts_elsewhere
 from suffice.families import Bernoulli, Multinomial
+from suffice.model.chosen_families import Families
 from suffice.model.explanation import Explanation
-from suffice.model.infer import Families
 from suffice.model.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields

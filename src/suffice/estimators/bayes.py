@@ -14,8 +14,9 @@ from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
 from suffice.factors.left_out import LeftOut
+from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, families_of_columns
 from suffice.model.folds import TrainingSums
-from suffice.model.infer import AllFamilies, Families, OnlyColumns, families_of_columns, schema_of_statistics
+from suffice.model.infer import schema_of_statistics
 from suffice.model.leave_one_out import EachRow
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
 from suffice.model.solution import SolvedModel, solve_from_searches
@@ -370,9 +371,8 @@ class BayesClassifier(FittedToSplits):
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
         with self._lock():
             settings, solution = self._other_priors(priors)
-            learnt = FittedState(
-                Accumulator.of(self.statistics_), self._learnt.container, solution, shift=shift
-            )
+            sums, container = Accumulator.of(self.statistics_), self._learnt.container
+            learnt = FittedState(sums, container, solution, shift=shift)
             model = self._knowing(learnt, settings)
         _ = model.classes_  # solved now, so that priors that cannot be are refused here
         return model

@@ -21,7 +21,7 @@ from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
-from suffice.model.infer import Families
+from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
 from suffice.tables.targets import class_index
 from suffice.tables.wording import quoted

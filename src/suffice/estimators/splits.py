@@ -16,9 +16,9 @@ from suffice.arrays import Codes
 from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
 from suffice.factors.left_out import LeftOut
+from suffice.model.chosen_families import Families
 from suffice.model.column_scores import ColumnScores
 from suffice.model.folds import SplitRows, Splits, TrainingSums, iterated, read_splits
-from suffice.model.infer import Families
 from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import layers_of, need_same_sums, share_a_pass

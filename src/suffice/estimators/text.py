@@ -18,7 +18,7 @@ from suffice.families import Words
 from suffice.families.base import Unseen
 from suffice.families.words import Event
 from suffice.links import softmax
-from suffice.model.infer import Families
+from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
 from suffice.model.sampling import draw_rows, generator_of
 from suffice.model.statistics import Statistics

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.model.infer import Families
+from suffice.model.chosen_families import Families
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Codes, Counts
-from suffice.model.infer import Families, choose_schema, decide_more
+from suffice.model.chosen_families import Families
+from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
