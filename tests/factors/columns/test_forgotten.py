@@ -131,7 +131,7 @@ def test_a_class_known_up_to_rounding_is_a_single_value_everywhere():
     assert_same(loaded.forget(X[:1], y[:1]), refit.forget(X[:1], y[:1]), queries)
 
 
-@pytest.mark.parametrize("far", [1e4, 1e6, 1e9])
+@pytest.mark.parametrize("far", [1e4, 1e6, 1e8])
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_forgotten_angles_many_turns_away_leave_a_constant_class(far, alpha):
     for seed in range(80, 100):
