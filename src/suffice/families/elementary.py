@@ -214,10 +214,6 @@ NAMED: dict[str, ElementaryFunction] = {
     )
 }
 POSITIVE_ORIGIN = frozenset({"log", "log2", "reciprocal"})
-TURN = 2.0 * np.pi
-TURN_IN_PARTS = (6.283185243606567, 6.357301884918343e-08, 2.4492935982947064e-16)
-"""2π to 105 binary digits; the first two parts have 26 each, so that small multiples of them are exact."""
-MOST_TURNS = 2.0**27
 PARTNER: dict[Function, FunctionName] = {"x2": "x", "log2": "log", "cos": "sin", "sin": "cos"}
 """What else u(x) must hold for a sum of the function to move to another origin."""
 
@@ -275,26 +271,8 @@ def evaluate(function: Function, x: Array, origin: Array, exponent: Exponents) -
     (one,) = elementary((function,))
     if one.root is not None:
         return np.asarray(one.value(evaluate(one.root, x, origin, exponent)))
-    values = np.asarray(x, dtype=np.float64)
-    if function in ("cos", "sin"):
-        values = turned_back(values)
-    found = one.about(values, origin)
+    found = one.about(np.asarray(x, dtype=np.float64), origin)
     return np.asarray(found * np.ldexp(1.0, -exponent) if one.degree else found)
-
-
-def turned_back(angles: Array) -> Array:
-    """Angles less whole turns, exactly, so that rounding does not depend on the origin: they can be removed.
-
-    Beyond so many turns an angle has lost its digits, and stays as it is.
-    """
-    turns = np.rint(angles / TURN)
-    far = (np.abs(turns) > 1) & (np.abs(turns) < MOST_TURNS)
-    if not far.any():
-        return angles
-    turns = np.where(far, turns, 0.0)
-    for part in TURN_IN_PARTS:
-        angles = angles - turns * part
-    return np.asarray(angles)
 
 
 def rebase(
