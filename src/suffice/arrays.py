@@ -16,7 +16,7 @@ Exponents = NDArray[np.int32]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers, which whoever gets them cannot change; a copy made by pickle would not know that."""
+    """The same numbers, which whoever gets them cannot change; a copy sent elsewhere would not know that."""
     view = array.view()
     view.setflags(write=False)
     return view

@@ -214,7 +214,6 @@ NAMED: dict[str, ElementaryFunction] = {
     )
 }
 POSITIVE_ORIGIN = frozenset({"log", "log2", "reciprocal"})
-TURN = 2.0 * np.pi
 PARTNER: dict[Function, FunctionName] = {"x2": "x", "log2": "log", "cos": "sin", "sin": "cos"}
 """What else u(x) must hold for a sum of the function to move to another origin."""
 
@@ -272,11 +271,7 @@ def evaluate(function: Function, x: Array, origin: Array, exponent: Exponents) -
     (one,) = elementary((function,))
     if one.root is not None:
         return np.asarray(one.value(evaluate(one.root, x, origin, exponent)))
-    values = np.asarray(x, dtype=np.float64)
-    if function in ("cos", "sin"):
-        # Turned back first, so that rounding does not depend on the origin: added angles can be removed.
-        values = np.where(np.abs(values) > TURN, np.remainder(values, TURN), values)
-    found = one.about(values, origin)
+    found = one.about(np.asarray(x, dtype=np.float64), origin)
     return np.asarray(found * np.ldexp(1.0, -exponent) if one.degree else found)
 
 

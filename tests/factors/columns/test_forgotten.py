@@ -129,18 +129,3 @@ def test_a_class_known_up_to_rounding_is_a_single_value_everywhere():
     rows = database.execute(model.to_sql(dialect="sqlite", table="cells")).fetchall()
     np.testing.assert_allclose([row[-3:] for row in rows], refit.predict_proba(queries), atol=1e-9)
     assert_same(loaded.forget(X[:1], y[:1]), refit.forget(X[:1], y[:1]), queries)
-
-
-@pytest.mark.parametrize("far", [1e4, 1e6, 1e9])
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_forgotten_angles_many_turns_away_leave_a_constant_class(far, alpha):
-    for seed in range(80, 100):
-        rng = np.random.default_rng(seed)
-        X = np.concatenate([np.full(9, rng.uniform(0, 6)), rng.uniform(0, 6, 30)])[:, np.newaxis]
-        y = np.repeat(["s", "t"], [9, 30])
-        Z = rng.uniform(0, far, (50, 1))
-        fresh = BayesClassifier(families.VonMises(alpha=alpha)).fit(X, y)
-        model = BayesClassifier(families.VonMises(alpha=alpha)).fit(X, y)
-        model.partial_fit(Z, ["s"] * 50).forget(Z, ["s"] * 50)
-        np.testing.assert_allclose(model.predict_proba(X), fresh.predict_proba(X), atol=1e-6)
-        assert [one.reason for one in model.regularized_] == [one.reason for one in fresh.regularized_]

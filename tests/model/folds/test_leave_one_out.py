@@ -74,7 +74,7 @@ COUNTED = {
     "MultinomialNB, uniform": dropin.MultinomialNB(alpha=0.1, fit_prior=False),
     "ComplementNB": dropin.ComplementNB(),
     "BernoulliNB": dropin.BernoulliNB(binarize=1.0),
-    "CategoricalNB": dropin.CategoricalNB(min_categories=9),
+    "CategoricalNB": dropin.CategoricalNB(min_categories=40),
 }
 
 

@@ -26,7 +26,6 @@ from suffice.families import Family
 from suffice.families.elementary import (
     NO_SPREAD,
     SMALLEST_UNIT,
-    TURN,
     elementary,
     exponent_of,
     rebase,
@@ -217,9 +216,6 @@ class ColumnTotals(Totals):
             else:
                 first = part[np.argmax(seen, axis=0), np.arange(self.n_columns)]
                 self.origin[k] = np.where(fresh & seen.any(axis=0), first, self.origin[k])
-            if all(function in ("cos", "sin") for function in self.family.functions):
-                # Within one turn, so that moving the sums to another origin loses no digits.
-                self.origin[k] = np.where(fresh, np.remainder(self.origin[k], TURN), self.origin[k])
 
     def _grow_unit(self, blocks: list[Any]) -> None:
         """Raise the unit of each column to cover the batch."""
