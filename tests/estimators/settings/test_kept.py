@@ -192,8 +192,11 @@ def test_families_hold_no_list_of_their_caller():
 @pytest.mark.parametrize("name", CASES)
 def test_a_clone_has_the_settings_as_they_are_now(name):
     changed, _, _ = unsolved(name)
-    setting = CASES[name][2]
-    assert repr(getattr(clone(changed), setting)) == repr(getattr(changed, setting))
+    cloned, given = (getattr(model, CASES[name][2]) for model in (clone(changed), changed))
+    if isinstance(given, set):
+        assert cloned == given  # sets that are equal may print in another order
+    else:
+        assert repr(cloned) == repr(given)
 
 
 @pytest.mark.parametrize(
