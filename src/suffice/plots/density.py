@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
+from suffice.families import Steps
 from suffice.plots.display import (
     Display,
     check_most,
@@ -43,6 +44,8 @@ PANEL = (3.0, 2.2)
 """The width and height of a panel, in inches."""
 NAMES = 0.5
 """The part of a panel's height for the labels of its axis, in inches."""
+MARGIN = 0.1
+"""How far curves go beyond the data, as a share of their range."""
 AT_ONCE = 64
 """Columns whose evidence is computed together: that of a joint block takes the cube of their number."""
 MOST_BARS = 40
@@ -294,7 +297,9 @@ def _taller(axes: list[Axes]) -> float:
 def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
     """The density of one column, all others marginalised out."""
     around = Surroundings.of(estimator, table, (column,))
-    grid = around.grid(column, resolution, 0.1)
+    # Values beyond the outer steps are read as the nearest ones, so nothing is drawn there.
+    is_open = isinstance(estimator.schema_.columns[column].family, Steps)
+    grid = around.grid(column, resolution, 0.0 if is_open else MARGIN)
     log_p = around.log_densities({column: grid.values})
     known = around.counts(grid)[:, np.newaxis]
     # Ignored values lie outside the support, and a point mass has no finite height.

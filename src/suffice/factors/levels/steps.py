@@ -261,9 +261,14 @@ def _steps(family: Family, column: CellCounts, starts: Codes) -> tuple[LevelTabl
     high = low if column.shift == 0 else beyond
     between = np.maximum(0.5 * high[starts[1:] - 1] + 0.5 * low[starts[1:]], beyond[starts[1:] - 1])
     edges = np.concatenate([low[:1], between, high[-1:]])
-    # One step for all rows says nothing, whatever its width.
-    table.log_p[:n_steps] -= np.log(np.diff(edges))[:, np.newaxis] if n_steps > 1 else table.log_p[:n_steps]
+    table.log_p[:n_steps] -= _log_widths(edges)
     return table, edges
+
+
+def _log_widths(edges: Array) -> Array:
+    """The log width of each step, (steps, 1); all rows at one value are a probability, not a density."""
+    widths = np.diff(edges)
+    return np.log(np.where(widths > 0, widths, 1.0))[:, np.newaxis]
 
 
 class SolvedSteps(SolvedLevels):
@@ -310,8 +315,8 @@ class SolvedSteps(SolvedLevels):
         """A density is constant over the width of a step."""
         result = np.zeros((len(powers), len(self.tables), self.log_p.shape[1]))
         for j, (table, edges) in enumerate(zip(self.tables, self.edges, strict=True)):
-            if len(table.levels) > 1:
-                steps, widths = table.limits[: len(table.levels)], np.log(np.diff(edges))[:, np.newaxis]
+            if table.levels:
+                steps, widths = table.limits[: len(table.levels)], _log_widths(edges)
                 result[:, j] = [special.logsumexp(a * steps + widths, axis=0) for a in powers]
         return result
 
