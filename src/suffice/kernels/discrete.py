@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,8 +198,7 @@ def sum_in_tables(
     asks for none. A row with a gap adds nothing. No `weights` are weights of 1.
     """
     # Used again and again: fresh memory takes longer than what is written to it.
-    size = min(len(x), 2 * ENTRIES_IN_CACHE)
-    buffers = np.empty(size), np.empty(size, np.intp)
+    buffers = _Buffers.of(min(len(x), 2 * ENTRIES_IN_CACHE))
     for run in entry_runs(starts, max(ENTRIES_IN_CACHE, total.size)):
         filled = slice(starts[run.start], starts[run.stop])
         rows = starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled]
@@ -221,22 +220,23 @@ def _add_whole_rows(
     weights: Array,
     draws: Array,
     out: tuple[Array, ...],
-    buffers: tuple[Array, Codes],
+    buffers: _Buffers,
 ) -> None:
     """`sum_in_tables` of rows without gaps."""
     total, support, present, sums = out
-    n_classes, small = total.shape[1], as_small(x)
-    entries, places = (
-        one[: len(x)] if len(x) <= len(one) else np.empty(len(x), one.dtype) for one in buffers
-    )
+    n_classes, (entries, whole, ones) = total.shape[1], buffers.first(len(x))
     members = np.zeros((len(classes), n_classes))
     members[np.arange(len(classes)), classes] = 1.0
 
     def by_column(by_row: Array) -> Array:
         return np.asarray(as_columns(starts, columns, entries, len(total)) @ by_row)
 
-    if small is not None and not len(weights) and small.all() and draws.sum() < 1 / A_ROW:
-        np.add(x, A_ROW, out=entries, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # large counts are told from small ones below
+        np.copyto(whole, x, casting="unsafe")
+    entries[:] = whole
+    are_small = whole.max(initial=0) < len(LOG_FACTORIALS) and np.array_equal(entries, x)
+    if are_small and not len(weights) and whole.min(initial=1) > 0 and draws.sum() < 1 / A_ROW:
+        np.add(entries, A_ROW, out=entries)
         both = by_column(members)
         counts = np.floor(both)
         total += counts
@@ -250,15 +250,32 @@ def _add_whole_rows(
         if len(present):
             present += by_column(weighted)
     if len(sums):
-        if small is None:
-            gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries)
+        if are_small:  # read as columns, whole numbers find their terms in the table
+            terms = as_rows(starts, whole, ones, len(LOG_FACTORIALS)) @ LOG_FACTORIALS
         else:
-            places[:] = small
-            LOG_FACTORIALS.take(places, out=entries, mode="clip")  # with another mode, it would be copied
-        base = log_factorials(draws) - row_totals(starts, entries)
+            terms = row_totals(starts, gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries))
+        base = log_factorials(draws) - terms
         sums[0] += np.bincount(classes, weights if len(weights) else None, n_classes)
         sums[1] += np.bincount(classes, minlength=n_classes)
         sums[2] += np.bincount(classes, weights * base if len(weights) else base, n_classes)
+
+
+class _Buffers(NamedTuple):
+    """Room for the entries of a run: as numbers, and as whole numbers; and as many ones."""
+
+    entries: Array
+    whole: NDArray[np.int32]
+    ones: Array
+
+    @classmethod
+    def of(cls, size: int) -> Self:
+        return cls(np.empty(size), np.empty(size, np.int32), np.ones(size))
+
+    def first(self, n: int) -> Self:
+        """Room for n entries."""
+        if n > len(self.ones):
+            return self.of(n)
+        return type(self)(self.entries[:n], self.whole[:n], self.ones[:n])
 
 
 def row_totals(starts: NDArray[Any], entries: Cells) -> Array:
@@ -269,18 +286,13 @@ def row_totals(starts: NDArray[Any], entries: Cells) -> Array:
     return totals
 
 
-def as_small(counts: Cells) -> NDArray[np.uint8] | None:
-    """Counts in a byte each, if they are whole numbers so small."""
-    if counts.max(initial=0) >= len(LOG_FACTORIALS):
-        return None
-    small = counts.astype(np.uint8)
-    return small if counts.dtype.kind in "bu" or (small == counts).all() else None
-
-
 def log_factorials(counts: Array) -> Array:
     """Log x! of each count, from a table where all are small whole numbers."""
-    small = as_small(counts)
-    return np.asarray(gammaln(counts + 1.0)) if small is None else LOG_FACTORIALS[small]
+    if counts.max(initial=0) < len(LOG_FACTORIALS):
+        small = counts.astype(np.uint8)
+        if (small == counts).all():
+            return np.asarray(LOG_FACTORIALS[small])
+    return np.asarray(gammaln(counts + 1.0))
 
 
 def sum_dense_counts(

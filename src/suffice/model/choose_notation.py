@@ -35,6 +35,11 @@ CODES = {
 """Words in the name of a column whose digits are a code, not a number."""
 
 
+def may_be_written(table: Table) -> bool:
+    """Whether cells may be text that stands for something else."""
+    return table.array is None and table.sparse is None
+
+
 def choose_notations(
     table: Table, chosen: Mapping[int, Family | None], marks: Marks | None
 ) -> dict[int, Notation]:
@@ -42,7 +47,7 @@ def choose_notations(
 
     Columns that the container declares to be categories are levels as they are; without marks, all text is.
     """
-    if table.array is not None or table.sparse is not None or marks is None:
+    if marks is None or not may_be_written(table):
         return {}
     notations = {}
     beginning = table.part(slice(0, min(table.n_rows, SAMPLE)))

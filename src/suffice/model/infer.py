@@ -26,7 +26,13 @@ from suffice.families import (
     Words,
 )
 from suffice.families.special import LOG_TWO
-from suffice.model.choose_notation import choose_notations, is_named_like_a_code, may_be_dates, words_of
+from suffice.model.choose_notation import (
+    choose_notations,
+    is_named_like_a_code,
+    may_be_dates,
+    may_be_written,
+    words_of,
+)
 from suffice.model.chosen_families import (
     AllFamilies,
     Families,
@@ -71,7 +77,8 @@ def choose_schema(
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike
-        if not choose_notations(table, dict.fromkeys(range(table.n_columns), family), marks):
+        chosen = dict.fromkeys(range(table.n_columns), family) if may_be_written(table) else {}
+        if not choose_notations(table, chosen, marks):
             return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
     given = given_families(families, table.names)
     if not given and not table.named:
@@ -80,8 +87,8 @@ def choose_schema(
             return whole
     # All text columns are encoded in parallel, so that inference finds them ready.
     table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
-    chosen = {j: family for j, (family, _) in given.items()}
-    observed = _Observed(table, classes, n_classes, weights, marks, chosen)
+    families_given = {j: family for j, (family, _) in given.items()}
+    observed = _Observed(table, classes, n_classes, weights, marks, families_given)
     columns = []
     for j, name in enumerate(table.names):
         if j in given:
