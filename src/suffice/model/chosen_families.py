@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,12 +59,19 @@ class OnlyColumns:
 Families = AllFamilies | OnlyColumns
 
 
+def is_inferred(families: Families) -> bool:
+    """Whether the families of some columns are left to inference."""
+    if isinstance(families, OnlyColumns):
+        return is_inferred(families.families)
+    return isinstance(families, Mapping) or (isinstance(families, str) and families == "infer")
+
+
 def families_of_columns(
     families: AllFamilies, columns: Sequence[int], names: Sequence[Hashable], *, named: bool
 ) -> Any:
     """The families of a table of some of the columns, which have names or else new positions."""
     if isinstance(families, Schema):
-        return Schema(tuple(families.columns[j] for j in columns), families.named)
+        return replace(families, columns=tuple(families.columns[j] for j in columns))
     if not isinstance(families, Mapping):
         return families
     given = given_families(families, tuple(names))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def decide_more(
         observed.infer(j, column.name) if column.undecided else column
         for j, column in enumerate(schema.columns)
     ]
-    return Schema(tuple(columns), schema.named)
+    return replace(schema, columns=tuple(columns))
 
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
@@ -153,7 +154,7 @@ def _reused(schema: Schema, table: Table) -> Schema:
         )
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (c._replace(name=name) for name, c in pairs)
-    return Schema(tuple(columns), table.named)
+    return replace(schema, columns=tuple(columns), named=table.named)
 
 
 def _plain_array(table: Table) -> Schema | None:
