@@ -59,13 +59,6 @@ class OnlyColumns:
 Families = AllFamilies | OnlyColumns
 
 
-def is_inferred(families: Families) -> bool:
-    """Whether the families of some columns are left to inference."""
-    if isinstance(families, OnlyColumns):
-        return is_inferred(families.families)
-    return isinstance(families, Mapping) or (isinstance(families, str) and families == "infer")
-
-
 def families_of_columns(
     families: AllFamilies, columns: Sequence[int], names: Sequence[Hashable], *, named: bool
 ) -> Any:

@@ -37,6 +37,7 @@ from suffice.model.chosen_families import (
     one_for_all,
 )
 from suffice.model.columns import Column
+from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
@@ -90,7 +91,10 @@ def choose_schema(
             columns.append(observed.written(j, Column(name, family, _reason(family), block=block)))
         else:
             columns.append(observed.infer(j, name))
-    return Schema(tuple(columns), table.named)
+    schema = Schema(tuple(columns), table.named)
+    if len(given) == len(schema):
+        return schema
+    return with_evidence_weight(schema, table, classes, n_classes, weights)
 
 
 def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilies:

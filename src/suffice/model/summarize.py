@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Codes, Counts
-from suffice.model.chosen_families import Families, is_inferred
-from suffice.model.evidence_weight import with_evidence_weight
+from suffice.model.chosen_families import Families
 from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
@@ -120,9 +119,7 @@ class LabelledRows:
 
     def schema(self, families: Families, marks: Marks | None = None) -> Schema:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
-        rows = self.kept_table(), self.codes, len(self.labels), self.weights
-        schema = choose_schema(*rows, families, marks)
-        return with_evidence_weight(schema, *rows) if is_inferred(families) else schema
+        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families, marks)
 
     def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
         """The schema, with its undecided columns decided as far as these rows allow."""
