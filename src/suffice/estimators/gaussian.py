@@ -12,8 +12,9 @@ from scipy import linalg
 from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
-from suffice.estimators.bayes import BayesClassifier, Posterior
+from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.boundary import Boundary
+from suffice.estimators.saved_sums import Posterior
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian

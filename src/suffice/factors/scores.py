@@ -4,6 +4,9 @@ With alpha = 0 a score may be infinite: a level never seen in the class, a value
 value of its class. Such a cell adds to `order`, the power of alpha with which the density vanishes as
 alpha → 0⁺, and leaves a finite part. The posterior is the limit: lowest order first, then the finite parts.
 Nothing is NaN.
+
+Where the columns of a model tell the same thing several times, posteriors weigh their evidence: in place of
+a_k they compare log p(C_k) + w · log p(x | C_k).
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ class Scores:
 
     finite: Array
     order: Array | None = None
+    log_priors: Array | float = 0.0
+    """What the finite parts hold beside the evidence."""
+    evidence_weight: float = 1.0
     unseen: list[Any] = field(default_factory=list)
     """What is known of cells that hold levels never seen in training."""
 
@@ -51,10 +57,22 @@ class Scores:
 
     def comparable(self) -> Array:
         """Scores whose softmax is the posterior: −inf for all classes but those of the lowest order."""
+        finite = self._weighed()
         if self.order is None:
+            return finite
+        order = np.where(np.isneginf(finite), np.inf, self.order)
+        return np.where(order == order.min(axis=1, keepdims=True), finite, -np.inf)
+
+    def weighed_joint(self) -> Array:
+        """The scores that posteriors compare, ±inf where the order says so."""
+        return Scores(self._weighed(), self.order).joint()
+
+    def _weighed(self) -> Array:
+        """Finite parts whose evidence counts by its weight."""
+        if self.evidence_weight == 1.0:
             return self.finite
-        order = np.where(np.isneginf(self.finite), np.inf, self.order)
-        return np.where(order == order.min(axis=1, keepdims=True), self.finite, -np.inf)
+        prior = np.where(np.isneginf(self.log_priors), 0.0, self.log_priors)  # −inf stays in the finite part
+        return np.asarray(prior + self.evidence_weight * (self.finite - prior))
 
 
 def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:

@@ -81,6 +81,13 @@ class Scaling:
         return cls(slope, fields.array("bias", np.float64, (n_classes,)))
 
 
+def slope_beside(bias: Array, rows: CalibrationRows) -> float:
+    """The slope of p(C_k | x) ∝ exp(slope·a_k + bias_k) for given biases; negative if the scores mislead."""
+    search = _Search.of(rows, biased=False)
+    found = search.minimise(np.array([0.0, *bias]), slope=True)
+    return float(found[0] / search.unit)
+
+
 @dataclass(frozen=True)
 class _Search:
     """The negative log likelihood of a slope and biases: convex, with its derivatives."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def families_of_columns(
 ) -> Any:
     """The families of a table of some of the columns, which have names or else new positions."""
     if isinstance(families, Schema):
-        return Schema(tuple(families.columns[j] for j in columns), families.named)
+        return replace(families, columns=tuple(families.columns[j] for j in columns))
     if not isinstance(families, Mapping):
         return families
     given = given_families(families, tuple(names))

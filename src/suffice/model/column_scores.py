@@ -120,7 +120,8 @@ class ColumnScores:
         if part is None:
             raise ValueError("select at least one column.")
         offset = np.zeros(len(self.classes)) if part.ignores_priors else self._model.log_priors
-        return Scores(part.scores.finite + offset, part.scores.order).comparable()
+        weight = self._model.evidence_weight
+        return Scores(part.scores.finite + offset, part.scores.order, offset, weight).comparable()
 
     def _scored_singly(self, columns: Columns) -> dict[Columns, _Part]:
         """What each of some columns adds."""

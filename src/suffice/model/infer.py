@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from suffice.model.chosen_families import (
     one_for_all,
 )
 from suffice.model.columns import Column
+from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
@@ -96,7 +98,10 @@ def choose_schema(
             columns.append(observed.written(j, Column(name, family, _reason(family), block=block)))
         else:
             columns.append(observed.infer(j, name))
-    return Schema(tuple(columns), table.named)
+    schema = Schema(tuple(columns), table.named)
+    if len(given) == len(schema):
+        return schema
+    return with_evidence_weight(schema, table, classes, n_classes, weights)
 
 
 def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilies:
@@ -130,7 +135,7 @@ def decide_more(
         observed.infer(j, column.name) if column.undecided else column
         for j, column in enumerate(schema.columns)
     ]
-    return Schema(tuple(columns), schema.named)
+    return replace(schema, columns=tuple(columns))
 
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
@@ -160,7 +165,7 @@ def _reused(schema: Schema, table: Table) -> Schema:
         )
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (c._replace(name=name) for name, c in pairs)
-    return Schema(tuple(columns), table.named)
+    return replace(schema, columns=tuple(columns), named=table.named)
 
 
 def _plain_array(table: Table) -> Schema | None:

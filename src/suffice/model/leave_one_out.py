@@ -91,8 +91,8 @@ class EachRow:
                 return np.repeat(np.log(priors)[np.newaxis], len(self.codes), axis=0)
             return np.asarray(np.log(self.class_weight / self.class_weight.sum(axis=1, keepdims=True)))
 
-    def joint(self, priors: Priors, *, predictive: bool) -> LeftOut | None:
-        """The joint scores of a product of factors; None if a factor has no way but refitting."""
+    def joint(self, priors: Priors, evidence_weight: float, *, predictive: bool) -> LeftOut | None:
+        """The scores of a product of factors; None if a factor has no way but refitting."""
         statistics = self.statistics
         given = None if are_estimated(priors) else class_priors(priors, statistics.classes, statistics.weight)
         scores, exact = self.log_priors(given), self.class_stays
@@ -101,7 +101,7 @@ class EachRow:
             found = None if leave_out is None else leave_out(totals, self.block(f, predictive=predictive))
             if found is None:
                 return None
-            scores += found.scores
+            scores += evidence_weight * found.scores
             exact &= found.exact
         return LeftOut(scores, exact)
 

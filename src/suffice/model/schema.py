@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -48,6 +49,8 @@ class Schema:
         The columns, in order.
     named : bool
         Whether the columns have names, as in frames.
+    evidence_weight : float
+        How much the evidence of all columns counts in posteriors; below 1 where they repeat each other.
     names : tuple
         The names of the columns; their positions in arrays.
     factors : tuple of Factor
@@ -73,6 +76,7 @@ class Schema:
 
     columns: Sequence[Column]
     named: bool
+    evidence_weight: float = 1.0
 
     @classmethod
     def of_one_family(
@@ -304,7 +308,7 @@ class Schema:
             theirs if mine.undecided else mine._replace(notation=mine.notation or theirs.notation)
             for mine, theirs in pairs
         )
-        return Schema(tuple(columns), self.named)
+        return replace(self, columns=tuple(columns))
 
     def with_families(self, chosen: Mapping[int, Family]) -> Schema:
         """The same columns with other settings for solving; their sums must stay the same.
@@ -327,7 +331,7 @@ class Schema:
                     f"but {family} needs other sums; summarize the rows again."
                 )
             columns[position] = old._replace(family=family, reason="chosen by families=")
-        return Schema(tuple(columns), self.named)
+        return replace(self, columns=tuple(columns))
 
     def _to_fields(self) -> dict[str, Any]:
         """The columns, as a file holds them: what many share is written once."""
@@ -345,6 +349,7 @@ class Schema:
             "undecided": np.array([column.undecided for column in self.columns], dtype=np.bool),
             "block": np.array(blocks, dtype=np.int32),
             **state_of_notations(self.columns),
+            **({} if self.evidence_weight == 1.0 else {"evidence_weight": self.evidence_weight}),
         }
         if not self.named:
             return state
@@ -389,7 +394,10 @@ class Schema:
                 )
         for one in families:
             cls._check_summed(fields, one)
-        return cls(columns, named)
+        weight = fields.number("evidence_weight") if "evidence_weight" in fields else 1.0
+        if not 0 < weight < math.inf:
+            raise fields.error("evidence_weight", "must be positive and finite.")
+        return cls(columns, named, weight)
 
     @staticmethod
     def _check_summed(fields: Fields, family: Family | None) -> None:
@@ -420,14 +428,20 @@ class Schema:
         rows = [("column", "family", "why"), *self._rows()]
         shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
         rule = ["─" * max(map(len, column)) for column in zip(*shown, strict=True)]
-        return "\n".join(aligned([shown[0], rule, *shown[1:]], left=3))
+        return "\n".join([*aligned([shown[0], rule, *shown[1:]], left=3), *self._weight_in_words()])
 
     def _repr_html_(self) -> str:
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self._rows()
         )
-        return f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+        table = f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
+        return table + "".join(f"<p>{line}</p>" for line in self._weight_in_words())
+
+    def _weight_in_words(self) -> list[str]:
+        if self.evidence_weight == 1.0:
+            return []
+        return [f"The evidence of the columns counts {self.evidence_weight:.3g} times: held-out rows say so."]
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
     columns = (
         c if j in inside else Column(c.name, None, "left out by columns=") for j, c in enumerate(schema)
     )
-    return Schema(tuple(columns), schema.named)
+    return replace(schema, columns=tuple(columns))
 
 
 def share_a_pass(schemas: Sequence[Schema]) -> bool:

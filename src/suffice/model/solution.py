@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,6 @@ from suffice.kernels.choose import one_choice, row_parts
 from suffice.links import log_softmax_in_place, softmax, softmax_in_place
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
-from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.storage import Fields
 from suffice.tables.container import Container
@@ -50,6 +50,7 @@ class SolvedModel:
         self, statistics: Statistics, factors: list[SolvedFactor], priors: Array, *, estimated: bool
     ) -> None:
         self.schema = statistics.schema
+        self.evidence_weight = statistics.schema.evidence_weight
         self.classes = statistics.classes
         self.weight = statistics.weight
         self.presence = [totals.presence() for totals in statistics.totals]
@@ -94,6 +95,12 @@ class SolvedModel:
             raise ValueError("event='complement' ignores priors, as published; pass priors=None.")
         return other
 
+    def weighing(self, evidence_weight: float) -> Self:
+        """The same parameters, whose evidence counts by another weight in posteriors."""
+        other = copy(self)
+        other.evidence_weight = evidence_weight
+        return other
+
     def marginal(self, columns: Sequence[int]) -> Self:
         """The model of some columns, in ascending order, with all others marginalised out: it scores rows.
 
@@ -101,7 +108,7 @@ class SolvedModel:
         """
         taken = np.asarray(columns, dtype=np.intp)
         other = copy(self)
-        other.schema = Schema(tuple(self.schema.columns[j] for j in columns), self.schema.named)
+        other.schema = replace(self.schema, columns=tuple(self.schema.columns[j] for j in columns))
         other.factors, other.factor_labels, other.presence = [], [], []
         for at in other.schema.factors:
             wanted = taken[at.columns]
@@ -156,8 +163,9 @@ class SolvedModel:
 
     def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
         """Joint scores of every row; `base=False` if only posteriors are needed."""
-        scores = Scores(np.empty((table.n_rows, len(self.classes))) if into is None else into)
-        scores.finite[:] = self.offset
+        finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
+        finite[:] = self.offset
+        scores = Scores(finite, None, self.offset, self.evidence_weight)
         for factor, labels, block in zip(
             self.factors, self.factor_labels, self.schema.blocks(table), strict=True
         ):
@@ -218,9 +226,10 @@ class SolvedModel:
         """The scores as an expression over the cells of a row."""
         offset = Score(as_expression(np.maximum(self.offset, RULED_OUT)))
         parts = zip(self.schema.factors, self.factors, self.factor_labels, strict=True)
-        return total_score(
-            [offset, *(factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts)]
-        )
+        evidence = [factor.expression(at.columns.tolist(), labels, gaps) for at, factor, labels in parts]
+        if self.evidence_weight != 1.0 and evidence:
+            evidence = [total_score(evidence).rescaled(self.evidence_weight)]
+        return total_score([offset, *evidence])
 
     def scoring(self, container: Container | None, gaps: Gaps) -> Scoring:
         """What an export needs: the columns, the classes and the scores."""
@@ -256,9 +265,9 @@ class SolvedModel:
         """Contributions of every cell to every class's joint score, with log h(x) or without."""
         scores = self.scores(table, base=base)
         return Explanation(
-            contributions=self.contributions(table, base=base),
+            contributions=self.evidence_weight * self.contributions(table, base=base),
             prior=self.offset,
-            total=scores.joint(),
+            total=scores.weighed_joint(),
             posterior=softmax(scores.comparable()),
             columns=self.schema.names,
             classes=self.classes,
