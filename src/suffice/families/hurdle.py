@@ -83,6 +83,11 @@ class Hurdle(Family):
         return Bernoulli(alpha=self.alpha)
 
     @property
+    def repeated(self) -> tuple[float, ...]:
+        """The values that repeat: `at`, and those of a hurdle inside."""
+        return (self.at, *(self.rest.repeated if isinstance(self.rest, Hurdle) else ()))
+
+    @property
     def discrete(self) -> bool:
         return self.rest.discrete
 
