@@ -1,4 +1,4 @@
-"""A value that repeats far beyond a density: a hurdle at 0, a sentinel such as −1 or 999, a limit such as 100.
+"""A value that repeats far beyond a density: a hurdle at 0, a sentinel such as −1 or 999, a limit at 100.
 
 Rounding makes the values of a density repeat, too. But densities are log-concave, apart from heavy tails, and
 so are the probabilities of their rounded values. This has two consequences. The share of a value among itself

@@ -84,8 +84,8 @@ class DensityDisplay(Display):
     """Class-conditional densities p(x | C_k), column by column.
 
     Continuous families are drawn as curves, categories and counts as bars. The values of a Hurdle that repeat
-    are stems, whose heights are probabilities on an axis to the right. A Multinomial, one distribution of many
-    counts, is one panel with the share of each count. Make a display with `from_estimator`.
+    are stems, whose heights are probabilities on an axis at the right. A Multinomial, one distribution of
+    many counts, is one panel with the share of each count. Make a display with `from_estimator`.
 
     Parameters
     ----------

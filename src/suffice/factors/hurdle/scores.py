@@ -121,9 +121,9 @@ class SolvedHurdle(SolvedFactor):
 
     def log_power_sums(self, powers: Array) -> Array:
         """∫ p^a = ρ^a + (1 − ρ)^a·∫ f^a."""
-        off, on = powers[:, np.newaxis, np.newaxis, np.newaxis] * self.log_shares
+        a, (off, on) = powers[:, np.newaxis, np.newaxis], self.log_shares
         with np.errstate(invalid="ignore"):
-            return np.asarray(np.logaddexp(on, off + self.rest.log_power_sums(powers)))
+            return np.asarray(np.logaddexp(a * on, a * off + self.rest.log_power_sums(powers)))
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
         outcomes, rest = self.outcome.sample(classes, rng), self.rest.sample(classes, rng)
@@ -134,7 +134,7 @@ class SolvedHurdle(SolvedFactor):
         outcome, rest = self.outcome.separation(), self.rest.separation()
         off, on = (0.5 * (share[:, :, np.newaxis] + share[:, np.newaxis]) for share in self.log_shares)
         away = np.exp(self.log_shares[0])[:, :, np.newaxis]
-        kl = outcome.kl + np.where(away > 0, away * rest.kl, 0.0)
+        kl = outcome.kl + away * np.where(away > 0, rest.kl, 0.0)
         return Separation.of_independent(kl, -np.logaddexp(on, off - rest.bhattacharyya))
 
     def conventional(self) -> list[dict[str, Any]]:
