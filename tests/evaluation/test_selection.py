@@ -65,6 +65,7 @@ MODELS = {
     "certain cells": (BayesClassifier(families.Normal(alpha=0.0)), np.where(COUNTS > 2, 3.0, COUNTS % 2)),
     "positions": (BayesClassifier({3: families.Histogram(), -1: None}), with_gaps(NUMBERS)),
     "steps": (BayesClassifier(families.Steps()), with_gaps(NUMBERS)),
+    "hurdle": (BayesClassifier(families.Hurdle(families.Normal())), np.maximum(NUMBERS, 0.0)),
     "words that ignore priors": (
         BayesClassifier({"text": families.Words(event="complement")}),
         MIXED[["text", "size", "flag"]],

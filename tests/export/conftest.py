@@ -48,6 +48,7 @@ def draw(family, y, rng):
         "Binomial": lambda: rng.binomial(5, 0.2 + 0.2 * y).astype(float),
         "Histogram": lambda: rng.normal(2.0 * y, 1.0),
         "Steps": lambda: rng.normal(2.0 * y, 1.0),
+        "Hurdle": lambda: np.where(rng.random(n) < 0.2 + 0.2 * y, family.at, draw(family.rest, y, rng)),
     }
     return draws[family.name]()
 
@@ -91,6 +92,7 @@ FAMILIES = [
     families.Binomial(5),
     families.Histogram(16),
     families.Steps(),
+    families.Hurdle(families.LogNormal()),
 ]
 
 
@@ -218,6 +220,17 @@ CASES = {
     "Categorical smooth": lambda: family_case(families.Categorical(unseen="smooth")),
     "Steps certain": lambda: family_case(families.Steps(alpha=0)),
     "Histogram smooth": lambda: family_case(families.Histogram(8, unseen="smooth")),
+    "Hurdle inside the support": lambda: family_case(families.Hurdle(families.Normal(), at=2.5)),
+    "Hurdle of Exponential": lambda: family_case(families.Hurdle(families.Exponential())),
+    "Hurdle certain": lambda: family_case(families.Hurdle(families.Gamma(alpha=0), alpha=0)),
+    "Hurdle smooth": lambda: family_case(families.Hurdle(families.Gamma(unseen="smooth"), at=-1.5)),
+    "Hurdle of Histogram": lambda: family_case(families.Hurdle(families.Histogram(8), at=9)),
+    "Hurdle of Histogram smooth": lambda: family_case(
+        families.Hurdle(families.Histogram(8, unseen="smooth"), at=9)
+    ),
+    "Hurdle of Steps": lambda: family_case(families.Hurdle(families.Steps())),
+    "Hurdle of counts": lambda: family_case(families.Hurdle(families.Poisson(), at=-1)),
+    "two hurdles": lambda: family_case(families.Hurdle(families.Hurdle(families.LogNormal()), at=-1)),
     "mixed": mixed_case,
     "mixed, weighed": lambda: mixed_case(evidence_weight=0.3),
     "certain levels, weighed": lambda: certain_case(families.Categorical(alpha=0), evidence_weight=0.3),
@@ -246,6 +259,7 @@ CASES = {
     "predictive Exponential": lambda: family_case(
         families.Exponential(unseen="smooth"), posterior="predictive"
     ),
+    "predictive Hurdle": lambda: family_case(families.Hurdle(families.LogNormal()), posterior="predictive"),
     "predictive certain numbers": lambda: certain_case(families.Normal(alpha=0), posterior="predictive"),
     "predictive without degrees": few_rows_case,
     "predictive QDA": lambda: gaussian_case("full", d=3, posterior="predictive"),

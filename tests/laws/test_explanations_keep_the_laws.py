@@ -24,6 +24,7 @@ ROWS = {
     "shares": RNG.beta(2.0 + SHIFT, 2.0, (N, 3)),
     "angles": RNG.vonmises(SHIFT, 1.0, (N, 3)),
     "counts": RNG.binomial(6, 0.2 + 0.2 * SHIFT, (N, 3)).astype(float),
+    "zeros": RNG.gamma(2.0 + SHIFT, 3.0, (N, 3)) * (RNG.random((N, 3)) < 0.3 + 0.2 * SHIFT),
     "flags": (RNG.random((N, 3)) < 0.2 + 0.3 * SHIFT).astype(float),
 }
 
@@ -33,6 +34,8 @@ COLUMNS = {
     "Normal, alpha=0": (families.Normal(alpha=0), "numbers"),
     "Histogram": (families.Histogram(), "numbers"),
     "Steps": (families.Steps(), "numbers"),
+    "Hurdle": (families.Hurdle(families.Gamma()), "zeros"),
+    "Hurdle, alpha=0": (families.Hurdle(families.LogNormal(alpha=0), alpha=0), "zeros"),
     "LogNormal": (families.LogNormal(), "positive"),
     "Gamma": (families.Gamma(), "positive"),
     "Exponential": (families.Exponential(), "positive"),

@@ -10,7 +10,7 @@ from suffice import families
 from suffice.families.multivariate_normal import COVARIANCES
 from suffice.testing import check_classifier, check_family
 
-REQUIRED = {"Binomial": {"n": 6}}
+REQUIRED = {"Binomial": {"n": 6}, "Hurdle": {"rest": families.LogNormal()}}
 # A joint Gaussian on a handful of rows with gaps takes EM thousands of steps: few examples (below), more when
 # fuzzing, and tests of its own in tests/discriminant.
 # Words reads text, not numbers: its laws are in tests/text_classifier.
@@ -26,6 +26,13 @@ WHOLE = dict.fromkeys(
         families.InverseGaussian("shared"),
         families.NegativeBinomial(2.5),
         families.Histogram(bins=4),
+        families.Hurdle(families.Gamma(), at=-1),
+        families.Hurdle(families.Normal("shared"), at=0.5),
+        families.Hurdle(families.Beta()),
+        families.Hurdle(families.Steps()),
+        families.Hurdle(families.Histogram(bins=4)),
+        families.Hurdle(families.Poisson(), at=-1),
+        families.Hurdle(families.Hurdle(families.Exponential()), at=-1),
     ]
 )
 # Smoothing acts when solving: it leaves the mathematics and the sums alone.
@@ -35,7 +42,7 @@ SOLVED = dict.fromkeys(
         *(
             make(unseen="smooth", **REQUIRED.get(name, {}))
             for name, make in ONE_BY_ONE.items()
-            if not make(**REQUIRED.get(name, {})).joint
+            if not make(**REQUIRED.get(name, {})).joint and name != "Hurdle"  # whose rest has the setting
         ),
         families.Normal("shared", alpha=0),
         families.Gamma("shared", alpha=0),
@@ -45,6 +52,11 @@ SOLVED = dict.fromkeys(
         families.Bernoulli(alpha=0, unseen="smooth"),
         families.Histogram(alpha=0, unseen="smooth"),
         families.Multinomial(alpha=0.3),
+        families.Hurdle(families.LogNormal(alpha=0), alpha=0),
+        families.Hurdle(families.LogNormal(unseen="smooth")),
+        families.Hurdle(families.LogNormal(alpha=0, unseen="smooth"), alpha=0),
+        families.Hurdle(families.Histogram(unseen="smooth")),
+        families.Hurdle(families.Poisson(alpha=0), at=-1, alpha=0),
     ]
 )
 

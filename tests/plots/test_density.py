@@ -15,6 +15,7 @@ from suffice.families import (
     Categorical,
     Gamma,
     Histogram,
+    Hurdle,
     Multinomial,
     Normal,
     Poisson,
@@ -31,7 +32,7 @@ CELLS = {
     "VonMises": (NUMBERS - 3.0) / 3.0,
     "LogNormal": np.exp(NUMBERS / 3.0),
 }
-SKIPPED = {"Words", "MultivariateNormal"}
+SKIPPED = {"Words", "MultivariateNormal", "Hurdle"}
 
 
 @pytest.mark.parametrize("name", sorted(set(FAMILIES) - SKIPPED))
@@ -43,6 +44,42 @@ def test_every_family_is_drawn_with_mass_one(name):
     (panel,) = display.panels
     mass = np.nan_to_num(panel.density).T @ panel.grid.widths
     np.testing.assert_allclose(mass, 1.0, atol=0.03)
+
+
+@pytest.mark.parametrize("family", [Hurdle(Gamma()), Hurdle(Hurdle(Normal()), at=99)], ids=str)
+def test_a_hurdle_is_drawn_as_a_curve_and_stems_of_mass_one_together(family):
+    cells = np.where(RNG.random((200, 1)) < 0.3, 0.0, RNG.gamma(4.0, size=(200, 1)))
+    if len(family.repeated) > 1:
+        cells[::10] = 99.0
+    model = suffice.BayesClassifier(family).fit(cells, LABELS)
+    display = DensityDisplay.from_estimator(model, cells, resolution=2000)
+    (panel,) = display.panels
+    assert panel.repeated == family.repeated
+    for share, value in zip(panel.shares, panel.repeated, strict=True):
+        np.testing.assert_allclose(share, model.parameters_[0][f"share of {value}"] * _left(panel, value))
+    mass = np.nan_to_num(panel.density).T @ panel.grid.widths + panel.shares.sum(axis=0)
+    np.testing.assert_allclose(mass, 1.0, atol=0.03)
+    assert panel.grid.values.max() < 50.0  # the curve keeps its resolution, wherever the stems are
+    frame = pd.DataFrame(display.to_frame().to_pydict())
+    stems = frame.iloc[-len(panel.shares) :, 2:].to_numpy()
+    np.testing.assert_array_equal(stems, panel.shares)
+    right = display.figure_.axes[-1]
+    assert right.get_ylabel() == f"share of {', '.join(map(str, family.repeated))}"
+
+
+def _left(panel, value):
+    """What the hurdles outside leave for a value."""
+    outside = panel.repeated.index(value)
+    return 1.0 - panel.shares[:outside].sum(axis=0)
+
+
+def test_a_sentinel_of_counts_is_a_bar():
+    cells = np.where(RNG.random((200, 1)) < 0.3, -1.0, RNG.poisson(3.0, (200, 1)))
+    model = suffice.BayesClassifier(Hurdle(Poisson(), at=-1)).fit(cells, LABELS)
+    (panel,) = DensityDisplay.from_estimator(model, cells).panels
+    assert panel.grid.kind == "counts"
+    assert not panel.repeated
+    np.testing.assert_allclose(panel.density[0], model.parameters_[0]["share of -1"])
 
 
 def test_curves_are_the_fitted_densities(penguins):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.export.expressions import Gaps, Score
+from suffice.export.expressions import Expression, Gaps, Missing, Score
 from suffice.factors.scores import Scores
 from suffice.families import Family
 from suffice.storage import Fields
@@ -207,6 +207,10 @@ class SolvedFactor(ABC):
             f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
             "families={…: None}, or score the rows in Python."
         )
+
+    def counted(self, j: int, column: int, label: str) -> Expression:
+        """Whether the scores count a cell of the j-th column: it is neither missing nor ignored."""
+        return ~Missing(column)
 
     @abstractmethod
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:

@@ -17,6 +17,7 @@ from suffice.families.exponential import Exponential
 from suffice.families.gamma import Gamma
 from suffice.families.geometric import Geometric
 from suffice.families.histogram import Histogram
+from suffice.families.hurdle import Hurdle
 from suffice.families.inverse_gaussian import InverseGaussian
 from suffice.families.multinomial import Multinomial
 from suffice.families.multivariate_normal import MultivariateNormal
@@ -47,6 +48,7 @@ FAMILIES: dict[str, type[Family]] = {
         Multinomial,
         Histogram,
         Steps,
+        Hurdle,
         Words,
     )
 }
@@ -105,6 +107,7 @@ __all__ = [
     "Gamma",
     "Geometric",
     "Histogram",
+    "Hurdle",
     "InverseGaussian",
     "LogNormal",
     "Multinomial",

@@ -17,7 +17,6 @@ from suffice.arrays import Array
 from suffice.families.elementary import DevianceTerms, Function, check_functions, evaluate
 
 Unseen = Literal["ignore", "smooth", "error"]
-UNSEEN: tuple[Unseen, ...] = get_args(Unseen)
 NO_UNIT = np.zeros((), dtype=np.int32)
 
 
@@ -59,7 +58,6 @@ class Family:
     """Whether x and x² are summed in a power-of-two unit that follows |x − c|, so that (1e200)² fits."""
     has_base_measure: ClassVar[bool] = False
     """Whether h(x) differs from 1."""
-    discrete: ClassVar[bool] = False
     factor: ClassVar[str] = "columns"
     """The kind of factor that sums and solves this family (a key of `suffice.factors.KINDS`)."""
     solve_settings: ClassVar[frozenset[str]] = frozenset({"alpha", "unseen", "dispersion", "ddof"})
@@ -80,8 +78,8 @@ class Family:
         check_functions(self, self.name)
         if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha >= 0):
             raise ValueError(f"{self.name}: alpha must be a finite number ≥ 0, got {self.alpha!r}.")
-        if self.unseen not in UNSEEN:
-            raise ValueError(f"{self.name}: unseen must be one of {UNSEEN}, got {self.unseen!r}.")
+        if self.unseen not in get_args(Unseen):
+            raise ValueError(f"{self.name}: unseen must be one of {get_args(Unseen)}, got {self.unseen!r}.")
 
     @property
     def functions(self) -> tuple[Function, ...]:
@@ -99,12 +97,14 @@ class Family:
         return type(self).__name__
 
     def __repr__(self) -> str:
-        changed = [
-            f"{f.name}={getattr(self, f.name)!r}"
-            for f in sorted(fields(self), key=lambda f: bool(f.kw_only))
-            if getattr(self, f.name) != f.default
-        ]
+        given, ordered = self.settings(), sorted(fields(self), key=lambda f: bool(f.kw_only))
+        changed = [f"{f.name}={given[f.name]!r}" for f in ordered if given[f.name] != f.default]
         return f"{self.name}({', '.join(changed)})"
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the values have probabilities, not densities: counts or levels."""
+        return False
 
     @property
     def takes_every_number(self) -> bool:

@@ -84,16 +84,13 @@ def family_from(spec: FamilySpec | type[Family]) -> Family | None:
     """A family from an instance, a class, a name such as "poisson" or "counts", or None for no family."""
     if spec is None or isinstance(spec, Family):
         return spec
-    if isinstance(spec, type) and issubclass(spec, Family):
-        return spec()
-    if isinstance(spec, str):
-        family = family_named(spec)
-        if family is not None:
-            try:
-                return family()
-            except TypeError:
-                name = family.__name__
-                raise ValueError(f"{name} needs a parameter: write {name}(…) instead of {spec!r}.") from None
+    family = family_named(spec) if isinstance(spec, str) else spec
+    if isinstance(family, type) and issubclass(family, Family):
+        try:
+            return family()
+        except TypeError:
+            name, given = family.__name__, repr(spec) if isinstance(spec, str) else family.__name__
+            raise ValueError(f"{name} needs a parameter: write {name}(…) instead of {given}.") from None
     near = did_you_mean(spec, [*map(str.lower, FAMILIES), *ALIASES])
     hint = f" {near} Otherwise" if near else ""
     raise ValueError(

@@ -25,6 +25,8 @@ FEWEST_ROWS = 100
 """Rows from which held-out rows decide."""
 MOST_ROWS = 5_000
 """Rows that are looked at; one number needs no more."""
+MOST_SCORES = 1 << 20
+"""Scores of rows by classes, which bound the rows further."""
 LEAST = 1e-9
 """The weight of evidence that misleads: all but none, so that a class that is ruled out stays so."""
 
@@ -35,7 +37,10 @@ def with_evidence_weight(
     """The schema with the weight of its evidence: 1, unless held-out rows clearly speak against it."""
     if table.n_rows < FEWEST_ROWS or n_classes < 2 or not schema.factors:
         return schema
-    some = np.arange(0, table.n_rows, -(-table.n_rows // MOST_ROWS))
+    most = min(MOST_ROWS, MOST_SCORES // n_classes)
+    if most < FEWEST_ROWS:
+        return schema
+    some = np.arange(0, table.n_rows, -(-table.n_rows // most))
     codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
     evidence = _held_out_evidence(schema, table.take(some), codes, n_classes, weight)
     with np.errstate(divide="ignore"):
@@ -56,7 +61,7 @@ def _held_out_evidence(schema: Schema, table: Table, codes: Codes, n_classes: in
     folds = np.empty(len(codes), dtype=np.intp)
     folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % FOLDS  # each has its share of a class
     members = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
-    parts = [schema.read(table.take(rows)) for rows in members]
+    parts = [table.take(rows) for rows in members]
     sums = [_sums(schema, part, codes[rows], weight[rows]) for part, rows in zip(parts, members, strict=True)]
     evidence = np.full((len(codes), n_classes), -np.inf)
     for fold, (part, rows) in enumerate(zip(parts, members, strict=True)):

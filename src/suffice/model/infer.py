@@ -75,7 +75,8 @@ def choose_schema(
     if isinstance(families, OnlyColumns):
         kept = families.positions(table.names)
         of_kept = _of_kept(kept, families.families, table)
-        return only_columns(choose_schema(table, classes, n_classes, weights, of_kept, marks), kept)
+        schema = choose_schema(table, classes, n_classes, weights, of_kept, marks)
+        return replace(only_columns(schema, kept), evidence_weight=schema.evidence_weight)
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike
@@ -101,7 +102,7 @@ def choose_schema(
     schema = Schema(tuple(columns), table.named)
     if len(given) == len(schema):
         return schema
-    return with_evidence_weight(schema, table, classes, n_classes, weights)
+    return with_evidence_weight(schema, observed.table, classes, n_classes, weights)
 
 
 def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,12 +19,12 @@ Summed = tuple[Schema, Sequence[Totals]]
 
 
 def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
-    """The same schema, with all but some of its columns left out."""
+    """The same schema, with all but some of its columns left out; of these alone, no weight was learnt."""
     inside = set(kept)
     columns = (
         c if j in inside else Column(c.name, None, "left out by columns=") for j, c in enumerate(schema)
     )
-    return replace(schema, columns=tuple(columns))
+    return Schema(tuple(columns), schema.named)
 
 
 def share_a_pass(schemas: Sequence[Schema]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from suffice.plots.grid import (
     marginalises,
     position,
     read_rows,
+    repeated_values,
 )
 from suffice.plots.layout import keep_within
 from suffice.plots.palette import styles
@@ -46,6 +47,8 @@ NAMES = 0.5
 """The part of a panel's height for the labels of its axis, in inches."""
 MARGIN = 0.1
 """How far curves go beyond the data, as a share of their range."""
+STEMS_APART = 0.01
+"""The part of an axis between the stems of two classes."""
 AT_ONCE = 64
 """Columns whose evidence is computed together: that of a joint block takes the cube of their number."""
 MOST_BARS = 40
@@ -66,18 +69,25 @@ class Panel:
         p(x | C_k) at each value.
     n_columns : int
         The number of columns: 1, or all of a Multinomial.
+    repeated : tuple of float
+        The values of a Hurdle that repeat.
+    shares : ndarray of shape (n_repeated, n_classes)
+        Their probabilities.
     """
 
     grid: Grid
     density: Array
     n_columns: int = 1
+    repeated: tuple[float, ...] = ()
+    shares: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 @dataclass
 class DensityDisplay(Display):
     """Class-conditional densities p(x | C_k), column by column.
 
-    Continuous families are drawn as curves, categories and counts as bars. A Multinomial, one distribution of
+    Continuous families are drawn as curves, categories and counts as bars. The values of a Hurdle that repeat
+    are stems, whose heights are probabilities on an axis at the right. A Multinomial, one distribution of
     many counts, is one panel with the share of each count. Make a display with `from_estimator`.
 
     Parameters
@@ -212,13 +222,16 @@ class DensityDisplay(Display):
         Returns
         -------
         frame
-            One line per column and value, with the density of each class.
+            One line per column and value, with the density of each class, or the probability of a value that
+            repeats.
         """
+        values = [[*panel.grid.values.tolist(), *panel.repeated] for panel in self.panels]
         fields: dict[str, Any] = {
-            "column": [panel.grid.name for panel in self.panels for _ in panel.grid.values],
-            "value": [str(value) for panel in self.panels for value in panel.grid.values.tolist()],
+            "column": [p.grid.name for p, each in zip(self.panels, values, strict=True) for _ in each],
+            "value": [str(value) for each in values for value in each],
         }
-        stacked = np.concatenate([panel.density for panel in self.panels])
+        parts = [part for panel in self.panels for part in (panel.density, panel.shares) if len(part)]
+        stacked = np.concatenate(parts)
         for k, label in enumerate(self.classes.tolist()):
             fields[f"p(x | {label})"] = stacked[:, k]
         return make_frame(fields, self.container)
@@ -277,10 +290,24 @@ class DensityDisplay(Display):
                 handles += ax.plot(
                     at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label)
                 )
+        if panel.repeated:
+            self._draw_stems(panel, ax)
         ax.set_ylim(bottom=0.0)
         ax.set_ylabel("density" if grid.is_smooth else "probability")
         grid.dress(ax.xaxis)
         return handles
+
+    def _draw_stems(self, panel: Panel, ax: Axes) -> None:
+        """Draw the probabilities of values that repeat, side by side, on an axis of their own."""
+        right: Any = ax.twinx()
+        looks, at = styles(len(self.classes)), replace(panel.grid, values=np.array(panel.repeated)).positions
+        apart = STEMS_APART * float(np.ptp([*panel.grid.positions, *at]))
+        for k, look in enumerate(looks):
+            x = at + (k - (len(looks) - 1) / 2.0) * apart
+            right.vlines(x, 0.0, panel.shares[:, k], color=look.colour, linestyle=look.line)
+            right.plot(x, panel.shares[:, k], color=look.colour, linestyle="none", marker="o")
+        right.set_ylim(0.0, 1.0)
+        right.set_ylabel(f"share of {', '.join(map(str, panel.repeated))}")
 
 
 def _taller(axes: list[Axes]) -> float:
@@ -306,7 +333,12 @@ def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
     density = np.where(known & ~np.isposinf(log_p), np.exp(np.minimum(log_p, 700.0)), np.nan)
     if grid.kind == "moments":  # the axis is in days
         density *= SECONDS_PER_DAY
-    return Panel(grid, density)
+    repeated = repeated_values(estimator, column)
+    if not repeated:
+        return Panel(grid, density)
+    density[np.isin(grid.values, repeated)] = np.nan
+    shares = np.exp(around.log_densities({column: np.array(repeated, dtype=np.float64)}))
+    return Panel(grid, density, 1, repeated, shares)
 
 
 def _most_informative(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
+from suffice.families import Hurdle
 from suffice.plots.layout import LABELS, fitted, literal, name_ticks, room_in_inches, width_in_inches
 from suffice.tables.columns import array_column
 from suffice.tables.container import Container
@@ -208,6 +209,9 @@ class Surroundings:
         seen = seen[~np.isnan(seen)]
         if not len(seen):
             raise ValueError(f"{table.label(column)} has no value in X, so there is nothing to draw.")
+        if kind != "counts":
+            rest = seen[~np.isin(seen, repeated_values(self.estimator, column))]
+            seen = rest if len(rest) else seen
         low, high = float(seen.min()), float(seen.max())
         if kind == "counts":
             return Grid(column, name, kind, np.unique(np.linspace(low, high, resolution).round()))
@@ -252,6 +256,13 @@ def block_of(estimator: Any, column: int) -> list[int] | None:
         if factor.family.factor == "counts" and column in factor.columns:
             return [int(j) for j in factor.columns]
     return None
+
+
+def repeated_values(estimator: Any, column: int) -> tuple[float, ...]:
+    """The values of a column that have probabilities beside a density."""
+    schema = getattr(estimator, "schema_", None)
+    family = None if schema is None else schema.columns[column].family
+    return family.repeated if isinstance(family, Hurdle) and not family.discrete else ()
 
 
 def _with_their_blocks(estimator: Any, columns: set[int]) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from suffice import BayesClassifier
-from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Normal, Poisson, Steps
+from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Hurdle, Normal, Poisson, Steps
 
 
 def works(model, X, n_classes):
@@ -70,6 +70,7 @@ def test_five_thousand_classes_of_a_mixed_frame():
 
 FAMILIES = [Normal(), Normal("shared"), Normal(alpha=0), Normal(ddof=1), Gamma(), Gamma(alpha=0), Poisson()]
 FAMILIES += [Poisson(alpha=0), Categorical(), Bernoulli(), Bernoulli(alpha=0), Histogram(), Steps()]
+FAMILIES += [Hurdle(Normal()), Hurdle(Gamma(alpha=0), alpha=0)]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)

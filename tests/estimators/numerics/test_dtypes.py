@@ -16,8 +16,10 @@ NUMBER_FAMILIES = [
     families.Exponential(),
     families.Histogram(8),
     families.Steps(),
+    families.Hurdle(families.Gamma(), at=float(POSITIVE[0, 0])),
 ]
 COUNT_FAMILIES = [families.Normal(), families.Poisson(), families.Multinomial(), families.Categorical()]
+COUNT_FAMILIES += [families.Hurdle(families.Gamma())]
 
 
 def same_model(a, b, X_a, X_b):

@@ -40,6 +40,10 @@ COLUMNS = {
         lambda rng, n: rng.integers(0, 6, n).astype(float),
     ),
     "steps": (lambda alpha: families.Steps(alpha=alpha), lambda rng, n: rng.standard_normal(n)),
+    "often": (
+        lambda alpha: families.Hurdle(families.Gamma(alpha=alpha), alpha=alpha),
+        lambda rng, n: np.maximum(rng.standard_normal(n), 0.0),
+    ),
     "bins": (lambda alpha: families.Histogram(8, alpha=alpha), lambda rng, n: rng.standard_normal(n)),
     "constant": (lambda alpha: families.Normal(alpha=alpha), lambda _, n: np.full(n, 0.375)),
 }

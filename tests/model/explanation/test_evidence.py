@@ -18,6 +18,8 @@ def table(kind):
     X = np.abs(rng.normal(2.0 + 0.7 * shift, 1.0, (600, 2))) + 0.5
     if kind == "counts":
         return np.floor(X), y
+    if kind == "zeros":
+        return np.where(X > 2.0, X, 0.0), y
     if kind == "flags":
         return (X > 3.0).astype(float), y
     return (X / 10.0 if kind == "shares" else X), y
@@ -33,6 +35,8 @@ MODELS = [
     (families.VonMises(), "numbers"),
     (families.Histogram(), "numbers"),
     (families.Steps(), "numbers"),
+    (families.Hurdle(families.Gamma()), "zeros"),
+    (families.Hurdle(families.Steps()), "zeros"),
     (families.Beta(), "shares"),
     (families.Poisson(), "counts"),
     (families.Geometric(), "counts"),

@@ -75,6 +75,7 @@ OF_FAMILIES = {
     "words": (families.Words(), pd.DataFrame({"text": TEXTS})),
     "histogram": (families.Histogram(), with_gaps(NORMAL)),
     "steps": (families.Steps(), with_gaps(NORMAL)),
+    "hurdle": (families.Hurdle(families.Gamma()), with_gaps(COUNTS)),
 }
 MODELS = {
     **{name: (BayesClassifier(family), X) for name, (family, X) in OF_FAMILIES.items()},

@@ -66,6 +66,9 @@ OF_COUNTS = {
     "geometric": families.Geometric(),
     "negative binomial": families.NegativeBinomial(3),
     "binomial": families.Binomial(20),
+    "hurdle": families.Hurdle(families.LogNormal()),
+    "hurdle, alpha 0": families.Hurdle(families.Normal(alpha=0), at=2, alpha=0),
+    "hurdle of steps": families.Hurdle(families.Steps()),
     "multinomial": families.Multinomial(),
     "multinomial, alpha 0": families.Multinomial(alpha=0),
 }

@@ -30,6 +30,7 @@ MODELS = {
     "Categorical": (BayesClassifier(families.Categorical(alpha=0)), COUNTS),
     "Histogram": (BayesClassifier(families.Histogram(6)), NUMBERS),
     "Steps": (BayesClassifier(families.Steps()), NUMBERS),
+    "Hurdle": (BayesClassifier(families.Hurdle(families.Gamma())), COUNTS),
     "Words": (BayesClassifier(families.Words()), TEXT),
     "two factors": (BayesClassifier({0: "gamma", 1: "poisson", 2: "gamma", 3: "poisson"}), COUNTS + 1.0),
     TOGETHER: (BayesClassifier({(0, 3): families.Multinomial(), (1, 2): "normal"}), COUNTS),

@@ -17,6 +17,7 @@ EXACT = [
     families.Categorical(),
     families.Histogram(8),
     families.Steps(),
+    families.Hurdle(families.Exponential(), at=2.5),
 ]
 ROUNDED = [
     families.LogNormal(),
@@ -28,6 +29,7 @@ ROUNDED = [
     families.NegativeBinomial(2.0),
     families.Binomial(9),
     families.Multinomial(),
+    families.Hurdle(families.Gamma(), at=2.5),
 ]
 ALL = [*EXACT, *ROUNDED]
 with_family = pytest.mark.parametrize("family", ALL, ids=repr)

@@ -16,6 +16,7 @@ FAMILIES = {
     "categorical": families.Categorical(),
     "histogram": families.Histogram(),
     "steps": families.Steps(),
+    "hurdle": families.Hurdle(families.Normal()),
     "by patterns": families.MultivariateNormal("full"),
     "by pairs": families.MultivariateNormal("shared", missing="pairwise"),
     "fourth moments": families.MultivariateNormal("shared", shrinkage="ledoit_wolf"),

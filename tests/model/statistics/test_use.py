@@ -7,11 +7,30 @@ import pytest
 from scipy import sparse
 
 from suffice import BayesClassifier, summarize
-from suffice.families import Bernoulli, Categorical, Gamma, Histogram, Multinomial, Normal, Poisson, Steps
+from suffice.families import (
+    Bernoulli,
+    Categorical,
+    Gamma,
+    Histogram,
+    Hurdle,
+    Multinomial,
+    Normal,
+    Poisson,
+    Steps,
+)
 
 X = np.array([[1.0, 2.0], [2.0, 1.0], [4.0, 3.0], [5.0, 2.0]])
 Y = np.array(["a", "a", "b", "b"])
-FAMILIES = [Normal(), Gamma(), Poisson(), Multinomial(), Categorical(), Histogram(4), Steps()]
+FAMILIES = [
+    Normal(),
+    Gamma(),
+    Poisson(),
+    Multinomial(),
+    Categorical(),
+    Histogram(4),
+    Steps(),
+    Hurdle(Gamma()),
+]
 with_family = pytest.mark.parametrize("family", FAMILIES, ids=repr)
 
 

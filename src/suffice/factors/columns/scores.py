@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from suffice.arrays import Array, Codes
-from suffice.export.expressions import Gaps, Score
+from suffice.export.expressions import Cell, Expression, Gaps, Score
 from suffice.factors.base import Block, SolvedFactor
 from suffice.factors.blocks import active_columns
 from suffice.factors.checks import (
@@ -24,7 +24,7 @@ from suffice.factors.checks import (
 )
 from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
-from suffice.factors.columns.export import column_scores
+from suffice.factors.columns.export import column_scores, support_of
 from suffice.factors.columns.large_counts import columns_of_large_counts, deviances
 from suffice.factors.columns.parameters import PER_COLUMN, ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
@@ -142,6 +142,10 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return column_scores(self, columns, labels, self.quadratic)
+
+    def counted(self, j: int, column: int, label: str) -> Expression:
+        ignores = self.active[j] and self.family.unseen == "ignore"
+        return support_of(self.family, Cell(column), label) if ignores else super().counted(j, column, label)
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         dense = block.toarray() if sparse.issparse(block) else block

@@ -255,12 +255,20 @@ class SolvedHistogram(SolvedLevels):
     def row_expression(self, j: int, column: int, label: str) -> Expression:
         """The bin of a cell, computed only inside the range: far outside, x/2ᵉ may overflow."""
         refuse_errors(self.family, label)
-        bins, exponent, x = self.tables[j].levels, self.exponents[j], Cell(column)
+        bins = self.tables[j].levels
         outside, missing = as_expression(float(len(bins))), as_expression(len(bins) + 1.0)
-        low, high = np.ldexp(np.array([bins[0], bins[-1] + 1.0]), exponent)
-        place = floor(scaled(x, exponent)) - float(bins[0])
-        found = Where((x >= low) & (x < high), place, outside)
-        return Where(Missing(column), missing, found)
+        place = floor(scaled(Cell(column), self.exponents[j])) - float(bins[0])
+        return Where(Missing(column), missing, Where(self._in_range(j, column), place, outside))
+
+    def _in_range(self, j: int, column: int) -> Expression:
+        """Whether a cell lies in a bin."""
+        bins, x = self.tables[j].levels, Cell(column)
+        low, high = np.ldexp(np.array([bins[0], bins[-1] + 1.0]), self.exponents[j])
+        return (x >= float(low)) & (x < float(high))
+
+    def counted(self, j: int, column: int, label: str) -> Expression:
+        ignores = self.tables[j].levels and self.family.unseen == "ignore"
+        return self._in_range(j, column) if ignores else super().counted(j, column, label)
 
     def take_columns(self, index: Codes) -> SolvedFactor:
         taken = index.tolist()

@@ -1,0 +1,1 @@
+"""Columns with one value that repeats, and a family for the rest."""
