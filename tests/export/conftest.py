@@ -105,7 +105,7 @@ def family_case(family, **settings):
     return Case(model, rows)
 
 
-def mixed_case():
+def mixed_case(**settings):
     rng = np.random.default_rng(2)
     y = rng.integers(0, 4, N)
     columns = {family.name: draw(family, y, rng) for family in FAMILIES}
@@ -119,7 +119,8 @@ def mixed_case():
     by_column[("count0", "count1")] = families.Multinomial()
     by_column[("joint0", "joint1")] = families.MultivariateNormal("full")
     train = pd.DataFrame(columns)
-    model = suffice.BayesClassifier(families=by_column).fit(train, y * 10)
+    model = suffice.BayesClassifier(families=by_column, **settings)
+    model.fit(with_gaps(train, rng) if settings else train, y * 10)
     return Case(model, with_gaps(train, rng))
 
 
@@ -219,6 +220,9 @@ CASES = {
     "Steps certain": lambda: family_case(families.Steps(alpha=0)),
     "Histogram smooth": lambda: family_case(families.Histogram(8, unseen="smooth")),
     "mixed": mixed_case,
+    "presence": lambda: mixed_case(missing="evidence"),
+    "presence of some": lambda: mixed_case(missing=["Normal", "Categorical", "count1", "joint0", "Steps"]),
+    "presence smooth": lambda: family_case(families.Categorical(unseen="smooth"), missing="evidence"),
     "certain levels": lambda: certain_case(families.Categorical(alpha=0)),
     "certain new levels": lambda: certain_case(families.Categorical(alpha=0, unseen="smooth")),
     "certain counts": lambda: certain_case(families.Poisson(alpha=0)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,9 @@ from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, fa
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import schema_of_statistics
 from suffice.model.leave_one_out import EachRow
+from suffice.model.presence import Missing, columns_with_presence, presence_of_columns
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
-from suffice.model.solution import SolvedModel, solve_from_searches
+from suffice.model.solution import Posterior, SolvedModel, check_posterior, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.storage import Fields, SufficeFileError
@@ -28,8 +29,7 @@ from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 
-Posterior = Literal["plug-in", "predictive"]
-POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+Check = Callable[[NDArray[Any]], None] | None  # of distinct labels
 
 
 class BayesClassifier(FittedToSplits):
@@ -56,6 +56,9 @@ class BayesClassifier(FittedToSplits):
         The texts that stand for a missing cell in columns of text. By default ?, -, NA, N/A, NaN, None, null
         and the empty text do in columns that are read as numbers or dates, and ? and the empty text in
         columns of categories.
+    missing : {"ignore", "evidence"} or list of columns, default="ignore"
+        Whether a missing cell says nothing, or is scored by log p(missing | C_k), and any other cell also by
+        log p(there | C_k): in all columns, or in these. Columns without a family stay ignored.
 
     Attributes
     ----------
@@ -90,6 +93,7 @@ class BayesClassifier(FittedToSplits):
     posterior: Posterior = "plug-in"
     columns: Iterable[Hashable] | None = None
     missing_marks: Iterable[str] | None = None
+    missing: Missing = "ignore"
 
     def __init__(
         self,
@@ -99,12 +103,14 @@ class BayesClassifier(FittedToSplits):
         posterior: Posterior = "plug-in",
         columns: Iterable[Hashable] | None = None,
         missing_marks: Iterable[str] | None = None,
+        missing: Missing = "ignore",
     ) -> None:
         self.families = families
         self.priors = priors
         self.posterior = posterior
         self.columns = columns
         self.missing_marks = missing_marks
+        self.missing = missing
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -119,6 +125,7 @@ class BayesClassifier(FittedToSplits):
         if "families" in model.get_params(deep=False):
             model.families = families_of_columns(model.families, columns, names, named=named)
         model.columns = None  # those that are selected are among them
+        model.missing = presence_of_columns(model.missing, columns, names, named=named)
         return model
 
     @with_kept_settings
@@ -245,14 +252,11 @@ class BayesClassifier(FittedToSplits):
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
 
-        def learn() -> None:
-            self._keep_settings()
-            self._learn_statistics(statistics)
+        return self._atomically(lambda: self._learn_statistics(statistics, afresh=True))
 
-        return self._atomically(learn)
-
-    def _learn_statistics(self, statistics: Statistics) -> None:
+    def _learn_statistics(self, statistics: Statistics, *, afresh: bool) -> None:
         """Take over statistics, solved with the settings."""
+        self._keep_settings(afresh=afresh)
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
         learnt = FittedState(accumulator)
@@ -261,24 +265,19 @@ class BayesClassifier(FittedToSplits):
         self._learnt = learnt
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        *,
-        afresh: bool,
-        check: Callable[[NDArray[Any]], None] | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check = None
     ) -> None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
-        self._check_posterior()
         if isinstance(X, TrainingSums):
+            self._check_scoring(X.accumulator.schema.names)
             if check is not None:
                 check(np.sort(X.accumulator.classes))
             self._learnt = FittedState(X.accumulator, X.container)
             return
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
+        self._check_scoring(table.names)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:
             check(rows.labels)
@@ -301,10 +300,10 @@ class BayesClassifier(FittedToSplits):
         class_priors(self.priors, labels, np.ones(len(labels)))
 
     @with_kept_settings
-    def _check_posterior(self) -> None:
-        """Refuse an unknown kind of score."""
-        if self.posterior not in POSTERIORS:
-            raise ValueError(f"posterior must be one of {POSTERIORS}, got {self.posterior!r}.")
+    def _check_scoring(self, names: tuple[Hashable, ...]) -> None:
+        """Refuse an unknown kind of score, or presence of unknown columns."""
+        check_posterior(self.posterior)
+        self._scored_presence(names)
 
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
@@ -381,15 +380,20 @@ class BayesClassifier(FittedToSplits):
         """The settings of a model with other priors, and its parameters unless they must be solved again."""
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
+    def _scored_presence(self, names: tuple[Hashable, ...]) -> NDArray[np.bool_]:
+        return columns_with_presence(self.missing, names)
+
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
-        return rows.joint(self.priors, predictive=self.posterior == "predictive")
+        scored = self._scored_presence(rows.statistics.schema.names)
+        return rows.joint(self.priors, predictive=self.posterior == "predictive", presence=scored)
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
-        self._check_posterior()
+        self._check_scoring(learnt.accumulator.schema.names)
         solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
-        return solved if self.posterior == "plug-in" else solved.predictive()
+        solved = solved if self.posterior == "plug-in" else solved.predictive()
+        return solved.with_presence(self._scored_presence(solved.schema.names))
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
@@ -413,10 +417,8 @@ class BayesClassifier(FittedToSplits):
         model = cls(**settings_from_fields(cls._get_param_names(), fields.branch("settings")))
         statistics = Statistics._from_fields(fields.branch("statistics"))
         schema, accumulator = statistics.schema, Accumulator.of(statistics)
-        container = fields.branches("container")
-        model._learnt = FittedState(
-            accumulator, container_from_fields(container[0], len(schema)) if container else None
-        )
+        containers = [container_from_fields(one, len(schema)) for one in fields.branches("container")]
+        model._learnt = FittedState(accumulator, containers[0] if containers else None)
         model._keep_settings()
         if fields.flag("n_features_in"):
             model.n_features_in_ = len(schema)
@@ -436,7 +438,7 @@ class BayesClassifier(FittedToSplits):
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
         self._marks()
-        self._check_posterior()
+        self._check_scoring(self._learnt.accumulator.schema.names)
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))
@@ -444,7 +446,5 @@ class BayesClassifier(FittedToSplits):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags

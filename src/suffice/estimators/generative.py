@@ -229,8 +229,8 @@ class Generative(Estimator):
 
         A small value means an unusual row, even where the posterior of some class is 1. Rows drawn from the
         model itself have values spread evenly between 0 and 1 (or higher, for discrete columns). Missing
-        cells are left out on both sides. A value that the model never produces, such as an unseen category,
-        gives 0.
+        cells are left out on both sides, even if the model takes their absence for evidence. A value that the
+        model never produces, such as an unseen category, gives 0.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class Generative(Estimator):
         -------
         probability : ndarray of shape (n_samples,)
         """
-        solution = self._solved_model()
+        solution = self._solved_model().of_values()
 
         def draw(n_rows: int) -> DrawnRows:
             rng = generator_of(random_state)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.factors.base import Block, Kind, Regularized, SolvedFactor, Totals
 from suffice.factors.columns.left_out import leave_out_columns
 from suffice.factors.columns.predictive import predictive_columns
@@ -23,6 +25,7 @@ from suffice.factors.levels.left_out import leave_out_levels
 from suffice.factors.levels.scores import solve_levels
 from suffice.factors.levels.steps import StepTotals, solve_steps
 from suffice.factors.levels.totals import LevelTotals
+from suffice.factors.presence import WithPresence
 from suffice.factors.words.solve import solve_texts
 from suffice.factors.words.totals import WordTotals
 from suffice.storage import Fields
@@ -56,6 +59,18 @@ def solve_from_search(
     return None
 
 
+def with_presence(
+    factor: SolvedFactor, present: Array, weight: Array, scored: NDArray[np.bool_]
+) -> SolvedFactor:
+    """The factor that also scores whether the cells of some columns are there; itself if none are scored.
+
+    `present` is the weight of the cells that are there (classes, columns), `weight` that of all rows.
+    """
+    if not scored.any():
+        return factor
+    return WithPresence(factor, KINDS[factor.family.factor].totals.gaps, present, weight, scored)
+
+
 def predictive(factor: SolvedFactor, labels: list[str], classes: NDArray[Any]) -> SolvedFactor:
     """The factor that scores by its posterior predictive; itself where the family has none of its own."""
     make = KINDS[factor.family.factor].predictive
@@ -69,7 +84,9 @@ __all__ = [
     "Regularized",
     "SolvedFactor",
     "Totals",
+    "WithPresence",
     "predictive",
     "solve",
     "solve_from_search",
+    "with_presence",
 ]

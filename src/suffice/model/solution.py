@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from suffice import factors
 from suffice.arrays import Array, Codes, read_only
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
-from suffice.factors import Regularized, SolvedFactor
+from suffice.factors import Regularized, SolvedFactor, WithPresence
 from suffice.factors.levels.alike import Unseen, warn_of_unseen
+from suffice.factors.presence import are_there_together
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
@@ -30,6 +31,9 @@ from suffice.tables.table import Table
 FEWEST_ROWS = 64
 """Rows that are scored together, at the least: to prepare parameters costs something too."""
 
+Posterior = Literal["plug-in", "predictive"]
+"""Whether rows are scored with the estimated parameters, or averaged over what they may be."""
+
 SavedSearches = list[SolvedFactor | None]
 """For each factor its parameters, if they took a search."""
 
@@ -41,6 +45,12 @@ def solve_from_searches(statistics: Statistics, saved: list[Fields]) -> SavedSea
         factors.solve_from_search(totals, names, statistics.classes, saved_search)
         for totals, names, saved_search in zip(statistics.totals, labels, saved, strict=True)
     ]
+
+
+def check_posterior(posterior: Posterior) -> None:
+    """Refuse an unknown kind of score."""
+    if posterior not in get_args(Posterior):
+        raise ValueError(f"posterior must be one of {get_args(Posterior)}, got {posterior!r}.")
 
 
 class SolvedModel:
@@ -81,6 +91,23 @@ class SolvedModel:
         other.factors = [
             factors.predictive(factor, labels, self.classes)
             for factor, labels in zip(self.factors, self.factor_labels, strict=True)
+        ]
+        return other
+
+    def with_presence(self, scored: NDArray[np.bool_]) -> Self:
+        """The same model, which also scores whether the cells of some columns are there."""
+        other = copy(self)
+        other.factors = [
+            factors.with_presence(factor, present, self.weight, scored[at.columns])
+            for at, factor, present in zip(self.schema.factors, self.factors, self.presence, strict=True)
+        ]
+        return other
+
+    def of_values(self) -> Self:
+        """The same model, which only scores what the cells hold, not whether they are there."""
+        other = copy(self)
+        other.factors = [
+            factor.inner if isinstance(factor, WithPresence) else factor for factor in self.factors
         ]
         return other
 
@@ -210,8 +237,8 @@ class SolvedModel:
         return self.read_off(table, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
 
     def log_densities(self, table: Table) -> Array:
-        """Log p(x | C_k) of the observed cells of every row."""
-        even = self.with_priors("uniform")
+        """Log p(x | C_k) of what the observed cells of every row hold."""
+        even = self.of_values().with_priors("uniform")
         return np.asarray(even.read_off(table, Scores.joint, base=True) + np.log(len(self.classes)))
 
     def expression(self, gaps: Gaps) -> Score:
@@ -292,10 +319,12 @@ class SolvedModel:
             for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
                 columns[j] = values
         if missing:
-            for at, presence in zip(self.schema.factors, self.presence, strict=True):
-                share = presence / np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
-                # The columns of counts are observed or missing together.
-                chance = rng.random((len(codes), 1 if at.family.factor == "counts" else len(at.columns)))
+            weight = np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
+            for at, factor, present in zip(self.schema.factors, self.factors, self.presence, strict=True):
+                share = present / weight
+                if isinstance(factor, WithPresence):  # the model has a chance of its own
+                    share = np.where(factor.scored, factor.chance, share)
+                chance = rng.random((len(codes), 1 if are_there_together(at.family) else len(at.columns)))
                 for j, gone in zip(at.columns.tolist(), (chance > share[codes]).T, strict=True):
                     columns[j] = np.where(gone, None if columns[j].dtype == object else np.nan, columns[j])
         return columns

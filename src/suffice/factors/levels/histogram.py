@@ -262,6 +262,8 @@ class SolvedHistogram(SolvedLevels):
         found = Where((x >= low) & (x < high), place, outside)
         return Where(Missing(column), missing, found)
 
+    where_there = SolvedFactor.where_there  # cells are numbers
+
     def take_columns(self, index: Codes) -> SolvedFactor:
         taken = index.tolist()
         return SolvedHistogram(
