@@ -228,6 +228,10 @@ class SolvedFactor(ABC):
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing; `base=False` leaves out log h(x)."""
 
+    def alone(self, block: Block, labels: list[str]) -> Array:
+        """Log p of each cell by itself, (n, d, k), up to what is equal for all classes; 0 where missing."""
+        return self.contributions(block, labels, base=False)
+
     @abstractmethod
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which cells count in the scores, and which are ignored as outside the support, both (n, d)."""

@@ -106,11 +106,18 @@ class WithPresence(SolvedFactor):
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         """Log p of each cell and of its being there; what columns have together is shared evenly."""
         cells = self.inner.contributions(block, labels, base=base)
-        shares = cells.shape[1] // len(self.there)
-        presence = np.broadcast_to(self.there, (len(cells), *self.there.shape)).copy()
+        return np.asarray(cells + self._presence(block, len(cells)) * (len(self.there) / cells.shape[1]))
+
+    def alone(self, block: Block, labels: list[str]) -> Array:
+        cells = self.inner.alone(block, labels)
+        return np.asarray(cells + self._presence(block, len(cells)))
+
+    def _presence(self, block: Block, n_rows: int) -> Array:
+        """Log p of each cell's being there or missing, (n, d, k), or (n, 1, k) of all together."""
+        presence = np.broadcast_to(self.there, (n_rows, *self.there.shape)).copy()
         rows, columns = self.find_gaps(block)
         presence[rows, columns] = self.gone[columns]
-        return np.asarray(cells + presence / shares)
+        return presence
 
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return self.inner.observed(block, labels)

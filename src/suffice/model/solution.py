@@ -19,8 +19,9 @@ from suffice.factors.presence import are_there_together
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
-from suffice.links import log_softmax_in_place, softmax, softmax_in_place
-from suffice.model.explanation import ColumnEvidence, Explanation
+from suffice.links import difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
+from suffice.model.column_evidence import ColumnEvidence
+from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
@@ -258,15 +259,20 @@ class SolvedModel:
 
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
+        result = self._of_cells(table, lambda factor, *cells: factor.contributions(*cells, base=base))
+        # Beside an impossible cell, a cell of infinite density counts for nothing.
+        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
+        return np.where(ruled_out & np.isposinf(result), 0.0, result)
+
+    def _of_cells(self, table: Table, log_p: Callable[[SolvedFactor, Any, list[str]], Array]) -> Array:
+        """What each factor gives for its cells, (rows, columns, classes); 0 for columns left out."""
         result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
         blocks = self.schema.blocks(table)
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
-            result[:, at.columns] = factor.contributions(block, labels, base=base)
-        # Beside an impossible cell, a cell of infinite density counts for nothing.
-        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
-        return np.where(ruled_out & np.isposinf(result), 0.0, result)
+            result[:, at.columns] = log_p(factor, block, labels)
+        return result
 
     def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """The cells that count in the scores, and those ignored because the model never produces them."""
@@ -308,6 +314,23 @@ class SolvedModel:
         return ColumnEvidence(
             self.schema.names, self.classes, self.priors, kl, distance, total_kl, total_distance, container
         )
+
+    def gains(self, table: Table, codes: Codes) -> tuple[Array, Array]:
+        """The nats that each column, by itself, adds to rows of known classes, and is believed to add."""
+        sums = np.zeros((2, len(self.schema)))
+        table = self.schema.read(table)
+        for rows in row_parts(table.n_rows, len(self.schema) * len(self.classes), FEWEST_ROWS):
+            alone = self._of_cells(table.part(rows), lambda factor, *cells: factor.alone(*cells))
+            n, d, k = alone.shape
+            with np.errstate(invalid="ignore"):
+                joint = (alone + self.log_priors).reshape(n * d, k)
+            joint = np.where(np.isnan(joint), -np.inf, joint)
+            evidence = difference(alone, log_sum(joint).reshape(n, d, 1))
+            p = softmax(joint).reshape(n, d, k)
+            sums[0] += evidence[np.arange(n), :, codes[rows]].sum(axis=0)
+            sums[1] += np.sum(p * np.where(p > 0, evidence, 0.0), axis=(0, 2))
+        gained, believed = sums / table.n_rows
+        return gained, believed
 
     def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
         """One row of each class in `codes`, column by column; columns left out are missing.
