@@ -11,7 +11,8 @@ from suffice import dropin, families, links, plots, testing
 from suffice.estimators.gaussian import Boundary
 from suffice.estimators.regression.summary import Summary
 from suffice.factors import Regularized
-from suffice.model.explanation import ColumnEvidence, Explanation
+from suffice.model.column_evidence import ColumnEvidence
+from suffice.model.explanation import Explanation
 from suffice.model.schema import Column, Schema
 from suffice.model.text_explanation import TextExplanation
 

@@ -121,7 +121,8 @@ def mixed_case(**settings):
     by_column[("count0", "count1")] = families.Multinomial()
     by_column[("joint0", "joint1")] = families.MultivariateNormal("full")
     train = pd.DataFrame(columns)
-    model = suffice.BayesClassifier(families=by_column, **settings).fit(train, y * 10)
+    model = suffice.BayesClassifier(families=by_column, **settings)
+    model.fit(with_gaps(train, rng) if settings else train, y * 10)
     return Case(model, with_gaps(train, rng))
 
 
@@ -235,6 +236,9 @@ CASES = {
     "mixed, weighed": lambda: mixed_case(evidence_weight=0.3),
     "certain levels, weighed": lambda: certain_case(families.Categorical(alpha=0), evidence_weight=0.3),
     "Normal, weighed": lambda: family_case(families.Normal(), evidence_weight=1.7),
+    "presence": lambda: mixed_case(missing="evidence"),
+    "presence of some": lambda: mixed_case(missing=["Normal", "Categorical", "count1", "joint0", "Steps"]),
+    "presence smooth": lambda: family_case(families.Categorical(unseen="smooth"), missing="evidence"),
     "certain levels": lambda: certain_case(families.Categorical(alpha=0)),
     "certain new levels": lambda: certain_case(families.Categorical(alpha=0, unseen="smooth")),
     "certain counts": lambda: certain_case(families.Poisson(alpha=0)),

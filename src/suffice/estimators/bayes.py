@@ -11,20 +11,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.estimators.generative import FittedState
-from suffice.estimators.saved_sums import Posterior, SavedSums
+from suffice.estimators.saved_sums import SavedSums
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.left_out import LeftOut
 from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, families_of_columns
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import schema_of_statistics
 from suffice.model.leave_one_out import EachRow
+from suffice.model.presence import Missing, presence_of_columns
 from suffice.model.priors import Priors, PriorShift, estimate_shift
-from suffice.model.solution import SolvedModel
+from suffice.model.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
+
+Check = Callable[[NDArray[Any]], None] | None  # of distinct labels
 
 
 class BayesClassifier(SavedSums):
@@ -54,6 +57,9 @@ class BayesClassifier(SavedSums):
     evidence_weight : float, optional
         w in log π_k + w·log p(x | C_k), which posteriors compare. By default 1, the product of the families;
         where families are inferred from at least 100 rows, what held-out rows say, if they clearly do.
+    missing : {"ignore", "evidence"} or list of columns, default="ignore"
+        Whether a missing cell says nothing, or is scored by log p(missing | C_k), and any other cell also by
+        log p(there | C_k): in all columns, or in these. Columns without a family stay ignored.
 
     Attributes
     ----------
@@ -97,6 +103,7 @@ class BayesClassifier(SavedSums):
         columns: Iterable[Hashable] | None = None,
         missing_marks: Iterable[str] | None = None,
         evidence_weight: float | None = None,
+        missing: Missing = "ignore",
     ) -> None:
         self.families = families
         self.priors = priors
@@ -104,6 +111,7 @@ class BayesClassifier(SavedSums):
         self.columns = columns
         self.missing_marks = missing_marks
         self.evidence_weight = evidence_weight
+        self.missing = missing
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -118,6 +126,7 @@ class BayesClassifier(SavedSums):
         if "families" in model.get_params(deep=False):
             model.families = families_of_columns(model.families, columns, names, named=named)
         model.columns = None  # those that are selected are among them
+        model.missing = presence_of_columns(model.missing, columns, names, named=named)
         return model
 
     @with_kept_settings
@@ -244,14 +253,11 @@ class BayesClassifier(SavedSums):
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
 
-        def learn() -> None:
-            self._keep_settings()
-            self._learn_statistics(statistics)
+        return self._atomically(lambda: self._learn_statistics(statistics, afresh=True))
 
-        return self._atomically(learn)
-
-    def _learn_statistics(self, statistics: Statistics) -> None:
+    def _learn_statistics(self, statistics: Statistics, *, afresh: bool) -> None:
         """Take over statistics, solved with the settings."""
+        self._keep_settings(afresh=afresh)
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
         accumulator = Accumulator.of(statistics.with_schema(schema))
         learnt = FittedState(accumulator)
@@ -260,24 +266,19 @@ class BayesClassifier(SavedSums):
         self._learnt = learnt
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        *,
-        afresh: bool,
-        check: Callable[[NDArray[Any]], None] | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check = None
     ) -> None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
-        self._check_scores()
         if isinstance(X, TrainingSums):
+            self._check_scoring(X.accumulator.schema.names)
             if check is not None:
                 check(np.sort(X.accumulator.classes))
             self._learnt = FittedState(X.accumulator, X.container)
             return
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
+        self._check_scoring(table.names)
         rows = LabelledRows(table, self._labels(y), sample_weight)
         if check is not None:
             check(rows.labels)
@@ -370,23 +371,24 @@ class BayesClassifier(SavedSums):
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
-        weight = (
-            rows.statistics.schema.evidence_weight if self.evidence_weight is None else self.evidence_weight
+        schema, chosen = rows.statistics.schema, self.evidence_weight
+        weight, scored = (
+            schema.evidence_weight if chosen is None else chosen,
+            self._scored_presence(schema.names),
         )
-        return rows.joint(self.priors, weight, predictive=self.posterior == "predictive")
+        return rows.joint(self.priors, weight, predictive=self.posterior == "predictive", presence=scored)
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
-        self._check_scores()
+        self._check_scoring(learnt.accumulator.schema.names)
         solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
         if self.evidence_weight is not None:
             solved = solved.weighing(self.evidence_weight)
-        return solved if self.posterior == "plug-in" else solved.predictive()
+        solved = solved if self.posterior == "plug-in" else solved.predictive()
+        return solved.with_presence(self._scored_presence(solved.schema.names))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags

@@ -14,7 +14,6 @@ from sklearn.base import TransformerMixin
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.boundary import Boundary
-from suffice.estimators.saved_sums import Posterior
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
 from suffice.factors.gaussian.scores import SolvedGaussian
@@ -24,6 +23,7 @@ from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
+from suffice.model.solution import Posterior
 from suffice.tables.targets import class_index
 from suffice.tables.wording import quoted
 
@@ -104,6 +104,10 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """One joint Gaussian over all columns."""
         settings = {"shrinkage": self.shrinkage, "missing": self.missing, "ddof": self.ddof}
         return self._of_columns(MultivariateNormal(self.covariance, **settings))
+
+    def _scored_presence(self, names: tuple[Hashable, ...]) -> NDArray[np.bool_]:
+        """Which columns' gaps are evidence: none, for `missing` says how their covariance is estimated."""
+        return np.zeros(len(names), dtype=np.bool_)
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.

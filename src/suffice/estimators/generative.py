@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two, log_sum
+from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.drawn_rows import DrawnRows
-from suffice.model.explanation import ColumnEvidence, Explanation
+from suffice.model.explanation import Explanation
 from suffice.model.novelty import tail_probabilities
 from suffice.model.priors import PriorShift
 from suffice.model.sampling import draw_classes, draw_rows, generator_of, in_container
@@ -27,6 +28,7 @@ from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_features, read_more_features, read_targets
 from suffice.tables.table import Table, read_table
+from suffice.tables.targets import class_codes, labelled
 
 
 @dataclass
@@ -175,16 +177,35 @@ class Generative(Estimator):
         """
         return self._solved_model().explain(self._read(X, reset=False), base=True)
 
-    def evidence(self) -> ColumnEvidence:
+    def evidence(self, X: Any = None, y: Any = None) -> ColumnEvidence:
         """How well each column, by itself, tells the classes apart.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), optional
+            Rows that the model was not fitted to; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it.
 
         Returns
         -------
         evidence : ColumnEvidence
             The expected weight of evidence (Kullback–Leibler divergence) and the Bhattacharyya distance of
-            every pair of classes, by column.
+            every pair of classes, by column; with rows, also the nats per row that each column really adds
+            for the true class, and those that the model believes it adds.
         """
-        return self._solved_model().separation(self._learnt.container or PLAIN)
+        solution = self._solved_model()
+        evidence = solution.separation(self._learnt.container or PLAIN)
+        if X is None and y is None:
+            return evidence
+        if X is None or y is None:
+            raise ValueError("evidence takes rows with their classes: pass both X and y, or neither.")
+        X, y = labelled(X, y)
+        table, codes = self._read(X, reset=False), class_codes(self._labels(y), solution.classes)
+        if len(codes) != table.n_rows or not table.n_rows:
+            raise ValueError(f"X has {table.n_rows} rows, and y has {len(codes)} labels; pass one for each.")
+        gained, believed = solution.gains(table, codes)
+        return replace(evidence, gained=gained, believed=believed)
 
     def sample(
         self,
@@ -229,8 +250,8 @@ class Generative(Estimator):
 
         A small value means an unusual row, even where the posterior of some class is 1. Rows drawn from the
         model itself have values spread evenly between 0 and 1 (or higher, for discrete columns). Missing
-        cells are left out on both sides. A value that the model never produces, such as an unseen category,
-        gives 0.
+        cells are left out on both sides, even if the model takes their absence for evidence. A value that the
+        model never produces, such as an unseen category, gives 0.
 
         Parameters
         ----------
@@ -243,7 +264,7 @@ class Generative(Estimator):
         -------
         probability : ndarray of shape (n_samples,)
         """
-        solution = self._solved_model()
+        solution = self._solved_model().of_values()
 
         def draw(n_rows: int) -> DrawnRows:
             rng = generator_of(random_state)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from numbers import Real
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,12 @@ from numpy.typing import NDArray
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.model.presence import Missing, columns_with_presence
 from suffice.model.priors import Priors, PriorShift, class_priors
-from suffice.model.solution import solve_from_searches
+from suffice.model.solution import Posterior, check_posterior, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container
-
-Posterior = Literal["plug-in", "predictive"]
-POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
 
 
 class SavedSums(FittedToSplits):
@@ -27,6 +26,7 @@ class SavedSums(FittedToSplits):
     priors: Priors
     posterior: Posterior = "plug-in"
     evidence_weight: float | None = None
+    missing: Missing = "ignore"
 
     @with_kept_settings
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -34,13 +34,16 @@ class SavedSums(FittedToSplits):
         class_priors(self.priors, labels, np.ones(len(labels)))
 
     @with_kept_settings
-    def _check_scores(self) -> None:
-        """Refuse an unknown kind of score, or a weight that the evidence cannot have."""
+    def _check_scoring(self, names: tuple[Hashable, ...]) -> None:
+        """Refuse a kind of score, a weight or columns with presence that there are not."""
+        check_posterior(self.posterior)
         w = self.evidence_weight
         if w is not None and not (isinstance(w, Real) and not isinstance(w, bool) and 0 < w < np.inf):
             raise ValueError(f"evidence_weight must be a positive number or None, got {w!r}.")
-        if self.posterior not in POSTERIORS:
-            raise ValueError(f"posterior must be one of {POSTERIORS}, got {self.posterior!r}.")
+        self._scored_presence(names)
+
+    def _scored_presence(self, names: tuple[Hashable, ...]) -> NDArray[np.bool_]:
+        return columns_with_presence(self.missing, names)
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
@@ -87,7 +90,7 @@ class SavedSums(FittedToSplits):
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
         self._marks()
-        self._check_scores()
+        self._check_scoring(self._learnt.accumulator.schema.names)
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array
-from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.bayes import BayesClassifier, Check
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.words.language import Language
 from suffice.factors.words.scores import SolvedWords
@@ -126,13 +126,7 @@ class TextClassifier(BayesClassifier):
         return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        *,
-        afresh: bool,
-        check: Callable[[NDArray[Any]], None] | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check = None
     ) -> None:
         if not afresh:
             self._follow_settings()
@@ -162,7 +156,7 @@ class TextClassifier(BayesClassifier):
                     f"{name} was {was[name]!r} when the documents were counted, but is {value!r} now; "
                     f"set it back, or fit again."
                 )
-        self._learn_statistics(self.statistics_)
+        self._learn_statistics(self.statistics_, afresh=False)
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:

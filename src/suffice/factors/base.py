@@ -14,9 +14,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.export.expressions import Expression, Gaps, Missing, Score
+from suffice.export.expressions import Expression, Gaps, Missing, Score, Where, as_expression
+from suffice.factors.blocks import places
 from suffice.factors.scores import Scores
 from suffice.families import Family
 from suffice.storage import Fields
@@ -109,6 +111,16 @@ class Totals(ABC):
     @abstractmethod
     def presence(self) -> Array:
         """The weight of the observed cells, (classes, columns)."""
+
+    @staticmethod
+    def gaps(block: Block) -> tuple[Codes, Codes]:
+        """The row and the column of each missing cell of a batch: those that `presence` does not count."""
+        if not sparse.issparse(block):
+            rows, columns = np.nonzero(np.isnan(block))
+            return rows, columns
+        missing = np.isnan(block.data)
+        along, across = places(block)
+        return along[missing].astype(np.intp), across[missing].astype(np.intp)
 
     @abstractmethod
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
@@ -212,9 +224,17 @@ class SolvedFactor(ABC):
         """Whether the scores count a cell of the j-th column: it is neither missing nor ignored."""
         return ~Missing(column)
 
+    def where_there(self, j: int, column: int, there: Array, gone: Array) -> Expression:
+        """One of two values per class, depending on whether the cell of the j-th column is there."""
+        return Where(Missing(column), as_expression(gone), as_expression(there))
+
     @abstractmethod
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         """Log p of each cell: (n, d, k), 0 where missing; `base=False` leaves out log h(x)."""
+
+    def alone(self, block: Block, labels: list[str]) -> Array:
+        """Log p of each cell by itself, (n, d, k), up to what is equal for all classes; 0 where missing."""
+        return self.contributions(block, labels, base=False)
 
     @abstractmethod
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.factors.base import Kind, SolvedFactor, Totals
+from suffice.factors.presence import WithPresence
 from suffice.storage import Fields
 
 KINDS: dict[str, Kind] = {}
@@ -38,3 +41,15 @@ def predictive(factor: SolvedFactor, labels: list[str], classes: NDArray[Any]) -
     """The factor that scores by its posterior predictive; itself where the family has none of its own."""
     make = KINDS[factor.family.factor].predictive
     return factor if make is None else make(factor, labels, classes)
+
+
+def with_presence(
+    factor: SolvedFactor, present: Array, weight: Array, scored: NDArray[np.bool_]
+) -> SolvedFactor:
+    """The factor that also scores whether the cells of some columns are there; itself if none are scored.
+
+    `present` is the weight of the cells that are there (classes, columns), `weight` that of all rows.
+    """
+    if not scored.any():
+        return factor
+    return WithPresence(factor, KINDS[factor.family.factor].totals.gaps, present, weight, scored)

@@ -1,8 +1,4 @@
-"""What cells say about the classes: of one row, and of a column in general.
-
-An `Explanation` splits the joint score of a row into contributions in nats. `ColumnEvidence` is what a column
-is expected to contribute to telling classes apart.
-"""
+"""What the cells of a row say about the classes: its joint score, split into contributions in nats."""
 
 from __future__ import annotations
 
@@ -21,7 +17,6 @@ from suffice.tables.targets import class_index
 from suffice.tables.wording import aligned, counted, one_line, printable
 
 if TYPE_CHECKING:
-    from suffice.plots.evidence import EvidenceDisplay
     from suffice.plots.explanation import ExplanationDisplay
 
 MOST_LINES = 20
@@ -279,125 +274,6 @@ class Explanation:
         sizes = counted(n, "row"), counted(d, "column"), counted(k, "class")
         head = f"Explanation of {' × '.join(sizes)}"
         return head if n == 0 else f"{head}\n{self.describe(0)}"
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnEvidence:
-    """How well each column, by itself, tells the classes apart; prints as a table, strongest column first.
-
-    Attributes
-    ----------
-    columns : tuple
-        The names of the columns.
-    classes : ndarray of shape (n_classes,)
-        The class labels.
-    priors : ndarray of shape (n_classes,)
-        The class priors.
-    kl : ndarray of shape (n_features, n_classes, n_classes)
-        [column, true, against]: the Kullback–Leibler divergence, which is the expected weight of evidence for
-        the true class against the other, in nats.
-    bhattacharyya : ndarray of shape (n_features, n_classes, n_classes)
-        −log ∫√(p·q): symmetric, and a bound: the error rate of two classes is at most
-        √(π_k·π_l)·exp(−distance).
-    total_kl, total_bhattacharyya : ndarray of shape (n_classes, n_classes)
-        The same for whole rows; the sum over the columns if they are independent given the class.
-    weight : ndarray of shape (n_features,)
-        Expected nats for the true class against another one, both drawn from the priors.
-    container : Container
-        The kind of frame that `to_frame` returns.
-
-    Examples
-    --------
-    >>> import suffice
-    >>> X = [[1.0, 5.0], [1.2, 6.0], [3.0, 9.0], [3.1, 8.0]]
-    >>> suffice.BayesClassifier().fit(X, ["a", "a", "b", "b"]).evidence().weight.round(2)
-    array([5.88, 4.5 ])
-    """
-
-    columns: tuple[Hashable, ...]
-    classes: NDArray[Any]
-    priors: Array
-    kl: Array
-    bhattacharyya: Array
-    total_kl: Array
-    total_bhattacharyya: Array
-    container: Container
-
-    @property
-    def weight(self) -> Array:
-        """Expected nats for the true class against another one, by column."""
-        return self._mean(self.kl)
-
-    def _mean(self, pairs: Array) -> Array:
-        """The mean over pairs of different classes, both drawn from the priors."""
-        p = self.priors
-        rest = np.where(p < 1.0, 1.0 - p, 1.0)
-        share = np.where(np.eye(len(p), dtype=np.bool_), 0.0, np.outer(p / rest, p))
-        return np.asarray(np.sum(np.where(share > 0, pairs, 0.0) * share, axis=(1, 2)))
-
-    def to_frame(self, *, pairs: bool = True) -> Any:
-        """The evidence as a frame.
-
-        Parameters
-        ----------
-        pairs : bool, default=True
-            Whether there is a line per column and ordered pair of classes, or one per column: the mean over
-            the pairs.
-
-        Returns
-        -------
-        frame : DataFrame
-            In the library that the model was fitted with.
-        """
-        if not pairs:
-            return self.container.frame(
-                {
-                    "column": [str(name) for name in self.columns],
-                    "weight_of_evidence": self.weight,
-                    "bhattacharyya": self._mean(self.bhattacharyya),
-                }
-            )
-        d, k = len(self.columns), len(self.classes)
-        true, against = np.nonzero(~np.eye(k, dtype=np.bool_))
-        names = [str(label) for label in self.classes.tolist()]
-        return self.container.frame(
-            {
-                "column": [str(name) for name in self.columns for _ in true],
-                "class": [names[i] for i in true] * d,
-                "against": [names[i] for i in against] * d,
-                "kl": self.kl[:, true, against].reshape(-1),
-                "bhattacharyya": self.bhattacharyya[:, true, against].reshape(-1),
-            }
-        )
-
-    def plot(self, ax: Any = None, *, pairs: bool = False, **options: Any) -> EvidenceDisplay:
-        """Draw the evidence of the columns.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; by default in a new figure.
-        pairs : bool, default=False
-            Whether to draw it for every pair of classes.
-        **options : dict
-            The other options of `EvidenceDisplay.plot`.
-
-        Returns
-        -------
-        display : EvidenceDisplay
-        """
-        from suffice.plots.evidence import EvidenceDisplay
-
-        return EvidenceDisplay(self.to_frame(pairs=pairs)).plot(ax, **options)
-
-    def __repr__(self) -> str:
-        weight, distance = self.weight, self._mean(self.bhattacharyya)
-        order = np.argsort(-weight, kind="stable")[:MOST_LINES]
-        rows = [(one_line(self.columns[j]), f"{weight[j]:.4g}", f"{distance[j]:.4g}") for j in order]
-        lines = aligned([("column", "nats for the truth", "Bhattacharyya"), *rows])
-        if len(self.columns) > MOST_LINES:
-            lines.append(f"… and {counted(len(self.columns) - MOST_LINES, 'weaker column')}")
-        return "\n".join(lines)
 
 
 def _shown(value: Any) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS
 from suffice.factors.left_out import LabelledBlock, LeftOut, sums_of_others
+from suffice.factors.presence import presence_left_out
 from suffice.links import log_softmax_in_place
 from suffice.model.folds import SplitRows
 from suffice.model.priors import Priors, are_estimated, class_priors
@@ -91,8 +92,18 @@ class EachRow:
                 return np.repeat(np.log(priors)[np.newaxis], len(self.codes), axis=0)
             return np.asarray(np.log(self.class_weight / self.class_weight.sum(axis=1, keepdims=True)))
 
-    def joint(self, priors: Priors, evidence_weight: float, *, predictive: bool) -> LeftOut | None:
-        """The scores of a product of factors; None if a factor has no way but refitting."""
+    def joint(
+        self,
+        priors: Priors,
+        evidence_weight: float,
+        *,
+        predictive: bool,
+        presence: NDArray[np.bool_] | None = None,
+    ) -> LeftOut | None:
+        """The scores of a product of factors; None if a factor has no way but refitting.
+
+        `presence` says in which columns it counts whether cells are there.
+        """
         statistics = self.statistics
         given = None if are_estimated(priors) else class_priors(priors, statistics.classes, statistics.weight)
         scores, exact = self.log_priors(given), self.class_stays
@@ -103,6 +114,9 @@ class EachRow:
                 return None
             scores += evidence_weight * found.scores
             exact &= found.exact
+            scored = None if presence is None else presence[statistics.schema.factors[f].columns]
+            if scored is not None and scored.any():
+                scores += evidence_weight * presence_left_out(self.block(f), totals, scored)
         return LeftOut(scores, exact)
 
     def posteriors(self, joint: LeftOut, model: Callable[[], SolvedModel]) -> LeftOutPosteriors:

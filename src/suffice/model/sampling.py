@@ -14,7 +14,7 @@ from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
-from suffice.tables.targets import class_index, read_labels
+from suffice.tables.targets import class_codes, read_labels
 from suffice.tables.wording import there_are
 
 
@@ -72,8 +72,7 @@ def _codes_of(labels: Any, classes: NDArray[Any], n_samples: Any) -> Codes:
             raise ValueError(
                 f"n_samples is {n_samples}, but {there_are(len(wanted), 'label')}; pass only labels."
             )
-    place = {label: class_index(label, classes) for label in dict.fromkeys(wanted)}
-    return np.array([place[label] for label in wanted], dtype=np.intp)
+    return class_codes(wanted, classes)
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, to
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
 from suffice.factors.levels.alike import Unseen, warn_of_unseen
+from suffice.factors.presence import WithPresence, are_there_together
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
-from suffice.links import log_softmax_in_place, softmax, softmax_in_place
-from suffice.model.explanation import ColumnEvidence, Explanation
+from suffice.links import difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
+from suffice.model.column_evidence import ColumnEvidence
+from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.storage import Fields
@@ -29,6 +31,9 @@ from suffice.tables.table import Table
 
 FEWEST_ROWS = 64
 """Rows that are scored together, at the least: to prepare parameters costs something too."""
+
+Posterior = Literal["plug-in", "predictive"]
+"""Whether rows are scored with the estimated parameters, or averaged over what they may be."""
 
 SavedSearches = list[SolvedFactor | None]
 """For each factor its parameters, if they took a search."""
@@ -41,6 +46,12 @@ def solve_from_searches(statistics: Statistics, saved: list[Fields]) -> SavedSea
         factors.solve_from_search(totals, names, statistics.classes, saved_search)
         for totals, names, saved_search in zip(statistics.totals, labels, saved, strict=True)
     ]
+
+
+def check_posterior(posterior: Posterior) -> None:
+    """Refuse an unknown kind of score."""
+    if posterior not in get_args(Posterior):
+        raise ValueError(f"posterior must be one of {get_args(Posterior)}, got {posterior!r}.")
 
 
 class SolvedModel:
@@ -82,6 +93,23 @@ class SolvedModel:
         other.factors = [
             factors.predictive(factor, labels, self.classes)
             for factor, labels in zip(self.factors, self.factor_labels, strict=True)
+        ]
+        return other
+
+    def with_presence(self, scored: NDArray[np.bool_]) -> Self:
+        """The same model, which also scores whether the cells of some columns are there."""
+        other = copy(self)
+        other.factors = [
+            factors.with_presence(factor, present, self.weight, scored[at.columns])
+            for at, factor, present in zip(self.schema.factors, self.factors, self.presence, strict=True)
+        ]
+        return other
+
+    def of_values(self) -> Self:
+        """The same model, which only scores what the cells hold, not whether they are there."""
+        other = copy(self)
+        other.factors = [
+            factor.inner if isinstance(factor, WithPresence) else factor for factor in self.factors
         ]
         return other
 
@@ -218,8 +246,8 @@ class SolvedModel:
         return self.read_off(table, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
 
     def log_densities(self, table: Table) -> Array:
-        """Log p(x | C_k) of the observed cells of every row."""
-        even = self.with_priors("uniform")
+        """Log p(x | C_k) of what the observed cells of every row hold."""
+        even = self.of_values().with_priors("uniform")
         return np.asarray(even.read_off(table, Scores.joint, base=True) + np.log(len(self.classes)))
 
     def expression(self, gaps: Gaps) -> Score:
@@ -240,15 +268,20 @@ class SolvedModel:
 
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
+        result = self._of_cells(table, lambda factor, *cells: factor.contributions(*cells, base=base))
+        # Beside an impossible cell, a cell of infinite density counts for nothing.
+        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
+        return np.where(ruled_out & np.isposinf(result), 0.0, result)
+
+    def _of_cells(self, table: Table, log_p: Callable[[SolvedFactor, Any, list[str]], Array]) -> Array:
+        """What each factor gives for its cells, (rows, columns, classes); 0 for columns left out."""
         result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
         blocks = self.schema.blocks(table)
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
-            result[:, at.columns] = factor.contributions(block, labels, base=base)
-        # Beside an impossible cell, a cell of infinite density counts for nothing.
-        ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
-        return np.where(ruled_out & np.isposinf(result), 0.0, result)
+            result[:, at.columns] = log_p(factor, block, labels)
+        return result
 
     def observed(self, table: Table) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """The cells that count in the scores, and those ignored because the model never produces them."""
@@ -291,6 +324,23 @@ class SolvedModel:
             self.schema.names, self.classes, self.priors, kl, distance, total_kl, total_distance, container
         )
 
+    def gains(self, table: Table, codes: Codes) -> tuple[Array, Array]:
+        """The nats that each column, by itself, adds to rows of known classes, and is believed to add."""
+        sums = np.zeros((2, len(self.schema)))
+        table = self.schema.read(table)
+        for rows in row_parts(table.n_rows, len(self.schema) * len(self.classes), FEWEST_ROWS):
+            alone = self._of_cells(table.part(rows), lambda factor, *cells: factor.alone(*cells))
+            n, d, k = alone.shape
+            with np.errstate(invalid="ignore"):
+                joint = (alone + self.log_priors).reshape(n * d, k)
+            joint = np.where(np.isnan(joint), -np.inf, joint)
+            evidence = difference(alone, log_sum(joint).reshape(n, d, 1))
+            p = softmax(joint).reshape(n, d, k)
+            sums[0] += evidence[np.arange(n), :, codes[rows]].sum(axis=0)
+            sums[1] += np.sum(p * np.where(p > 0, evidence, 0.0), axis=(0, 2))
+        gained, believed = sums / table.n_rows
+        return gained, believed
+
     def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
         """One row of each class in `codes`, column by column; columns left out are missing.
 
@@ -301,10 +351,12 @@ class SolvedModel:
             for j, values in zip(at.columns.tolist(), factor.sample(codes, rng), strict=True):
                 columns[j] = values
         if missing:
-            for at, presence in zip(self.schema.factors, self.presence, strict=True):
-                share = presence / np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
-                # The columns of counts are observed or missing together.
-                chance = rng.random((len(codes), 1 if at.family.factor == "counts" else len(at.columns)))
+            weight = np.where(self.weight > 0, self.weight, 1.0)[:, np.newaxis]
+            for at, factor, present in zip(self.schema.factors, self.factors, self.presence, strict=True):
+                share = present / weight
+                if isinstance(factor, WithPresence):  # the model has a chance of its own
+                    share = np.where(factor.scored, factor.chance, share)
+                chance = rng.random((len(codes), 1 if are_there_together(at.family) else len(at.columns)))
                 for j, gone in zip(at.columns.tolist(), (chance > share[codes]).T, strict=True):
                     columns[j] = np.where(gone, None if columns[j].dtype == object else np.nan, columns[j])
         return columns

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT = 0.3
 WORDS = {
+    "nats_gained": "gained on these rows (nats per row)",
+    "nats_believed": "believed of these rows (nats per row)",
     "weight_of_evidence": "weight of evidence (nats)",
     "kl": "Kullback–Leibler divergence (nats)",
     "bhattacharyya": "Bhattacharyya distance",
@@ -77,6 +79,8 @@ class EvidenceDisplay(Display):
     def from_estimator(
         cls,
         estimator: Any,
+        X: Any = None,
+        y: Any = None,
         *,
         pairs: bool = False,
         measure: str | None = None,
@@ -89,6 +93,10 @@ class EvidenceDisplay(Display):
         ----------
         estimator : fitted BayesClassifier or GaussianDiscriminant
             The model.
+        X : array-like or frame of shape (n_samples, n_features), optional
+            Rows that the model was not fitted to, to show what each column really adds.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it.
         pairs : bool, default=False
             Whether to draw each pair of classes rather than each class.
         measure : str, optional
@@ -108,7 +116,7 @@ class EvidenceDisplay(Display):
                 f"{type(estimator).__name__} has no evidence per column; use a BayesClassifier or a "
                 "GaussianDiscriminant."
             )
-        return cls(estimator.evidence().to_frame(pairs=pairs)).plot(ax, measure=measure, most=most)
+        return cls(estimator.evidence(X, y).to_frame(pairs=pairs)).plot(ax, measure=measure, most=most)
 
     def __post_init__(self) -> None:
         import narwhals.stable.v2 as nw

@@ -182,7 +182,7 @@ class Surroundings:
     def counts(self, grid: Grid) -> NDArray[np.bool_]:
         """The values of a column that the model does not ignore: an ignored cell adds 0 to every class."""
         rows = read_table(self.rows({grid.column: grid.values}))
-        said = self.marginal.contributions(rows, base=True)[:, self.columns.index(grid.column)]
+        said = self.marginal.of_values().contributions(rows, base=True)[:, self.columns.index(grid.column)]
         return np.asarray(np.any(said != 0.0, axis=1))
 
     def named(self) -> dict[Any, Any]:

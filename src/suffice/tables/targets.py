@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
 from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
@@ -167,6 +167,13 @@ def class_index(label: Any, classes: Sequence[Any] | NDArray[Any]) -> int:
     near = did_you_mean(one, known)
     hint = f"{near} The {those}" if near else f"the {those}"
     raise ValueError(f"there is no class {quoted(one)}; {hint}")
+
+
+def class_codes(labels: Sequence[Any] | NDArray[Any], classes: NDArray[Any]) -> Codes:
+    """Return the position of each label among the classes; unknown labels are refused."""
+    given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    place = {label: class_index(label, classes) for label in dict.fromkeys(given)}
+    return np.array([place[label] for label in given], dtype=np.intp)
 
 
 def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:

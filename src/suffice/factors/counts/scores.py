@@ -175,6 +175,14 @@ class SolvedCounts(SolvedFactor):
             cells = np.where(order == 0, cells, np.where(order > 0, -np.inf, np.inf))
         return np.asarray(cells)
 
+    def alone(self, block: Any, labels: list[str]) -> Array:
+        """One count, given their sum, is Binomial."""
+        block, _ = self._prepared(block, labels)
+        x = block.toarray() if sparse.issparse(block) else np.asarray(block, dtype=np.float64)
+        x, rest = x[:, :, np.newaxis], (x.sum(axis=1, keepdims=True) - x)[:, :, np.newaxis]
+        share = self.tables.probability.T
+        return np.asarray(special.xlogy(x, share) + special.xlog1py(rest, -share))
+
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         _, whole = self._prepared(block, labels)
         seen = np.repeat(whole[:, np.newaxis], block.shape[1], axis=1)

@@ -126,6 +126,12 @@ class CountTotals(ClassSparseSums, Totals):
     def presence(self) -> Array:
         return np.broadcast_to(self.weight[:, np.newaxis], (len(self.weight), self.n_columns))
 
+    @staticmethod
+    def gaps(block: Any) -> tuple[Codes, Codes]:
+        """The rows that are missing as a whole; the columns are there together, so they count as one."""
+        rows = np.unique(Totals.gaps(block)[0])
+        return rows, np.zeros_like(rows)
+
     @classmethod
     def from_fields(cls, family: Family, n_columns: int, n_classes: int, fields: Fields) -> Self:
         starts = fields.array("starts", np.int64, (n_classes + 1,))

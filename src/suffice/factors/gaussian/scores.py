@@ -215,6 +215,14 @@ class SolvedGaussian(Gaussians, SolvedFactor):
                 result[rows[:, np.newaxis], columns, k] = whitenings[g].cells(z, scale)
         return result
 
+    def alone(self, block: Block, labels: list[str]) -> Array:
+        """By the marginal of each column."""
+        each = [self.take_columns(np.array([j])) for j in range(block.shape[1])]
+        cells = [
+            one.contributions(block[:, [j]], [labels[j]], base=False)[:, 0] for j, one in enumerate(each)
+        ]
+        return np.stack(cells, axis=1)
+
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         seen = np.zeros(block.shape, dtype=np.bool_)
         seen[:, self.active] = ~np.isnan(block[:, self.active])

@@ -270,6 +270,8 @@ class SolvedHistogram(SolvedLevels):
         ignores = self.tables[j].levels and self.family.unseen == "ignore"
         return self._in_range(j, column) if ignores else super().counted(j, column, label)
 
+    where_there = SolvedFactor.where_there  # cells are numbers
+
     def take_columns(self, index: Codes) -> SolvedFactor:
         taken = index.tolist()
         return SolvedHistogram(

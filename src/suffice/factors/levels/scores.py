@@ -219,6 +219,11 @@ class SolvedLevels(SolvedFactor):
         refuse_errors(self.family, label)
         return LevelNumber(column, tuple(self.tables[j].levels))
 
+    def where_there(self, j: int, column: int, there: Array, gone: Array) -> Expression:
+        """Read off the level, since a missing text has many marks."""
+        levels = tuple(self.tables[j].levels)
+        return Lookup(LevelNumber(column, levels), np.stack([there] * (len(levels) + 1) + [gone]))
+
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         cells = []
         for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):

@@ -307,6 +307,8 @@ class SolvedSteps(SolvedLevels):
 
         return Where(Missing(column), as_expression(len(inner) + 2.0), found(0, len(inner)))
 
+    where_there = SolvedFactor.where_there  # cells are numbers
+
     def take_columns(self, index: Codes) -> SolvedFactor:
         taken = index.tolist()
         return SolvedSteps(self.family, [self.tables[j] for j in taken], [self.edges[j] for j in taken])

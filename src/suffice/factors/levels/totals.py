@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import Totals, gather
+from suffice.factors.blocks import as_numbers
 from suffice.factors.checks import impossible, refuse_infinities, within
 from suffice.factors.levels.cells import Counted, LevelBlocks, counted
 from suffice.families import Family
@@ -146,6 +147,13 @@ class LevelTotals(Totals):
 
     def presence(self) -> Array:
         return np.stack([column.weight.sum(axis=1) for column in self.columns], axis=1)
+
+    @staticmethod
+    def gaps(block: LevelBlocks) -> tuple[Codes, Codes]:
+        if block.matrix is not None:
+            return Totals.gaps(as_numbers(block.matrix))
+        columns, rows = np.nonzero([block[j].codes < 0 for j in range(len(block))])
+        return rows, columns
 
     def state(self) -> dict[str, Any]:
         return {"columns": [column.state() for column in self.columns]}

@@ -157,6 +157,12 @@ class WordTotals(Totals):
     def presence(self) -> Array:
         return np.stack([column.weight for column in self.columns], axis=1)
 
+    @staticmethod
+    def gaps(block: list[TextBlock]) -> tuple[Codes, Codes]:
+        found = [text.documents.missing for text in block]
+        rows = [np.zeros(0, np.intp) if missing is None else np.flatnonzero(missing) for missing in found]
+        return np.concatenate(rows), np.repeat(np.arange(len(block)), [len(one) for one in rows])
+
     def state(self) -> dict[str, Any]:
         return {"columns": [column.state() for column in self.columns]}
 
