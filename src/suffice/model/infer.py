@@ -31,11 +31,12 @@ from suffice.model.chosen_families import (
     AllFamilies,
     Families,
     OnlyColumns,
+    Smoothed,
     families_of_columns,
     given_families,
     one_for_all,
 )
-from suffice.model.columns import Column
+from suffice.model.columns import CHOSEN, Column
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
@@ -62,6 +63,8 @@ def choose_schema(
     marks: Marks | None,
 ) -> Schema:
     """Choose the schema of a table: what `families` says, and inference for the rest."""
+    if isinstance(families, Smoothed):
+        return families.on(choose_schema(table, classes, n_classes, weights, families.families, marks))
     if isinstance(families, Schema):
         return _reused(families, table)
     if isinstance(families, OnlyColumns):
@@ -103,7 +106,7 @@ def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilie
 
 def _reason(family: Family | None) -> str:
     """Why a column has a family that the user chose."""
-    return "chosen by families=" if family is not None else "left out by families="
+    return CHOSEN if family is not None else "left out by families="
 
 
 def decide_more(
@@ -128,6 +131,8 @@ def decide_more(
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
     """The schema of statistics, with the settings for solving that `families` chooses."""
+    if isinstance(families, Smoothed):
+        return families.on(schema_of_statistics(schema, families.families))
     kept: Sequence[int] = range(len(schema))
     if isinstance(families, OnlyColumns):
         kept, families = families.positions(schema.names), families.families

@@ -22,7 +22,7 @@ from suffice.links import log_softmax_in_place, softmax, softmax_in_place
 from suffice.model.explanation import ColumnEvidence, Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.container import Container
 from suffice.tables.table import Table
@@ -59,12 +59,11 @@ class SolvedModel:
         self.factor_labels = statistics.schema.factor_labels
 
     @classmethod
-    def of(cls, accumulator: Accumulator, priors: Priors, saved: SavedSearches | None = None) -> Self:
+    def of(cls, statistics: Statistics, priors: Priors, saved: SavedSearches | None = None) -> Self:
         """Solve every factor by its own family, over the classes that have rows.
 
         Factors whose search was saved with the model are restored from it.
         """
-        statistics = accumulator.solvable()
         known = saved or [None] * len(statistics.totals)
         solved = [
             factor or factors.solve(totals, labels, statistics.classes)

@@ -117,9 +117,9 @@ class LevelTotals(Totals):
         for mine, theirs in zip(self.columns, other.columns, strict=True):
             mine.add(theirs, sign)
 
-    def scale(self, factor: float) -> None:
+    def scale(self, factors: Array) -> None:
         for column in self.columns:
-            column.weight *= factor
+            column.weight *= factors[:, np.newaxis]
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, [column.take_classes(index) for column in self.columns])
