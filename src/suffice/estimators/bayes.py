@@ -12,14 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.estimators.generative import FittedState
 from suffice.estimators.saved_sums import SavedSums
-from suffice.estimators.settings import keep, with_kept_settings
+from suffice.estimators.settings import NestedFamily, keep, with_kept_settings
 from suffice.factors.left_out import LeftOut
-from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, families_of_columns
+from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, Smoothed, families_of_columns
+from suffice.model.class_weights import ClassWeight, reweighted
 from suffice.model.folds import TrainingSums
 from suffice.model.infer import schema_of_statistics
 from suffice.model.leave_one_out import EachRow
 from suffice.model.presence import Missing, presence_of_columns
 from suffice.model.priors import Priors, PriorShift, estimate_shift
+from suffice.model.schema import Schema
 from suffice.model.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
@@ -30,7 +32,7 @@ from suffice.tables.targets import labelled
 Check = Callable[[NDArray[Any]], None] | None  # of distinct labels
 
 
-class BayesClassifier(SavedSums):
+class BayesClassifier(NestedFamily, SavedSums):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates and text, with missing cells. Fitting
@@ -48,6 +50,12 @@ class BayesClassifier(SavedSums):
     posterior : {"plug-in", "predictive"}, default="plug-in"
         Whether rows are scored with the estimated parameters, or averaged over what the parameters may be
         given the training rows. For small samples, "predictive" gives posteriors that are less sure.
+    alpha : float, optional
+        The smoothing of every inferred family, in pseudo-observations; None keeps the default of each family.
+        Families that the user chose, here or for a schema or statistics that are passed, keep their own.
+    class_weight : None, "balanced" or dict, default=None
+        How many rows each row counts as, by class; 1 for classes that a dict does not name. "balanced" lets
+        all classes weigh the same. It acts when solving: on the priors, and on what classes share.
     columns : None, list of names or positions, or mask, default=None
         The columns to use; all others are left out. None uses all.
     missing_marks : list of str, optional
@@ -100,6 +108,8 @@ class BayesClassifier(SavedSums):
         priors: Priors = None,
         *,
         posterior: Posterior = "plug-in",
+        alpha: float | None = None,
+        class_weight: ClassWeight = None,
         columns: Iterable[Hashable] | None = None,
         missing_marks: Iterable[str] | None = None,
         evidence_weight: float | None = None,
@@ -108,6 +118,8 @@ class BayesClassifier(SavedSums):
         self.families = families
         self.priors = priors
         self.posterior = posterior
+        self.alpha = alpha
+        self.class_weight = class_weight
         self.columns = columns
         self.missing_marks = missing_marks
         self.evidence_weight = evidence_weight
@@ -116,9 +128,15 @@ class BayesClassifier(SavedSums):
     @with_kept_settings
     def _chosen_families(self) -> Families:
         """The setting that decides the family of each column."""
-        return self._of_columns(self.families)
+        families = self._of_columns(self.families)
+        return families if self.alpha is None else Smoothed(families, self.alpha)
 
-    def _of_columns(self, families: AllFamilies) -> Families:
+    def _smoothed(self, schema: Schema) -> Schema:
+        """The schema with the alpha of inferred families."""
+        families = self._chosen_families()
+        return families.on(schema) if isinstance(families, Smoothed) else schema
+
+    def _of_columns(self, families: AllFamilies) -> AllFamilies | OnlyColumns:
         return families if self.columns is None else OnlyColumns.of(self.columns, families)
 
     def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
@@ -287,7 +305,7 @@ class BayesClassifier(SavedSums):
             learnt = FittedState(Accumulator.empty(schema), table.container)
         else:
             learnt = self._learnt
-            schema = rows.decided(learnt.accumulator.schema, self._marks())
+            schema = self._smoothed(rows.decided(learnt.accumulator.schema, self._marks()))
             if schema is not learnt.accumulator.schema:
                 learnt = FittedState(Accumulator.of(self.statistics_), learnt.container)
                 learnt.accumulator.decide(schema)
@@ -316,6 +334,7 @@ class BayesClassifier(SavedSums):
         self._keep_settings(afresh=False)
         accumulator = Accumulator.of(mine)
         accumulator.add(theirs, sign)
+        accumulator.decide(self._smoothed(accumulator.schema))
         problem = accumulator.problem()
         if problem is not None:
             raise ValueError(f"cannot {deed}: {problem}.")
@@ -371,18 +390,19 @@ class BayesClassifier(SavedSums):
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
-        schema, chosen = rows.statistics.schema, self.evidence_weight
-        weight, scored = (
-            schema.evidence_weight if chosen is None else chosen,
-            self._scored_presence(schema.names),
-        )
+        if self.class_weight is not None:
+            return None
+        schema, own = rows.statistics.schema, self.evidence_weight
+        weight = schema.evidence_weight if own is None else own
+        scored = self._scored_presence(schema.names)
         return rows.joint(self.priors, weight, predictive=self.posterior == "predictive", presence=scored)
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
         self._check_scoring(learnt.accumulator.schema.names)
-        solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
+        statistics = reweighted(learnt.accumulator.solvable(), self.class_weight)
+        solved = SolvedModel.of(statistics, self.priors, learnt.saved_searches)
         if self.evidence_weight is not None:
             solved = solved.weighing(self.evidence_weight)
         solved = solved if self.posterior == "plug-in" else solved.predictive()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.model.class_weights import ClassWeight, class_weights, reweighted
 from suffice.model.presence import Missing, columns_with_presence
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.solution import Posterior, check_posterior, solve_from_searches
@@ -25,13 +26,15 @@ class SavedSums(FittedToSplits):
 
     priors: Priors
     posterior: Posterior = "plug-in"
+    class_weight: ClassWeight = None
     evidence_weight: float | None = None
     missing: Missing = "ignore"
 
     @with_kept_settings
     def _check_priors(self, labels: NDArray[Any]) -> None:
-        """Refuse priors that do not match the classes."""
+        """Refuse priors and weights that do not match the classes."""
         class_priors(self.priors, labels, np.ones(len(labels)))
+        class_weights(self.class_weight, labels, np.ones(len(labels)))
 
     @with_kept_settings
     def _check_scoring(self, names: tuple[Hashable, ...]) -> None:
@@ -91,7 +94,8 @@ class SavedSums(FittedToSplits):
         self._chosen_families()
         self._marks()
         self._check_scoring(self._learnt.accumulator.schema.names)
-        present = self._learnt.accumulator.solvable()
-        self._check_priors(present.classes)
+        sums = self._learnt.accumulator.solvable()
+        self._check_priors(sums.classes)
+        present = reweighted(sums, self.class_weight)
         found = fields.branches("found", len(present.schema.factors))
         self._learnt.saved_searches = solve_from_searches(present, found)

@@ -10,17 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MutableSequence
 from collections.abc import Set as AbstractSet
 from copy import deepcopy
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
+from suffice.families import Family
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Setting
 
 Kept = dict[str, tuple[Any, Any]]
 """For each setting the object that was passed, and its copy."""
 Method = TypeVar("Method", bound=Callable[..., Any])
-LATER_SETTINGS = {"posterior": "plug-in", "columns": None, "missing_marks": None, "missing": "ignore"}
+LATER_SETTINGS = {
+    "posterior": "plug-in",
+    "columns": None,
+    "missing_marks": None,
+    "alpha": None,
+    "class_weight": None,
+    "evidence_weight": None,
+    "missing": "ignore",
+}
 """Settings that older files lack, and their defaults, with which files are as they were."""
+NESTED = "families__"
+"""How the settings of a single family begin among those of its estimator."""
 
 
 class KeepsSettings:
@@ -42,6 +54,62 @@ class KeepsSettings:
         copies = {name: copy for name, (_, copy) in self._kept.items()}
         twin.__dict__ = {"_copy_of": self} | vars(self) | copies
         return twin
+
+
+class NestedFamily:
+    """An estimator whose `families`, if one family, has settings with names such as families__alpha."""
+
+    families: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add those of `families`, if it is one family, and of nested estimators.
+
+        Returns
+        -------
+        settings : dict
+        """
+        settings: dict[str, Any] = super().get_params(deep=deep)  # type: ignore[misc]
+        family = settings.get("families")
+        if deep and isinstance(family, Family):
+            settings |= {f"{NESTED}{name}": value for name, value in family.settings().items()}
+        return settings
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings; those of a single family make another one of it.
+
+        Parameters
+        ----------
+        **params : dict
+            The settings by name.
+
+        Returns
+        -------
+        self : object
+        """
+        nested = {name: value for name, value in params.items() if name.startswith(NESTED)}
+        super().set_params(**{name: params[name] for name in params if name not in nested})  # type: ignore[misc]
+        if nested:
+            self.families = self._with_settings(nested)
+        return self
+
+    def _with_settings(self, nested: dict[str, Any]) -> Family:
+        """The family of all columns with other settings."""
+        family = vars(self).get("families")
+        if not isinstance(family, Family):
+            raise TypeError(
+                f"{min(nested)} needs a single family as families=, such as Categorical(), got {family!r}."
+            )
+        given = {name.removeprefix(NESTED): value for name, value in nested.items()}
+        known = family.settings()
+        for name in given:
+            if name not in known:
+                raise ValueError(f"{family.name} has no setting {name!r}; it has {', '.join(known)}.")
+        return replace(family, **given)
 
 
 def with_kept_settings(method: Method) -> Method:

@@ -70,8 +70,8 @@ class Totals(ABC):
         """Add (or subtract) sums over the same classes and columns."""
 
     @abstractmethod
-    def scale(self, factor: float) -> None:
-        """Multiply every sum; row support stays."""
+    def scale(self, factors: Array) -> None:
+        """Multiply the sums of each class by its factor; row support stays."""
 
     @abstractmethod
     def take_classes(self, index: Codes) -> Self:

@@ -75,9 +75,10 @@ class Scores:
         return np.asarray(prior + self.evidence_weight * (self.finite - prior))
 
 
-def unseen_log_shares(weight: Array, alpha: float, n_levels: int) -> tuple[Array, Array]:
-    """Log α/(N + α(L + 1)), the share of an unseen value, and the log share left for the rest."""
-    total = weight + alpha * (n_levels + 1)
-    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / (n_levels + 1)), where=total > 0)
+def unseen_log_shares(weight: Array, alpha: float, n_levels: int, n_unseen: int = 1) -> tuple[Array, Array]:
+    """Log α/(N + α(L + U)), the share of each of U unseen values, and the log share left for the rest."""
+    n_all = n_levels + n_unseen
+    total = weight + alpha * n_all
+    unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / n_all), where=total > 0)
     with np.errstate(divide="ignore"):
-        return np.log(unseen), np.log1p(-unseen)
+        return np.log(unseen), np.log1p(-np.minimum(n_unseen * unseen, 1.0))

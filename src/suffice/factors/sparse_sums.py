@@ -136,8 +136,8 @@ class SparseSums:
         """The same entries with another Σ w·x."""
         return SparseSums(self.classes, self.columns, total, *self._sums[1:])
 
-    def scaled(self, factor: float, sign: int = 1) -> SparseSums:
-        """Sums times a factor; support keeps its size."""
+    def scaled(self, factor: Array | int, sign: int = 1) -> SparseSums:
+        """Sums times a factor, or one for each entry; support keeps its size."""
         present = (self.present * factor,) if len(self._sums) > 2 else ()
         return SparseSums(self.classes, self.columns, self.total * factor, self.support * sign, *present)
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.arrays import Array
-from suffice.families.base import NO_UNIT
-from suffice.families.shares import Shares
+from suffice.families.base import Family
+from suffice.families.shares import OneOfSeveral
+
+SHOWN_LEVELS = 5
 
 
 @dataclass(frozen=True, repr=False)
-class Categorical(Shares):
+class Categorical(OneOfSeveral):
     """p(x = l) = p_l: u = the indicator of each of the L levels, λ_l = log p_l, A = log Σ e^λ.
 
-    The levels are those seen in the data, in any class; new data may add levels.
+    The levels are those seen in the data, in any class, and those that the type of the column declares
+    (pandas and Arrow categories, Polars Enum); new data may add levels.
 
     Parameters
     ----------
@@ -25,6 +28,15 @@ class Categorical(Shares):
         Pseudo-observations of each level: (n_l + α)/(n + αL), Laplace's +1/+L by default.
     unseen : {"ignore", "smooth", "error"}, default="ignore"
         What a level never seen in training means: a missing cell, an (L+1)-th level of count 0, or an error.
+    levels : int or list, optional
+        The values that the feature has, at least, or how many. Those without rows count as levels too, in L,
+        and have the probability α/(n + αL). If only their number is known, any value never seen is one of
+        them, as long as some are left; samples hold only levels that have a name.
+    joined : bool, default=False
+        Whether levels in which the classes have alike shares are joined when solving: p_l = p_g·q_l, with the
+        group's share p_g = (n_g + α)/(n + αG) of the class, and a share q_l of the level in its group that is
+        that of all classes. The groups are those of the shortest description of the classes (the MODL
+        criterion), so a level with few rows joins others.
 
     Examples
     --------
@@ -38,30 +50,40 @@ class Categorical(Shares):
     factor: ClassVar[str] = "levels"
     support_name: ClassVar[str] = "the levels seen in the data"
 
-    def statistics(
-        self, x: Array, origin: Array | float | None = None, exponent: NDArray[np.int32] = NO_UNIT
-    ) -> Array:
-        # The indicators of the levels 0, 1, … max(x), levels on the leading axis.
-        codes = np.asarray(x)
-        levels = np.arange(int(codes.max(initial=-1)) + 1).reshape((-1,) + (1,) * codes.ndim)
-        return np.asarray((codes[np.newaxis] == levels).astype(np.float64))
+    levels: int | tuple[Any, ...] | None = field(default=None, kw_only=True)
+    joined: bool = field(default=False, kw_only=True)
 
-    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        # A level number for each entry.
-        cumulative = np.cumsum(self.mean_from_natural(natural, origin), axis=0)
-        draws = rng.random(np.shape(natural)[1:]) * cumulative[-1]
-        return np.asarray(np.sum(draws >= cumulative[:-1], axis=0).astype(np.float64))
+    solve_settings: ClassVar[frozenset[str]] = Family.solve_settings | {"levels", "joined"}
 
-    def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        # Log p of level numbers x (−inf for a number that is not a level).
-        codes = np.asarray(x)
-        inside = (codes >= 0) & (codes < natural.shape[0]) & (codes == np.floor(codes))
-        rows = np.where(inside, codes, 0).astype(np.intp)
-        log_p = natural - self.log_normalizer(natural, np.zeros(()))
-        shape = np.broadcast_shapes(rows.shape, log_p.shape[1:])
-        padding = (1,) * (len(shape) + 1 - log_p.ndim)
-        table = log_p.reshape(log_p.shape[0], *padding, *log_p.shape[1:])
-        chosen = np.take_along_axis(
-            np.broadcast_to(table, (log_p.shape[0], *shape)), np.broadcast_to(rows, shape)[np.newaxis], axis=0
-        )
-        return np.where(inside, chosen[0], -np.inf)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.joined, bool):
+            raise TypeError(f"Categorical: joined must be True or False, got {self.joined!r}.")
+        if self.levels is None:
+            return
+        if isinstance(self.levels, Integral) and not isinstance(self.levels, bool) and self.levels > 0:
+            object.__setattr__(self, "levels", int(self.levels))
+        elif isinstance(self.levels, Iterable) and not isinstance(self.levels, (str, bytes, dict)):
+            values = [value.item() if isinstance(value, np.generic) else value for value in self.levels]
+            if not all(isinstance(value, (str, bool, int, float)) and value == value for value in values):  # noqa: PLR0124, NaN
+                raise TypeError(f"Categorical: levels must be texts, numbers or booleans, got {values!r}.")
+            object.__setattr__(self, "levels", tuple(dict.fromkeys(values)))
+        else:
+            raise TypeError(f"Categorical: levels must be a whole number ≥ 1 or a list, got {self.levels!r}.")
+
+    @property
+    def listed(self) -> tuple[Any, ...]:
+        """The values that are levels even without rows."""
+        return self.levels if isinstance(self.levels, tuple) else ()
+
+    @property
+    def fewest(self) -> int:
+        """The number of levels, at least."""
+        return self.levels if isinstance(self.levels, int) else len(self.listed)
+
+    def __repr__(self) -> str:
+        whole, n = super().__repr__(), len(self.listed)
+        if n <= SHOWN_LEVELS:
+            return whole
+        few = ", ".join(map(repr, self.listed[:SHOWN_LEVELS]))
+        return whole.replace(repr(self.levels), f"({few}, … {n} in all)")

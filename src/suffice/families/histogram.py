@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.families.categorical import Categorical
+from suffice.families.shares import OneOfSeveral
 
 MOST_BINS = 1024
 
 
 @dataclass(frozen=True, repr=False)
-class Histogram(Categorical):
+class Histogram(OneOfSeveral):
     """p(x) = p_b / 2ᵉ in bin b: a Categorical over bins of equal width on a dyadic grid.
 
     Bin edges are multiples of 2ᵉ, so the bins of two data sets merge exactly. The width is chosen when
@@ -44,7 +44,7 @@ class Histogram(Categorical):
 
     discrete: ClassVar[bool] = False
     factor: ClassVar[str] = "histogram"
-    solve_settings: ClassVar[frozenset[str]] = Categorical.solve_settings | {"bins"}
+    solve_settings: ClassVar[frozenset[str]] = OneOfSeveral.solve_settings | {"bins"}
     support_name: ClassVar[str] = "numbers within the range seen in training"
 
     def __post_init__(self) -> None:

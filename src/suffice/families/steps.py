@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.families.base import Family
-from suffice.families.categorical import Categorical
+from suffice.families.shares import OneOfSeveral
 
 
 @dataclass(frozen=True, repr=False)
-class Steps(Categorical):
+class Steps(OneOfSeveral):
     """p(x) = p_s / width in step s: a density in steps, where the classes differ.
 
     The data are counted in fine cells, class by class. Solving joins neighbouring cells until the classes

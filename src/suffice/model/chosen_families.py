@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from suffice.families import ALIASES, FAMILIES, Family, family_named
+from suffice.model.columns import AlikeColumns, Column
 from suffice.model.schema import Schema
 from suffice.tables.wording import did_you_mean, listed, quoted, there_are
 
@@ -56,7 +58,35 @@ class OnlyColumns:
         return found
 
 
-Families = AllFamilies | OnlyColumns
+@dataclass(frozen=True)
+class Smoothed:
+    """Families, of which those that nobody chose have this alpha."""
+
+    families: AllFamilies | OnlyColumns
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.alpha, Real) and np.isfinite(self.alpha) and self.alpha >= 0):
+            raise ValueError(f"alpha must be None or a finite number ≥ 0, got {self.alpha!r}.")
+
+    def on(self, schema: Schema) -> Schema:
+        """The schema with this alpha in the families that inference chose."""
+        columns = schema.columns
+        if isinstance(columns, AlikeColumns):
+            one = self._column(columns[0]) if len(columns) else None
+            if one is None or one.family == columns.family:
+                return schema
+            return replace(schema, columns=replace(columns, family=one.family))
+        smoothed = tuple(map(self._column, columns))
+        return schema if smoothed == columns else replace(schema, columns=smoothed)
+
+    def _column(self, column: Column) -> Column:
+        if column.is_chosen or column.family is None or column.family.alpha == self.alpha:
+            return column
+        return column._replace(family=replace(column.family, alpha=self.alpha))
+
+
+Families = AllFamilies | OnlyColumns | Smoothed
 
 
 def families_of_columns(

@@ -71,6 +71,11 @@ class ColumnScores:
         """The classes that the scores are of."""
         return self._model.classes
 
+    @property
+    def log_priors(self) -> Array:
+        """Log p of each class without any cell."""
+        return self._model.log_priors
+
     def of(self, selected: Columns) -> Array:
         """Scores by the selected columns, whose softmax is the posterior of each row."""
         return self._comparable(self._total([group for group in self._groups if group & selected], selected))

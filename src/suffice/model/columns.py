@@ -13,6 +13,9 @@ from suffice.storage import Fields, Setting
 from suffice.tables.dates import FORMS
 from suffice.tables.notations import Notation
 
+CHOSEN = "chosen by families="
+"""The reason for a family that the user chose."""
+
 
 class Column(NamedTuple):
     """One column of a table: its family and the reason for it.
@@ -31,6 +34,8 @@ class Column(NamedTuple):
         Columns that are modelled jointly, such as those of a Multinomial, have the same number.
     notation : Notation or None
         How the cells are written, if they are text: as numbers, dates or levels, with marks of missing ones.
+    is_chosen : bool
+        Whether the user chose the family.
     summed : object
         What the sums of the column depend on: its family without the settings for solving, and its block.
 
@@ -48,6 +53,11 @@ class Column(NamedTuple):
     undecided: bool = False
     block: int | None = None
     notation: Notation | None = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether the user chose the family."""
+        return CHOSEN in self.reason
 
     @property
     def summed(self) -> object:

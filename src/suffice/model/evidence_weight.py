@@ -69,7 +69,7 @@ def _held_out_evidence(schema: Schema, table: Table, codes: Codes, n_classes: in
         for other, statistics in enumerate(sums):
             if other != fold:
                 training.add(statistics, 1)
-        model = SolvedModel.of(training, "uniform")
+        model = SolvedModel.of(training.solvable(), "uniform")
         evidence[np.ix_(rows, model.classes)] = model.scores(part, base=False).comparable()
     return evidence
 

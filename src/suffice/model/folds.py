@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.model.chosen_families import Families
+from suffice.model.chosen_families import Families, Smoothed
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
@@ -64,6 +64,8 @@ class SplitRows:
 
     def schema(self, families: Families, marks: Marks | None = None) -> Schema:
         """The schema that all rows get; it is chosen once for equal families and marks of missing cells."""
+        if isinstance(families, Smoothed):
+            return families.on(self.schema(families.families, marks))
         for given, known, chosen in self._schemas:
             if given == families and known == marks:
                 return chosen

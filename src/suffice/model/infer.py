@@ -38,11 +38,12 @@ from suffice.model.chosen_families import (
     AllFamilies,
     Families,
     OnlyColumns,
+    Smoothed,
     families_of_columns,
     given_families,
     one_for_all,
 )
-from suffice.model.columns import Column
+from suffice.model.columns import CHOSEN, Column
 from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
@@ -70,6 +71,8 @@ def choose_schema(
     marks: Marks | None,
 ) -> Schema:
     """Choose the schema of a table: what `families` says, and inference for the rest."""
+    if isinstance(families, Smoothed):
+        return families.on(choose_schema(table, classes, n_classes, weights, families.families, marks))
     if isinstance(families, Schema):
         return _reused(families, table)
     if isinstance(families, OnlyColumns):
@@ -88,6 +91,18 @@ def choose_schema(
         whole = _plain_array(table)
         if whole is not None:
             return whole
+    return _inferred(table, classes, n_classes, weights, given, marks)
+
+
+def _inferred(
+    table: Table,
+    classes: Codes,
+    n_classes: int,
+    weights: Array | None,
+    given: Mapping[int, tuple[Family | None, int | None]],
+    marks: Marks | None,
+) -> Schema:
+    """The families that are given, and inference for the rest."""
     # All text columns are encoded in parallel, so that inference finds them ready.
     table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
     families_given = {j: family for j, (family, _) in given.items()}
@@ -116,7 +131,7 @@ def _of_kept(kept: list[int], families: AllFamilies, table: Table) -> AllFamilie
 
 def _reason(family: Family | None) -> str:
     """Why a column has a family that the user chose."""
-    return "chosen by families=" if family is not None else "left out by families="
+    return CHOSEN if family is not None else "left out by families="
 
 
 def decide_more(
@@ -141,6 +156,8 @@ def decide_more(
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
     """The schema of statistics, with the settings for solving that `families` chooses."""
+    if isinstance(families, Smoothed):
+        return families.on(schema_of_statistics(schema, families.families))
     kept: Sequence[int] = range(len(schema))
     if isinstance(families, OnlyColumns):
         kept, families = families.positions(schema.names), families.families

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from suffice.factors import KINDS, Block
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
-from suffice.model.columns import AlikeColumns, Column, notations_from_fields, state_of_notations
+from suffice.model.columns import CHOSEN, AlikeColumns, Column, notations_from_fields, state_of_notations
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.container import Container
 from suffice.tables.notations import Notation, differently_read
@@ -330,7 +330,7 @@ class Schema:
                     f"{self.labels[position]} was summed as {old.family or 'left out'}, "
                     f"but {family} needs other sums; summarize the rows again."
                 )
-            columns[position] = old._replace(family=family, reason="chosen by families=")
+            columns[position] = old._replace(family=family, reason=CHOSEN)
         return replace(self, columns=tuple(columns))
 
     def _to_fields(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from suffice.links import difference, log_softmax_in_place, log_sum, softmax, so
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
-from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.container import Container
 from suffice.tables.table import Table
@@ -71,12 +71,11 @@ class SolvedModel:
         self.factor_labels = statistics.schema.factor_labels
 
     @classmethod
-    def of(cls, accumulator: Accumulator, priors: Priors, saved: SavedSearches | None = None) -> Self:
+    def of(cls, statistics: Statistics, priors: Priors, saved: SavedSearches | None = None) -> Self:
         """Solve every factor by its own family, over the classes that have rows.
 
         Factors whose search was saved with the model are restored from it.
         """
-        statistics = accumulator.solvable()
         known = saved or [None] * len(statistics.totals)
         solved = [
             factor or factors.solve(totals, labels, statistics.classes)

@@ -121,6 +121,12 @@ class Accumulator:
         for mine, theirs in zip(self.totals, other.totals, strict=True):
             mine.add(theirs.take_classes(index), sign)
 
+    def scale(self, factors: Array) -> None:
+        """Multiply the sums of each class by its factor; row support stays."""
+        self.weight *= factors
+        for totals in self.totals:
+            totals.scale(factors)
+
     def decide(self, schema: Schema) -> None:
         """Switch to a schema in which more columns are decided."""
         if schema is not self.schema and schema != self.schema:
@@ -272,9 +278,7 @@ class Statistics(Saved):
         if not np.isfinite(factor):
             raise ValueError(f"statistics can only be multiplied by a finite number, got {factor}.")
         accumulator = Accumulator.of(self)
-        accumulator.weight *= factor
-        for totals in accumulator.totals:
-            totals.scale(factor)
+        accumulator.scale(np.full(len(self.classes), factor))
         return accumulator.statistics()
 
     __rmul__ = __mul__

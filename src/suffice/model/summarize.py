@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Codes, Counts
 from suffice.model.chosen_families import Families
+from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
@@ -119,11 +120,15 @@ class LabelledRows:
 
     def schema(self, families: Families, marks: Marks | None = None) -> Schema:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
-        return choose_schema(self.kept_table(), self.codes, len(self.labels), self.weights, families, marks)
+        table = self.kept_table()
+        schema = choose_schema(table, self.codes, len(self.labels), self.weights, families, marks)
+        return with_declared_levels(schema, table)
 
     def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
         """The schema, with its undecided columns decided as far as these rows allow."""
-        return decide_more(schema, self.kept_table(), self.codes, len(self.labels), self.weights, marks)
+        table = self.kept_table()
+        decided = decide_more(schema, table, self.codes, len(self.labels), self.weights, marks)
+        return with_declared_levels(decided, table)
 
     def statistics(self, schema: Schema) -> Statistics:
         """The sums of these rows."""

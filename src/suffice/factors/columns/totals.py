@@ -322,13 +322,14 @@ class ColumnTotals(Totals):
             self.peak,
         )
 
-    def scale(self, factor: float) -> None:
-        self.total *= factor
-        self.weight *= factor
-        self.base *= factor
+    def scale(self, factors: Array) -> None:
+        by_class = factors[:, np.newaxis]
+        self.total *= by_class
+        self.weight *= by_class
+        self.base *= by_class
         if self.peak is not None:
-            grown = self.peak + int(np.frexp(factor)[1])
-            self.peak = np.where((self.peak == NOTHING) | (factor == 0), NOTHING, grown).astype(np.int32)
+            grown = self.peak + np.frexp(by_class)[1]
+            self.peak = np.where((self.peak == NOTHING) | (by_class == 0), NOTHING, grown).astype(np.int32)
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(

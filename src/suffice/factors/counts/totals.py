@@ -77,10 +77,10 @@ class CountTotals(ClassSparseSums, Totals):
         self.rows += sign * other.rows
         self.base += sign * other.base
 
-    def scale(self, factor: float) -> None:
-        self.entries = self.entries.scaled(factor)
-        self.weight *= factor
-        self.base *= factor
+    def scale(self, factors: Array) -> None:
+        self.entries = self.entries.scaled(factors[self.entries.classes])
+        self.weight *= factors
+        self.base *= factors
 
     def take_classes(self, index: Codes) -> Self:
         by_class = (gather(array, index, 0) for array in (self.weight, self.rows, self.base))

@@ -288,8 +288,8 @@ class GaussianTotals(Totals):
                 cells[key] = (mine or self._no_sums(len(self.columns_of(key)))).added(cell, sign)
         self.cells = {key: cell for key, cell in cells.items() if not cell.is_zero()}
 
-    def scale(self, factor: float) -> None:
-        self.cells = {key: cell.scaled(factor) for key, cell in self.cells.items()}
+    def scale(self, factors: Array) -> None:
+        self.cells = {(k, p): cell.scaled(float(factors[k])) for (k, p), cell in self.cells.items()}
 
     def take_classes(self, index: Codes) -> Self:
         origin = np.full((len(index), self.n_columns), np.nan)

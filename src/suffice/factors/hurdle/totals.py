@@ -74,9 +74,9 @@ class HurdleTotals(Totals):
         self.outcome.add(other.outcome, sign)
         self.rest.add(other.rest, sign)
 
-    def scale(self, factor: float) -> None:
-        self.outcome.scale(factor)
-        self.rest.scale(factor)
+    def scale(self, factors: Array) -> None:
+        self.outcome.scale(factors)
+        self.rest.scale(factors)
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, self.outcome.take_classes(index), self.rest.take_classes(index))

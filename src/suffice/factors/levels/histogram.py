@@ -134,9 +134,9 @@ class HistogramTotals(Totals):
         pairs = zip(self.columns, other.columns, strict=True)
         self.columns = [_sum(mine, theirs, sign) for mine, theirs in pairs]
 
-    def scale(self, factor: float) -> None:
+    def scale(self, factors: Array) -> None:
         for column in self.columns:
-            column.counts.weight *= factor
+            column.counts.weight *= factors[:, np.newaxis]
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, [column.take_classes(index) for column in self.columns])

@@ -19,7 +19,7 @@ def joined(columns: list[Array]) -> list[Codes]:
     partition of the shortest description stays. It is that of Boullé (2006): the number of steps, their
     rows, the classes of each, log N + log C(N+I−1, I−1) + Σᵢ log C(nᵢ+K−1, K−1) + Σᵢ log nᵢ!/Πₖnᵢₖ!.
     """
-    begun = [_about_equal(counts) for counts in columns]
+    begun = [about_equal(counts) for counts in columns]
     sizes = np.array([len(starts) for starts in begun])
     if not len(sizes) or sizes.max() <= 1:
         return begun
@@ -32,7 +32,7 @@ def joined(columns: list[Array]) -> list[Codes]:
     return [starts[last_joined[j, : len(starts)]] for j, starts in enumerate(begun)]
 
 
-def _about_equal(counts: Array) -> Codes:
+def about_equal(counts: Array) -> Codes:
     """Where at most `MOST_CELLS` cells begin that have about as many rows each."""
     rows = counts.sum(axis=0)
     middle = np.cumsum(rows) - 0.5 * rows
@@ -48,8 +48,8 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     """
     n_columns, width, _ = cells.shape
     every, rows = np.arange(n_columns), cells.sum(axis=(1, 2))
-    length = _length(cells)
-    gain = _length(cells[:, :-1] + cells[:, 1:]) - length[:, :-1] - length[:, 1:]
+    length = description_length(cells)
+    gain = description_length(cells[:, :-1] + cells[:, 1:]) - length[:, :-1] - length[:, 1:]
     gain[np.arange(1, width) >= sizes[:, np.newaxis]] = -np.inf
     place = np.tile(np.arange(width), (n_columns, 1))
     gone_at = np.full(
@@ -65,14 +65,18 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
         stay[every, at + 1] = False
         cells = cells[stay].reshape(n_columns, left, -1)
         length, place = length[stay].reshape(n_columns, left), place[stay].reshape(n_columns, left)
-        cells[every, at], length[every, at] = merged, _length(merged)
+        cells[every, at], length[every, at] = merged, description_length(merged)
         stay = np.ones((n_columns, left), dtype=np.bool_)
         stay[every, at] = False
         gain = gain[stay].reshape(n_columns, left - 1)
         for first in (at - 1, at):
             here = np.flatnonzero((first >= 0) & (first < left - 1))
             i = first[here]
-            pair = _length(cells[here, i] + cells[here, i + 1]) - length[here, i] - length[here, i + 1]
+            pair = (
+                description_length(cells[here, i] + cells[here, i + 1])
+                - length[here, i]
+                - length[here, i + 1]
+            )
             gain[here, i] = np.where(np.isneginf(gain[here, i]), -np.inf, pair)
         total = np.where(left <= sizes, length.sum(axis=1) + _length_of_sizes(rows, left), np.inf)
         shorter = total <= best
@@ -80,7 +84,7 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     return gone_at < best_width[:, np.newaxis]
 
 
-def _length(counts: Array) -> Array:
+def description_length(counts: Array) -> Array:
     """Nats that the classes of the rows of a cell take, from their counts (…, classes)."""
     n, n_classes = counts.sum(axis=-1), counts.shape[-1]
     of_counts = gammaln(n + n_classes) - gammaln(n + 1.0) - gammaln(n_classes)

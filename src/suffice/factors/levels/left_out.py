@@ -23,6 +23,8 @@ def leave_out_levels(totals: LevelTotals, rows: LabelledBlock) -> LeftOut:
         cells = table.log_p[places]
         cells[everyone[seen], rows.codes[seen]] = _own(solved.family, table, places[seen], rows.take(seen))
         scores += cells
+        if table.groups is not None:  # which may be others without the row
+            exact &= ~seen
         stays = np.bincount(places[seen], minlength=n_levels + 2) > 1
         exact &= ~seen | stays[places]
         if table.order is not None:
@@ -43,6 +45,6 @@ def _own(family: Family, table: LevelTable, places: Codes, rows: LabelledBlock) 
         mean = np.divide(of_class, weight[part], out=np.zeros_like(of_class), where=weight[part] > 0)
         found[part] = family.smooth(mean, weight[part], mean)[level, everyone]
     log_p = np.log(found, out=np.full_like(found, np.nan), where=found > 0)
-    if family.unseen == "smooth":
-        log_p = log_p + unseen_log_shares(weight, family.alpha, n_levels)[1]
+    if table.n_unseen:
+        log_p = log_p + unseen_log_shares(weight, family.alpha, n_levels, table.n_unseen)[1]
     return np.asarray(log_p)

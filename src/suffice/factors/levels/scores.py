@@ -16,10 +16,11 @@ from suffice.factors.blocks import as_numbers
 from suffice.factors.checks import refuse_errors
 from suffice.factors.levels.alike import Unseen, alike, place_of, share_of_new
 from suffice.factors.levels.cells import LevelBlock
+from suffice.factors.levels.grouping import grouped
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
-from suffice.families import Family
+from suffice.families import Categorical, Family
 from suffice.kernels.cells import class_blocks
 from suffice.tables.wording import quoted
 
@@ -28,7 +29,10 @@ class LevelTable:
     """Log p(level | class) of one column, with one row for unseen levels and one for missing cells."""
 
     def __init__(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> None:
-        present = counts.support.any(axis=0) | keep_empty
+        settings = family if isinstance(family, Categorical) else Categorical()
+        counts = counts.with_levels(settings.listed)
+        present = np.asarray(counts.support.any(axis=0) | keep_empty)
+        present[counts.codes_of(list(settings.listed), grow=False)] = True
         kept = chosen(counts.levels, present)
         order = sorted(range(len(kept)), key=lambda i: _sort_key(kept[i]))
         self.levels = [kept[i] for i in order]
@@ -37,24 +41,53 @@ class LevelTable:
         self.weight = weight
         self.share_of_new = share_of_new(counts.support.sum(axis=0))
         per_class = weight.sum(axis=1)
+        self.groups = grouped(weight) if settings.joined else None
+        if self.groups is not None:
+            weight = self.groups.sums(weight)
         mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
         total = per_class.sum()
         pooled = weight.sum(axis=0)[:, np.newaxis] / (total if total > 0 else 1.0)
         self.probability = family.smooth(mean, per_class, pooled)
-        n_levels = len(self.levels)
+        n_levels = len(self.probability)
         zero = self.probability <= 0
         with np.errstate(divide="ignore"):
             log_p = np.where(zero, -np.log(per_class), np.log(np.where(zero, 1.0, self.probability)))
         log_unseen = np.zeros(len(per_class))
         unseen_order = np.zeros(len(per_class))
-        if family.unseen == "smooth":
-            log_unseen, log_rest = unseen_log_shares(per_class, family.alpha, n_levels)
+        self.n_unnamed = max(settings.fewest - len(self.levels), 0)
+        self.n_unseen = self.n_unnamed or int(family.unseen == "smooth")
+        if self.n_unseen:
+            n_more = self.n_unseen if self.groups is None else 1
+            log_unseen, log_rest = unseen_log_shares(per_class, family.alpha, n_levels, n_more)
             log_p = log_p + log_rest
+            if self.n_unnamed:
+                self.probability = self.probability * np.exp(log_rest)
             if family.alpha == 0:
-                log_unseen, unseen_order = np.zeros_like(log_unseen), np.full_like(log_unseen, IMPOSSIBLE)
+                unseen_order = np.where(np.isneginf(log_unseen) | (self.n_unnamed == 0), IMPOSSIBLE, 0.0)
+                log_unseen = np.where(
+                    unseen_order > 0, _log_of_nothing(per_class, self.n_unnamed), log_unseen
+                )
+            log_unseen = log_unseen - np.log(self.n_unseen / n_more)
+        if self.groups is not None:
+            of_level, share = self.groups.codes, self.groups.shares(self.weight, family.alpha)[:, np.newaxis]
+            log_p, zero = log_p[of_level] + np.log(share), zero[of_level]
+            self.probability = self.probability[of_level] * share
         self.log_p = np.vstack([log_p, log_unseen, np.zeros_like(log_unseen)])
         order_rows = np.vstack([np.where(zero, IMPOSSIBLE, 0.0), unseen_order, np.zeros_like(unseen_order)])
         self.order = order_rows if order_rows.any() else None
+
+    @property
+    def n_parameters(self) -> int:
+        """Shares that sum to 1 in each class; joined levels have one, and shares in their group."""
+        n_levels = len(self.levels) + self.n_unnamed
+        n_groups = n_levels if self.groups is None else self.groups.n_groups + (self.n_unnamed > 0)
+        return int(self.weight.shape[0] * max(n_groups - 1, 0) + n_levels - n_groups)
+
+    @property
+    def outcomes(self) -> Array:
+        """The shares of all levels, those without a name as one."""
+        unnamed = self.n_unnamed * np.exp(self.limits[len(self.levels)])
+        return np.vstack([self.probability, unnamed]) if self.n_unnamed else self.probability
 
     @property
     def limits(self) -> Array:
@@ -124,6 +157,11 @@ class LevelTable:
         return rows
 
 
+def _log_of_nothing(per_class: Array, n_unnamed: int) -> Array:
+    """Log p of an unseen level beside α, as α → 0: 1/N for one of the levels, the same for all else."""
+    return -np.log(np.where(per_class > 0, per_class, 1.0)) if n_unnamed else np.zeros_like(per_class)
+
+
 def _sort_key(level: Any) -> tuple[str, Any]:
     """Levels of one type in their own order, types side by side."""
     if isinstance(level, (bool, int, float)):
@@ -138,9 +176,7 @@ class SolvedLevels(SolvedFactor):
         self.family = family
         self.tables = tables
         self.regularized = []
-        self.n_parameters = sum(
-            table.weight.shape[0] * max(len(table.levels) - 1, 0) for table in self.tables
-        )
+        self.n_parameters = sum(table.n_parameters for table in self.tables)
 
     @property
     def log_likelihood(self) -> float:
@@ -234,8 +270,8 @@ class SolvedLevels(SolvedFactor):
         rows = np.stack(self.rows_of_tables(block, labels), axis=1)
         n_levels = np.array([len(table.levels) for table in self.tables])
         unseen = (rows == n_levels) & (n_levels > 0)
-        counts = self.family.unseen == "smooth"
-        return (rows < n_levels) | (unseen & counts), unseen & (not counts)
+        counts = np.array([table.n_unseen > 0 for table in self.tables])
+        return (rows < n_levels) | (unseen & counts), unseen & ~counts
 
     def take_columns(self, index: Codes) -> SolvedFactor:
         return SolvedLevels(self.family, [self.tables[j] for j in index.tolist()])
@@ -244,9 +280,11 @@ class SolvedLevels(SolvedFactor):
         result = np.zeros((len(powers), len(self.tables), self.log_p.shape[1]))
         for j, table in enumerate(self.tables):
             if table.levels:
-                # An unseen level is an outcome too, if it has a probability.
-                outcomes = table.limits[: len(table.levels) + (self.family.unseen == "smooth")]
-                result[:, j] = [special.logsumexp(a * outcomes, axis=0) for a in powers]
+                # Unseen levels are outcomes too, if they have a probability.
+                outcomes = table.limits[: len(table.levels) + (table.n_unseen > 0)]
+                times = np.ones((len(outcomes), 1))
+                times[len(table.levels) :] = table.n_unseen
+                result[:, j] = [special.logsumexp(a * outcomes, axis=0, b=times) for a in powers]
         return result
 
     def sample(self, classes: Codes, rng: np.random.Generator) -> list[NDArray[Any]]:
@@ -263,13 +301,17 @@ class SolvedLevels(SolvedFactor):
         pairs = []
         for table in self.tables:
             with np.errstate(divide="ignore"):
-                natural = np.log(table.probability)
+                natural = np.log(table.outcomes)
             nothing = np.zeros((n_classes, n_classes))
             pairs.append(divergences(self.family, natural) if len(natural) else (nothing, nothing))
         return Separation.of_independent(np.stack([a for a, _ in pairs]), np.stack([b for _, b in pairs]))
 
     def conventional(self) -> list[dict[str, Any]]:
-        return [{"levels": table.levels, "probability": table.probability.T} for table in self.tables]
+        return [
+            {"levels": table.levels, "probability": table.probability.T}
+            | ({} if table.groups is None else {"group": table.groups.codes})
+            for table in self.tables
+        ]
 
 
 def solve_levels(totals: LevelTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedLevels:

@@ -184,8 +184,9 @@ class StepTotals(Totals):
         pairs = zip(self.columns, other.columns, strict=True)
         self.columns = [mine.added(theirs, sign) for mine, theirs in pairs]
 
-    def scale(self, factor: float) -> None:
-        self.columns = [replace(column, weight=factor * column.weight) for column in self.columns]
+    def scale(self, factors: Array) -> None:
+        by_class = factors[:, np.newaxis]
+        self.columns = [replace(column, weight=by_class * column.weight) for column in self.columns]
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, [column.take_classes(index) for column in self.columns])

@@ -39,6 +39,14 @@ class LevelCounts:
                 self.support = np.pad(self.support, room)
         return np.array([self.index.get(value, -2) for value in values], dtype=np.intp)
 
+    def with_levels(self, values: tuple[Any, ...]) -> LevelCounts:
+        """The same counts with these levels, which may have no rows."""
+        if all(value in self.index for value in values):
+            return self
+        grown = LevelCounts(self.levels, self.weight, self.support)
+        grown.codes_of(list(values), grow=True)
+        return grown
+
     def count(self, batch: Counted) -> None:
         """Add the counts of a batch over the same classes."""
         codes = self.codes_of(batch.values, grow=True)
@@ -118,9 +126,9 @@ class LevelTotals(Totals):
         for mine, theirs in zip(self.columns, other.columns, strict=True):
             mine.add(theirs, sign)
 
-    def scale(self, factor: float) -> None:
+    def scale(self, factors: Array) -> None:
         for column in self.columns:
-            column.weight *= factor
+            column.weight *= factors[:, np.newaxis]
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, [column.take_classes(index) for column in self.columns])

@@ -99,9 +99,9 @@ class WordTotals(Totals):
         for mine, theirs in zip(self.columns, former.columns, strict=True):
             mine.replace(theirs)
 
-    def scale(self, factor: float) -> None:
+    def scale(self, factors: Array) -> None:
         for column in self.columns:
-            column.scale(factor)
+            column.scale(factors)
 
     def take_classes(self, index: Codes) -> Self:
         return type(self)(self.family, [column.take_classes(index) for column in self.columns])

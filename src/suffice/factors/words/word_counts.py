@@ -142,10 +142,10 @@ class WordCounts(ClassSparseSums):
             self._shared = False
             self.entries = entries.renumbered(ids[entries.columns])
 
-    def scale(self, factor: float) -> None:
-        """Multiply every sum; row support stays."""
-        self.weight = self.weight * factor
-        self.entries = self.entries.scaled(factor)
+    def scale(self, factors: Array) -> None:
+        """Multiply the sums of each class by its factor; row support stays."""
+        self.weight = self.weight * factors
+        self.entries = self.entries.scaled(factors[self.entries.classes])
 
     def take_classes(self, index: Codes) -> WordCounts:
         """A copy with these classes; −1 stands for a class without rows."""
