@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import keep, settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.factors.bounded import check_bound
 from suffice.factors.left_out import LeftOut
 from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, families_of_columns
 from suffice.model.folds import TrainingSums
@@ -30,6 +31,8 @@ from suffice.tables.targets import labelled
 
 Posterior = Literal["plug-in", "predictive"]
 POSTERIORS: tuple[Posterior, ...] = get_args(Posterior)
+Check = Callable[[NDArray[Any]], None]
+"""Refuses labels."""
 
 
 class BayesClassifier(FittedToSplits):
@@ -56,6 +59,9 @@ class BayesClassifier(FittedToSplits):
         The texts that stand for a missing cell in columns of text. By default ?, -, NA, N/A, NaN, None, null
         and the empty text do in columns that are read as numbers or dates, and ? and the empty text in
         columns of categories.
+    bound : float, optional
+        Bounds what one cell may say: each class's density is mixed with that of the whole column, as if
+        the class had this many rows more (1.0 is one row). For values far out in the tails of a family.
 
     Attributes
     ----------
@@ -90,6 +96,7 @@ class BayesClassifier(FittedToSplits):
     posterior: Posterior = "plug-in"
     columns: Iterable[Hashable] | None = None
     missing_marks: Iterable[str] | None = None
+    bound: float | None = None
 
     def __init__(
         self,
@@ -99,12 +106,14 @@ class BayesClassifier(FittedToSplits):
         posterior: Posterior = "plug-in",
         columns: Iterable[Hashable] | None = None,
         missing_marks: Iterable[str] | None = None,
+        bound: float | None = None,
     ) -> None:
         self.families = families
         self.priors = priors
         self.posterior = posterior
         self.columns = columns
         self.missing_marks = missing_marks
+        self.bound = bound
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -244,34 +253,23 @@ class BayesClassifier(FittedToSplits):
         """
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
+        return self._atomically(lambda: self._learn_statistics(statistics, afresh=True))
 
-        def learn() -> None:
-            self._keep_settings()
-            self._learn_statistics(statistics)
-
-        return self._atomically(learn)
-
-    def _learn_statistics(self, statistics: Statistics) -> None:
+    def _learn_statistics(self, statistics: Statistics, *, afresh: bool) -> None:
         """Take over statistics, solved with the settings."""
+        self._keep_settings(afresh=afresh)
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
-        accumulator = Accumulator.of(statistics.with_schema(schema))
-        learnt = FittedState(accumulator)
+        learnt = FittedState(Accumulator.of(statistics.with_schema(schema)))
         self._solution(learnt)
         self._note_columns(schema)
         self._learnt = learnt
 
     def _learn(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        *,
-        afresh: bool,
-        check: Callable[[NDArray[Any]], None] | None = None,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check | None = None
     ) -> None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
-        self._check_posterior()
+        self._check_scores()
         if isinstance(X, TrainingSums):
             if check is not None:
                 check(np.sort(X.accumulator.classes))
@@ -301,10 +299,11 @@ class BayesClassifier(FittedToSplits):
         class_priors(self.priors, labels, np.ones(len(labels)))
 
     @with_kept_settings
-    def _check_posterior(self) -> None:
-        """Refuse an unknown kind of score."""
+    def _check_scores(self) -> None:
+        """Refuse an unknown kind of score, or a bound that is none."""
         if self.posterior not in POSTERIORS:
             raise ValueError(f"posterior must be one of {POSTERIORS}, got {self.posterior!r}.")
+        check_bound(self.bound)
 
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
@@ -382,14 +381,17 @@ class BayesClassifier(FittedToSplits):
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
+        if self.bound is not None:
+            return None
         return rows.joint(self.priors, predictive=self.posterior == "predictive")
 
     @with_kept_settings
     def _solution(self, learnt: FittedState) -> SolvedModel:
         """Solve for the parameters."""
-        self._check_posterior()
+        self._check_scores()
         solved = SolvedModel.of(learnt.accumulator, self.priors, learnt.saved_searches)
-        return solved if self.posterior == "plug-in" else solved.predictive()
+        solved = solved if self.posterior == "plug-in" else solved.predictive()
+        return solved if self.bound is None else solved.bounded(float(self.bound))
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:
@@ -436,7 +438,7 @@ class BayesClassifier(FittedToSplits):
         """Refuse settings and sums that no fitted model has; searches are not repeated."""
         self._chosen_families()
         self._marks()
-        self._check_posterior()
+        self._check_scores()
         present = self._learnt.accumulator.solvable()
         self._check_priors(present.classes)
         found = fields.branches("found", len(present.schema.factors))
@@ -444,7 +446,5 @@ class BayesClassifier(FittedToSplits):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         return tags

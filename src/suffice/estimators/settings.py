@@ -19,7 +19,7 @@ from suffice.storage import Fields, Setting
 Kept = dict[str, tuple[Any, Any]]
 """For each setting the object that was passed, and its copy."""
 Method = TypeVar("Method", bound=Callable[..., Any])
-LATER_SETTINGS = {"posterior": "plug-in", "columns": None, "missing_marks": None}
+LATER_SETTINGS = {"posterior": "plug-in", "columns": None, "missing_marks": None, "bound": None}
 """Settings that older files lack, and their defaults, with which files are as they were."""
 
 

@@ -162,7 +162,7 @@ class TextClassifier(BayesClassifier):
                     f"{name} was {was[name]!r} when the documents were counted, but is {value!r} now; "
                     f"set it back, or fit again."
                 )
-        self._learn_statistics(self.statistics_)
+        self._learn_statistics(self.statistics_, afresh=False)
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:

@@ -313,7 +313,7 @@ def _most_informative(
     evidence: dict[int, float] = {}
     for start in range(0, len(groups), AT_ONCE):
         columns = sorted(column for group in groups[start : start + AT_ONCE] for column in group)
-        weight = estimator._marginal(columns).separation(table.container).weight
+        weight = estimator._marginal(columns).unbounded().separation(table.container).weight
         evidence |= zip(columns, weight.tolist(), strict=True)
     ranked = sorted(groups, key=lambda group: -sum(evidence[column] for column in group))
     kept = set(ranked[:most])
