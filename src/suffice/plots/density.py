@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.plots.display import (
     Display,
     check_most,
@@ -32,9 +32,11 @@ from suffice.plots.grid import (
     read_rows,
 )
 from suffice.plots.layout import keep_within
-from suffice.plots.palette import styles
+from suffice.plots.observed import Observed, class_codes, observe, observe_counts
+from suffice.plots.palette import Style, styles
 from suffice.tables.container import Container
 from suffice.tables.table import Table
+from suffice.tables.targets import labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +51,12 @@ MOST_BARS = 40
 """More values than this are drawn as steps."""
 MOST_BARS_IN_ALL = 240
 """The same for values times classes."""
+FAINT = 0.25
+"""How opaque the rows are beneath the densities."""
+MARKER = 4.5
+"""The size of the markers at bars, in points."""
+TALLEST = 2.0
+"""Rows are drawn up to this many times as high as the densities, which a spike would flatten otherwise."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +71,14 @@ class Panel:
         p(x | C_k) at each value.
     n_columns : int
         The number of columns: 1, or all of a Multinomial.
+    observed : Observed or None
+        What the rows of each class hold, if their labels are known.
     """
 
     grid: Grid
     density: Array
     n_columns: int = 1
+    observed: Observed | None = None
 
 
 @dataclass
@@ -75,7 +86,8 @@ class DensityDisplay(Display):
     """Class-conditional densities p(x | C_k), column by column.
 
     Continuous families are drawn as curves, categories and counts as bars. A Multinomial, one distribution of
-    many counts, is one panel with the share of each count. Make a display with `from_estimator`.
+    many counts, is one panel with the share of each count. With labels, the rows are shown too: as faint
+    histograms beneath the curves, or as a marker at each bar. Make a display with `from_estimator`.
 
     Parameters
     ----------
@@ -118,6 +130,7 @@ class DensityDisplay(Display):
         cls,
         estimator: Any,
         X: Any,
+        y: Any = None,
         *,
         columns: Sequence[Hashable] | None = None,
         most: int = 12,
@@ -133,6 +146,9 @@ class DensityDisplay(Display):
             The model.
         X : array-like or frame of shape (n_samples, n_features)
             Rows, which set the range of each axis.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it: shows the rows of each class
+            beneath its density.
         columns : sequence of names or positions, optional
             The columns to draw; by default those that the model uses, except text.
         most : int, default=12
@@ -156,20 +172,22 @@ class DensityDisplay(Display):
                 "GaussianDiscriminant."
             )
         check_most(most)
-        table = read_rows(estimator, X)
+        X, y = labelled(X, y)
+        table, classes = read_rows(estimator, X), np.asarray(estimator.classes_)
+        codes = None if y is None else class_codes(table, y, classes)
         chosen = _used(estimator) if columns is None else [position(table, column) for column in columns]
         groups = list(dict.fromkeys(tuple(block_of(estimator, column) or [column]) for column in chosen))
         if not groups:
             raise ValueError("this model uses no column that can be drawn.")
         drawn = groups if columns is not None else _most_informative(estimator, table, groups, most)
         panels = [
-            _shares(estimator, group)
+            _shares(estimator, table, group, codes)
             if block_of(estimator, group[0])
-            else _panel(estimator, table, group[0], resolution)
+            else _panel(estimator, table, group[0], resolution, codes)
             for group in drawn
         ]
         left_out = sum(map(len, groups)) - sum(map(len, drawn))
-        display = cls(panels, np.asarray(estimator.classes_), table.container, left_out)
+        display = cls(panels, classes, table.container, left_out)
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
@@ -192,6 +210,9 @@ class DensityDisplay(Display):
         for panel, one in zip(self.panels, axes, strict=True):
             handles = self._draw(panel, one)
             keep_within(one)
+        if any(panel.observed is not None for panel in self.panels):
+            bars = all(_are_bars(panel.grid, len(self.classes)) for panel in self.panels)
+            handles = [*handles, _stands_for_rows(axes[0], bars=bars)]
         if ax is None:
             if self.left_out:
                 self.figure_.suptitle(self._caption(), fontsize="medium")
@@ -209,7 +230,8 @@ class DensityDisplay(Display):
         Returns
         -------
         frame
-            One line per column and value, with the density of each class.
+            One line per column and value, with the density of each class and, if labels were given, what was
+            observed there.
         """
         fields: dict[str, Any] = {
             "column": [panel.grid.name for panel in self.panels for _ in panel.grid.values],
@@ -218,6 +240,12 @@ class DensityDisplay(Display):
         stacked = np.concatenate([panel.density for panel in self.panels])
         for k, label in enumerate(self.classes.tolist()):
             fields[f"p(x | {label})"] = stacked[:, k]
+        seen = [
+            panel.observed.at(panel.grid.positions) for panel in self.panels if panel.observed is not None
+        ]
+        if seen:
+            rows = np.concatenate(seen)
+            fields |= {f"observed(x | {label})": rows[:, k] for k, label in enumerate(self.classes.tolist())}
         return make_frame(fields, self.container)
 
     def _caption(self) -> str:
@@ -250,8 +278,7 @@ class DensityDisplay(Display):
         handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
-        few = len(at) <= MOST_BARS and len(at) * len(looks) <= MOST_BARS_IN_ALL
-        bars = few and not grid.is_smooth
+        bars = _are_bars(grid, len(looks))
         step = float(np.diff(at).min()) if len(at) > 1 else 1.0
         width = 0.8 * step / len(looks)
         for k, (look, label) in enumerate(zip(looks, self.classes.tolist(), strict=True)):
@@ -269,12 +296,18 @@ class DensityDisplay(Display):
                     label=str(label),
                 )
                 handles.append(drawn_bars)
+                if panel.observed is not None:
+                    _mark(ax, at + shift, panel.observed.density[:, k], look)
             else:
+                if panel.observed is not None:
+                    _fill(ax, panel.observed, k, look)
                 drawn = "default" if grid.is_smooth else "steps-mid"
                 handles += ax.plot(
                     at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label)
                 )
         ax.set_ylim(bottom=0.0)
+        if panel.observed is not None and not bars:
+            _keep_densities_visible(ax, panel)
         ax.set_ylabel("density" if grid.is_smooth else "probability")
         grid.dress(ax.xaxis)
         return handles
@@ -291,7 +324,54 @@ def _taller(axes: list[Axes]) -> float:
     return sum(below.values()) - NAMES * len(below)
 
 
-def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
+def _are_bars(grid: Grid, n_classes: int) -> bool:
+    """Whether values are few enough to be bars side by side."""
+    n_values = len(grid.values)
+    return not grid.is_smooth and n_values <= MOST_BARS and n_values * n_classes <= MOST_BARS_IN_ALL
+
+
+def _mark(ax: Axes, at: Array, share: Array, look: Style) -> None:
+    """Mark what was observed at each bar."""
+    ax.plot(
+        at,
+        share,
+        linestyle="none",
+        marker=look.marker,
+        markersize=MARKER,
+        markerfacecolor=ax.get_facecolor(),
+        markeredgecolor=foreground(),
+        label="_observed",
+    )
+
+
+def _fill(ax: Axes, observed: Observed, k: int, look: Style) -> None:
+    """Draw the histogram of a class, beneath all curves."""
+    heights = np.nan_to_num(observed.density[:, k])
+    ax.stairs(
+        heights, observed.edges, fill=True, color=look.colour, alpha=FAINT, zorder=0.5, label="_observed"
+    )
+
+
+def _keep_densities_visible(ax: Axes, panel: Panel) -> None:
+    """Cut off bins far higher than the densities."""
+    highest = float(np.nan_to_num(panel.density).max(initial=0.0))
+    if highest > 0.0:
+        ax.set_ylim(top=min(ax.get_ylim()[1], TALLEST * highest))
+
+
+def _stands_for_rows(ax: Axes, *, bars: bool) -> Any:
+    """What stands for the rows in a legend: a marker if all panels have bars."""
+    if bars:
+        from matplotlib.lines import Line2D
+
+        look = {"markerfacecolor": ax.get_facecolor(), "markeredgecolor": foreground()}
+        return Line2D([], [], linestyle="none", marker="o", markersize=MARKER, label="observed", **look)
+    from matplotlib.patches import Patch
+
+    return Patch(color=foreground(), alpha=FAINT, label="observed")
+
+
+def _panel(estimator: Any, table: Table, column: int, resolution: int, codes: Codes | None) -> Panel:
     """The density of one column, all others marginalised out."""
     around = Surroundings.of(estimator, table, (column,))
     grid = around.grid(column, resolution, 0.1)
@@ -301,7 +381,11 @@ def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
     density = np.where(known & ~np.isposinf(log_p), np.exp(np.minimum(log_p, 700.0)), np.nan)
     if grid.kind == "moments":  # the axis is in days
         density *= SECONDS_PER_DAY
-    return Panel(grid, density)
+    if codes is None:
+        return Panel(grid, density)
+    n_classes = density.shape[1]
+    one_by_one = _are_bars(grid, n_classes)
+    return Panel(grid, density, observed=observe(grid, table, codes, n_classes, one_by_one=one_by_one))
 
 
 def _most_informative(
@@ -320,13 +404,15 @@ def _most_informative(
     return [group for group in groups if group in kept]
 
 
-def _shares(estimator: Any, block: Sequence[int]) -> Panel:
+def _shares(estimator: Any, table: Table, block: Sequence[int], codes: Codes | None) -> Panel:
     """The columns of a Multinomial and their shares in each class; of many, those that differ most."""
     names = estimator.schema_.names
     shares = np.array([estimator.parameters_[names[column]]["probability"] for column in block])
     kept = np.sort(np.argsort(shares.min(axis=1) - shares.max(axis=1), kind="stable")[:MOST_LEVELS])
     values = np.array([str(names[block[i]]) for i in kept], dtype=object)
-    return Panel(Grid(block[0], "share of each count", "levels", values), shares[kept], len(block))
+    grid = Grid(block[0], "share of each count", "levels", values)
+    observed = None if codes is None else observe_counts(table, block, kept, codes, shares.shape[1])
+    return Panel(grid, shares[kept], len(block), observed)
 
 
 def _used(estimator: Any) -> list[int]:
