@@ -144,13 +144,13 @@ def certain_case(family, **settings):
     return Case(model, rows)
 
 
-def multinomial_case(alpha):
+def multinomial_case(alpha, **settings):
     rng = np.random.default_rng(4)
     y = rng.integers(0, 3, N)
     train = pd.DataFrame({f"w{j}": rng.poisson(0.5 + (y + j) % 3).astype(float) for j in range(4)})
     if alpha == 0:
         train.loc[y == 1, "w2"] = 0.0
-    model = suffice.BayesClassifier(families=families.Multinomial(alpha=alpha)).fit(train, y)
+    model = suffice.BayesClassifier(families=families.Multinomial(alpha=alpha), **settings).fit(train, y)
     rows = with_gaps(train, rng, 0.05)
     rows.loc[4, "w0"] = -1.0
     return Case(model, rows)
@@ -196,7 +196,7 @@ def ruled_out_case():
     return Case(case.model.with_priors({"a": 0.0, "b": 0.5, "c": 0.5}), case.rows)
 
 
-def few_rows_case():
+def few_rows_case(**settings):
     """Columns that a class has one value in, or none, so that there is no predictive of it."""
     rng = np.random.default_rng(9)
     y = rng.integers(0, 3, N)
@@ -210,7 +210,7 @@ def few_rows_case():
         "rate": families.Exponential(alpha=0),
         ("joint0", "joint1"): families.MultivariateNormal("full"),
     }
-    model = suffice.BayesClassifier(families=by_column, posterior="predictive").fit(train, y)
+    model = suffice.BayesClassifier(families=by_column, posterior="predictive", **settings).fit(train, y)
     return Case(model, with_gaps(train.fillna(1.5), rng))
 
 
@@ -264,6 +264,13 @@ CASES = {
     "probit of many": lambda: regression_case(ProbitRegression, 3),
     "whole numbers": whole_number_levels_case,
     "ruled out": ruled_out_case,
+    "bounded Normal": lambda: family_case(families.Normal(), bound=1.0),
+    "bounded mixed": lambda: mixed_case(bound=1.0),
+    "bounded new levels": lambda: certain_case(families.Categorical(alpha=0, unseen="smooth"), bound=0.5),
+    "bounded certain counts": lambda: certain_case(families.Poisson(alpha=0), bound=2.0),
+    "bounded certain numbers": lambda: certain_case(families.Normal(alpha=0), bound=1.0),
+    "bounded Multinomial": lambda: multinomial_case(0.0, bound=1.0),
+    "bounded predictive": lambda: few_rows_case(bound=1.0),
     "predictive Normal": lambda: family_case(families.Normal(), posterior="predictive"),
     "predictive LogNormal": lambda: family_case(families.LogNormal("shared"), posterior="predictive"),
     "predictive Exponential": lambda: family_case(

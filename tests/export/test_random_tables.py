@@ -45,7 +45,8 @@ def models_and_rows(draw):
             alpha=draw(st.sampled_from([1.0, 0.1, 0.0])), unseen=draw(st.sampled_from(["ignore", "smooth"]))
         )
     y = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    model = suffice.BayesClassifier(families=by_column).fit(frame_of(train, by_column), y)
+    bound = draw(st.sampled_from([None, 1.0, 0.25]))
+    model = suffice.BayesClassifier(families=by_column, bound=bound).fit(frame_of(train, by_column), y)
     return model, frame_of(rows, by_column)
 
 

@@ -3,7 +3,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, StepPatch
 from scipy import stats
 
 import suffice
@@ -211,3 +214,139 @@ def test_text_that_stands_for_numbers_or_dates_is_drawn_as_these(container):
         if one.grid.kind == "numbers":
             np.testing.assert_array_equal(one.grid.values, other.grid.values)
             np.testing.assert_array_equal(one.density, other.density)
+
+
+def test_rows_are_shown_beneath_the_curves_as_histograms_of_mass_one(penguins):
+    model, X, species = penguins
+    display = DensityDisplay.from_estimator(
+        model, X, species, columns=["bill_length_mm", "flipper_length_mm"]
+    )
+    for name, panel, ax in zip(
+        ["bill_length_mm", "flipper_length_mm"], display.panels, display.ax_, strict=True
+    ):
+        cells = np.array(X[name].to_numpy(), dtype=float)
+        edges = panel.observed.edges
+        np.testing.assert_allclose(np.diff(edges) @ panel.observed.density, 1.0, rtol=1e-12)
+        for k, label in enumerate(model.classes_):
+            mine = cells[(np.asarray(species) == label) & ~np.isnan(cells)]
+            expected = np.histogram(mine, edges, density=True)[0]
+            np.testing.assert_allclose(panel.observed.density[:, k], expected, rtol=1e-12)
+        drawn = [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+        assert len(drawn) == 3
+        assert {patch.get_facecolor()[:3] for patch in drawn} == {
+            to_rgb(one.get_color()) for one in ax.get_lines()
+        }
+        assert max(patch.get_zorder() for patch in drawn) < min(line.get_zorder() for line in ax.get_lines())
+
+
+def test_observed_shares_are_markers_at_the_bars(penguins):
+    model, X, species = penguins
+    display = DensityDisplay.from_estimator(model, X, species, columns=["island"])
+    (panel,) = display.panels
+    cells, kinds = np.asarray(X["island"].to_numpy(), dtype=object), np.asarray(species)
+    expected = [[np.mean(cells[kinds == k] == level) for k in model.classes_] for level in panel.grid.values]
+    np.testing.assert_allclose(panel.observed.density, expected, rtol=1e-12)
+    lines = display.ax_.get_lines()
+    np.testing.assert_allclose([line.get_ydata() for line in lines], np.transpose(expected), rtol=1e-12)
+    for line, bars in zip(lines, display.ax_.containers, strict=True):
+        np.testing.assert_allclose(line.get_xdata(), [bar.get_x() + bar.get_width() / 2 for bar in bars])
+
+
+def test_a_misfit_is_seen():
+    X = np.where(RNG.random((2000, 1)) < 0.5, -3.0, 3.0) + RNG.normal(size=(2000, 1))
+    model = suffice.BayesClassifier(Normal()).fit(X, np.arange(2000) % 2)
+    (panel,) = DensityDisplay.from_estimator(model, X, np.arange(2000) % 2).panels
+    middle = np.abs(panel.grid.values) < 0.3
+    observed = panel.observed.at(panel.grid.positions)
+    assert observed[middle].max() < 0.2 * panel.density[middle].min()
+
+
+def test_without_labels_no_rows_are_shown(penguins):
+    model, X, _ = penguins
+    display = DensityDisplay.from_estimator(model, X)
+    assert all(panel.observed is None for panel in display.panels)
+    assert not any("observed" in name for name in display.to_frame().column_names)
+
+
+def test_the_labels_may_be_a_column_of_the_rows(penguins):
+    model, X, species = penguins
+    frame = X.to_pandas()
+    one = DensityDisplay.from_estimator(model, X, species, columns=["sex", "year", "body_mass_g"])
+    other = DensityDisplay.from_estimator(
+        suffice.BayesClassifier().fit(frame, species), frame.assign(kind=species), "kind", columns=[5, 6, 4]
+    )
+    by_name = {panel.grid.name: panel.observed for panel in other.panels}
+    for panel in one.panels:
+        np.testing.assert_array_equal(panel.observed.density, by_name[panel.grid.name].density)
+
+
+def test_gaps_and_rows_of_unknown_classes_are_ignored():
+    X = np.array([[1.0], [1.0], [2.0], [np.nan], [3.0], [9.0]])
+    y = np.array(["a", "a", "a", "a", "b", "strange"])
+    model = suffice.BayesClassifier(Poisson()).fit(X[:5], y[:5])
+    (panel,) = DensityDisplay.from_estimator(model, X, y).panels
+    assert panel.grid.values.tolist() == [*range(1, 10)]
+    np.testing.assert_allclose(panel.observed.density[:3].T, [[2 / 3, 1 / 3, 0.0], [0.0, 0.0, 1.0]])
+    assert not panel.observed.density[3:].any()
+
+
+def test_a_class_without_cells_shows_nothing():
+    X = np.array([[1.0], [2.0], [np.nan], [np.nan], [4.0]])
+    model = suffice.BayesClassifier(Normal()).fit(np.nan_to_num(X), [0, 0, 1, 1, 0])
+    display = DensityDisplay.from_estimator(model, X, [0, 0, 1, 1, 0])
+    assert np.isnan(display.panels[0].observed.density[:, 1]).all()
+    assert np.isnan(display.to_frame()["observed(x | 1)"]).all()
+
+
+def test_levels_that_are_not_drawn_are_cells_all_the_same():
+    X = np.array([[f"level {i % 50}"] for i in range(200)] + [["often"]] * 20, dtype=object)
+    y = np.arange(220) % 2
+    model = suffice.BayesClassifier(Categorical()).fit(X, y)
+    (panel,) = DensityDisplay.from_estimator(model, X, y).panels
+    place = panel.grid.values.tolist().index("often")
+    np.testing.assert_allclose(panel.observed.density[place], [10 / 110, 10 / 110])
+
+
+def test_a_multinomial_shows_the_shares_of_the_counts():
+    X = np.column_stack([NUMBERS, NUMBERS**2, np.ones_like(NUMBERS)])
+    X[0, 1] = np.nan
+    model = suffice.BayesClassifier(Multinomial()).fit(X, LABELS)
+    (panel,) = DensityDisplay.from_estimator(model, X, LABELS).panels
+    sums = np.array([X[1:][LABELS[1:] == k].sum(axis=0) for k in range(2)])
+    np.testing.assert_allclose(panel.observed.density, (sums / sums.sum(axis=1, keepdims=True)).T)
+
+
+@pytest.mark.parametrize("size", [1, 10, 100_000])
+def test_bins_are_few_and_those_of_whole_numbers_whole(size):
+    whole, real = RNG.integers(0, 777, (size, 1)).astype(float), RNG.normal(size=(size, 1))
+    y = np.arange(size) % 2
+    for X in (whole, real):
+        model = suffice.BayesClassifier(Normal()).fit(np.vstack([X, X + 1.0]), np.r_[y, 1 - y])
+        edges = DensityDisplay.from_estimator(model, X, y).panels[0].observed.edges
+        assert 1 <= len(edges) - 1 <= 51
+        if X is whole:
+            assert (np.diff(edges) == np.rint(np.diff(edges))).all()
+
+
+def test_a_spike_of_rows_does_not_flatten_the_curves():
+    X = np.r_[np.zeros(900), RNG.normal(50.0, 20.0, 100)][:, np.newaxis]
+    y = np.arange(1000) % 2
+    display = DensityDisplay.from_estimator(suffice.BayesClassifier(Normal()).fit(X, y), X, y)
+    (panel,) = display.panels
+    assert panel.observed.density.max() > 3.0 * panel.density.max()
+    assert display.ax_.get_ylim() == (0.0, 2.0 * panel.density.max())
+
+
+def test_the_legend_says_what_the_rows_look_like(penguins):
+    model, X, species = penguins
+    for columns, cls in ((["island", "sex"], Line2D), (["island", "body_mass_g"], Patch)):
+        display = DensityDisplay.from_estimator(model, X, species, columns=columns)
+        (legend,) = display.figure_.legends
+        assert [text.get_text() for text in legend.get_texts()] == [*model.classes_, "observed"]
+        assert isinstance(legend.legend_handles[-1], cls)
+
+
+def test_labels_of_another_length_are_refused(penguins):
+    model, X, species = penguins
+    with pytest.raises(ValueError, match="X has 344 rows, but y has 343 labels"):
+        DensityDisplay.from_estimator(model, X, species[1:])

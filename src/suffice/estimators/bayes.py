@@ -29,7 +29,8 @@ from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 
-Check = Callable[[NDArray[Any]], None] | None  # of distinct labels
+Check = Callable[[NDArray[Any]], None]
+"""Refuses labels."""
 
 
 class BayesClassifier(NestedFamily, SavedSums):
@@ -68,6 +69,9 @@ class BayesClassifier(NestedFamily, SavedSums):
     missing : {"ignore", "evidence"} or list of columns, default="ignore"
         Whether a missing cell says nothing, or is scored by log p(missing | C_k), and any other cell also by
         log p(there | C_k): in all columns, or in these. Columns without a family stay ignored.
+    bound : float, optional
+        Bounds what one cell may say: each class's density is mixed with that of the whole column, as if
+        the class had this many rows more (1.0 is one row). For values far out in the tails of a family.
 
     Attributes
     ----------
@@ -114,6 +118,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         missing_marks: Iterable[str] | None = None,
         evidence_weight: float | None = None,
         missing: Missing = "ignore",
+        bound: float | None = None,
     ) -> None:
         self.families = families
         self.priors = priors
@@ -124,6 +129,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         self.missing_marks = missing_marks
         self.evidence_weight = evidence_weight
         self.missing = missing
+        self.bound = bound
 
     @with_kept_settings
     def _chosen_families(self) -> Families:
@@ -270,21 +276,19 @@ class BayesClassifier(NestedFamily, SavedSums):
         """
         if not isinstance(statistics, Statistics):
             raise TypeError(f"fit_statistics takes Statistics, got {type(statistics).__name__}.")
-
         return self._atomically(lambda: self._learn_statistics(statistics, afresh=True))
 
     def _learn_statistics(self, statistics: Statistics, *, afresh: bool) -> None:
         """Take over statistics, solved with the settings."""
         self._keep_settings(afresh=afresh)
         schema = schema_of_statistics(statistics.schema, self._chosen_families())
-        accumulator = Accumulator.of(statistics.with_schema(schema))
-        learnt = FittedState(accumulator)
+        learnt = FittedState(Accumulator.of(statistics.with_schema(schema)))
         self._solution(learnt)
         self._note_columns(schema)
         self._learnt = learnt
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check = None
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check | None = None
     ) -> None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
@@ -390,7 +394,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         return {"priors": priors}, self._solved_model().with_priors(priors)
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
-        if self.class_weight is not None:
+        if self.class_weight is not None or self.bound is not None:
             return None
         schema, own = rows.statistics.schema, self.evidence_weight
         weight = schema.evidence_weight if own is None else own
@@ -406,6 +410,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         if self.evidence_weight is not None:
             solved = solved.weighing(self.evidence_weight)
         solved = solved if self.posterior == "plug-in" else solved.predictive()
+        solved = solved if self.bound is None else solved.bounded(float(self.bound))
         return solved.with_presence(self._scored_presence(solved.schema.names))
 
     def __sklearn_tags__(self) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
 from suffice.estimators.splits import FittedToSplits
+from suffice.factors.bounded import check_bound
 from suffice.model.class_weights import ClassWeight, class_weights, reweighted
 from suffice.model.presence import Missing, columns_with_presence
 from suffice.model.priors import Priors, PriorShift, class_priors
@@ -29,6 +30,7 @@ class SavedSums(FittedToSplits):
     class_weight: ClassWeight = None
     evidence_weight: float | None = None
     missing: Missing = "ignore"
+    bound: float | None = None
 
     @with_kept_settings
     def _check_priors(self, labels: NDArray[Any]) -> None:
@@ -43,6 +45,7 @@ class SavedSums(FittedToSplits):
         w = self.evidence_weight
         if w is not None and not (isinstance(w, Real) and not isinstance(w, bool) and 0 < w < np.inf):
             raise ValueError(f"evidence_weight must be a positive number or None, got {w!r}.")
+        check_bound(self.bound)
         self._scored_presence(names)
 
     def _scored_presence(self, names: tuple[Hashable, ...]) -> NDArray[np.bool_]:

@@ -29,6 +29,7 @@ LATER_SETTINGS = {
     "class_weight": None,
     "evidence_weight": None,
     "missing": "ignore",
+    "bound": None,
 }
 """Settings that older files lack, and their defaults, with which files are as they were."""
 NESTED = "families__"

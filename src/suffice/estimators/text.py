@@ -126,7 +126,7 @@ class TextClassifier(BayesClassifier):
         return {name: value for name, value in self.get_params(deep=False).items() if name != "priors"}
 
     def _learn(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check = None
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check | None = None
     ) -> None:
         if not afresh:
             self._follow_settings()

@@ -240,6 +240,15 @@ class SquaredNorm(Expression):
     is_vector = True
 
 
+@dataclass(frozen=True, eq=False)
+class AcrossClasses(Expression):
+    """The largest value among the classes, or their sum: one number."""
+
+    function: Literal["max", "sum"]
+    inner: Expression
+    is_vector = False
+
+
 @dataclass(frozen=True)
 class Score:
     """Finite parts of the scores, and orders where some cell can be impossible (see `factors.scores`)."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.export.expressions import (
     RULED_OUT,
+    AcrossClasses,
     Apply,
     Cell,
     Clip,
@@ -110,6 +111,7 @@ class _Graph(Tensors):
             Clip: self._clip,
             Where: lambda _, parts: self.add("Where", *parts),
             Lookup: self._lookup,
+            AcrossClasses: self._across_classes,
         }
         return writers[type(node)](node, [self.write(part) for part in node.parts])
 
@@ -168,6 +170,8 @@ class _Graph(Tensors):
                 for place, part in enumerate(parts)
             ]
             return balanced(weighted, lambda a, b: self.add("Add", a, b))
+        if isinstance(node, AcrossClasses):
+            return self._across_classes(node, parts)
         return self.add("Where", *parts) if isinstance(node, Where) else self._apply(node, parts)
 
     def _sum(self, block: str) -> str:
@@ -185,6 +189,10 @@ class _Graph(Tensors):
         return self.add(
             "Clip", *parts, *(self.constant(np.float64(limit)) for limit in (node.low, node.high))
         )
+
+    def _across_classes(self, node: AcrossClasses, parts: list[str]) -> str:
+        operator = "ReduceMax" if node.function == "max" else "ReduceSum"
+        return self.add(operator, parts[0], self.constant(np.array([-1])), keepdims=1)
 
     def _lookup(self, node: Lookup, parts: list[str]) -> str:
         row = self.add("Squeeze", self.cast(parts[0], np.int64), self.constant(np.array([1])))

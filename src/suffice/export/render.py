@@ -12,6 +12,7 @@ import numpy as np
 
 from suffice.export.dialects import Dialect
 from suffice.export.expressions import (
+    AcrossClasses,
     Apply,
     Cell,
     Clip,
@@ -42,6 +43,8 @@ CALLS = {"log": "LN", "exp": "EXP", "sin": "SIN", "floor": "FLOOR", "absolute": 
 NOTHING = "z"
 """A column without a value, for databases that are slow with constants."""
 MANY_CONSTANTS = 5000
+ARGUMENTS = 50
+"""The most arguments in one call."""
 SMALLEST_ROOT = 1e-100
 """Added before squaring where the square of a smaller number is an error; larger ones do not change."""
 
@@ -145,6 +148,7 @@ class Renderer:
             Lookup: self._lookup,
             Linear: self._linear,
             SquaredNorm: self._squared_norm,
+            AcrossClasses: lambda node, _: self._across_classes(node),
         }
         return writers[type(node)](node, k)
 
@@ -234,6 +238,12 @@ class Renderer:
         lines = [self._square(self._combination(terms, line)) for line in node.matrices[k]]
         return balanced(lines, partial(_joined, "+"))
 
+    def _across_classes(self, node: AcrossClasses) -> Text:
+        each = [self(node.inner, k) for k in range(self.n_classes)]
+        if node.function == "sum":
+            return self.sum_of(each)
+        return _text(extreme(self.dialect.greatest, [text.sql for text in each]), *each)
+
     def _level_number(self, node: LevelNumber) -> str:
         n = len(node.levels)
         cell, kind = f"x{node.column}", self._kinds[node.column].kind
@@ -261,6 +271,14 @@ class Renderer:
             f"WHEN {row} THEN {self._number(value)}" for row, value in enumerate(values) if value != rest
         ]
         return _text(f"CASE {index.sql} {' '.join(branches)} ELSE {self._number(rest)} END", index)
+
+
+def extreme(function: str, values: list[str]) -> str:
+    """The greatest or least of any number of values, in calls with few arguments."""
+    while len(values) > 1:
+        groups = [values[i : i + ARGUMENTS] for i in range(0, len(values), ARGUMENTS)]
+        values = [f"{function}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups]
+    return values[0]
 
 
 def _n_constants(node: Expression) -> int:

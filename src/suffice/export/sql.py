@@ -14,14 +14,11 @@ from typing import Any, get_args
 
 from suffice.export.dialects import DIALECTS, Dialect
 from suffice.export.expressions import RULED_OUT, Expression, Score, balanced, columns_of, terms_of
-from suffice.export.render import NOTHING, Renderer, Text
+from suffice.export.render import NOTHING, Renderer, Text, extreme
 from suffice.export.scoring import Output, Scoring
 
 NEGLIGIBLE = -700.0
 """Nats below the best class at which a posterior counts as 0: some databases raise where exp underflows."""
-ARGUMENTS = 50
-"""The most arguments in one call."""
-
 MOST_PARTS = 3
 """Of the name of a table."""
 
@@ -83,11 +80,11 @@ class _Query:
         self._step([*keys, *cells])
         self._add_up(scoring.score, render)
         if scoring.score.order is not None:
-            self._further([f"{self._extreme(dialect.least, [f'o{k}' for k in classes])} AS o"])
+            self._further([f"{extreme(dialect.least, [f'o{k}' for k in classes])} AS o"])
             ruled_out = dialect.number(RULED_OUT)
             possible = [f"CASE WHEN o{k} = o THEN a{k} ELSE {ruled_out} END AS a{k}" for k in classes]
             self._step([*self.keep, *possible])
-        self._further([f"{self._extreme(dialect.greatest, [f'a{k}' for k in classes])} AS m"])
+        self._further([f"{extreme(dialect.greatest, [f'a{k}' for k in classes])} AS m"])
         return self._results(labels, output)
 
     def _add_up(self, score: Score, render: Renderer) -> None:
@@ -196,13 +193,6 @@ class _Query:
                 return shown
             number += 1
             suffix = f"_{number}"
-
-    def _extreme(self, function: str, names: list[str]) -> str:
-        """The greatest or least of any number of values, in calls with few arguments."""
-        while len(names) > 1:
-            groups = [names[i : i + ARGUMENTS] for i in range(0, len(names), ARGUMENTS)]
-            names = [f"{function}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups]
-        return names[0]
 
 
 def _union(reads: dict[int, set[int]], waiting: Iterable[tuple[str, Expression, int]]) -> set[int]:

@@ -9,10 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from suffice.export.expressions import Apply, Cell, Clip, Expression, Linear, Missing, Number, Where, nodes
+from suffice.export.expressions import (
+    AcrossClasses,
+    Apply,
+    Cell,
+    Clip,
+    Expression,
+    Linear,
+    Missing,
+    Number,
+    Where,
+    nodes,
+)
 from suffice.export.scoring import Scoring
 
-ELEMENTWISE = (Number, Cell, Missing, Apply, Clip, Where, Linear)
+ELEMENTWISE = (Number, Cell, Missing, Apply, Clip, Where, Linear, AcrossClasses)
 """The nodes that can be computed for many columns at once."""
 
 
@@ -143,7 +154,7 @@ def _form_of(term: Expression) -> tuple[Any, ...] | None:
             return None
         if isinstance(node, (Cell, Missing)):
             columns.add(node.column)
-        own = node.function if isinstance(node, Apply) else node.is_vector
+        own = node.function if isinstance(node, (Apply, AcrossClasses)) else node.is_vector
         form.append((type(node), own, tuple(places[id(part)] for part in node.parts)))
         places[id(node)] = len(places)
     return tuple(form) if len(columns) == 1 else None

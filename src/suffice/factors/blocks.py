@@ -1,7 +1,8 @@
-"""A batch of a factor's columns, as the kinds of factors read it: one array, dense or sparse."""
+"""A batch of a factor's columns, as the kinds of factors read it: one array, dense or sparse, or levels."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from suffice.arrays import Array
 from suffice.kernels.choose import discrete_for, read_only
+from suffice.tables.columns import LevelCells
 
 
 def active_columns(values: Array, active: NDArray[Any]) -> Array:
@@ -51,3 +53,13 @@ def place_of_entry(block: Any, entry: int) -> tuple[int, int]:
     """Row and column of a stored entry."""
     coordinates = block.tocoo()
     return int(coordinates.row[entry]), int(coordinates.col[entry])
+
+
+def take_columns(block: Any, columns: list[int]) -> Any:
+    """Some of the columns of a batch, in whatever form a factor reads it."""
+    if isinstance(block, LevelCells):
+        matrix = None if block.matrix is None else block.matrix[:, columns]
+        return LevelCells(matrix, [partial(block.__getitem__, j) for j in columns])
+    if isinstance(block, list):
+        return [block[j] for j in columns]
+    return block if len(columns) == block.shape[1] else block[:, columns]

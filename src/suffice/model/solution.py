@@ -15,6 +15,7 @@ from suffice.arrays import Array, Codes, read_only
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
+from suffice.factors.bounded import BoundedFactor
 from suffice.factors.levels.alike import Unseen, warn_of_unseen
 from suffice.factors.presence import WithPresence, are_there_together
 from suffice.factors.scores import Scores
@@ -110,6 +111,21 @@ class SolvedModel:
         other.factors = [
             factor.inner if isinstance(factor, WithPresence) else factor for factor in self.factors
         ]
+        return other
+
+    def bounded(self, alpha: float) -> Self:
+        """The same model, whose cells say no more than the rows of a class warrant."""
+        self.require_density("bound")
+        other = copy(self)
+        pairs = zip(self.factors, self.presence, strict=True)
+        other.factors = [BoundedFactor.of(factor, presence, alpha) for factor, presence in pairs]
+        return other
+
+    def unbounded(self) -> Self:
+        """The same model without a bound."""
+        other = copy(self)
+        values = self.of_values().factors
+        other.factors = [one.factor if isinstance(one, BoundedFactor) else one for one in values]
         return other
 
     def with_priors(self, priors: Priors) -> Self:
@@ -296,11 +312,13 @@ class SolvedModel:
     def explain(self, table: Table, *, base: bool) -> Explanation:
         """Contributions of every cell to every class's joint score, with log h(x) or without."""
         scores = self.scores(table, base=base)
+        # Far out, log p(x) has few digits left for the differences of the classes.
+        compared = self.scores(table, base=False) if base else scores
         return Explanation(
             contributions=self.evidence_weight * self.contributions(table, base=base),
             prior=self.offset,
             total=scores.weighed_joint(),
-            posterior=softmax(scores.comparable()),
+            posterior=softmax(compared.comparable()),
             columns=self.schema.names,
             classes=self.classes,
             values=tuple(table.values(j) for j in range(table.n_columns)),

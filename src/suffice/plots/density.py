@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.families import Steps
 from suffice.plots.display import (
     Display,
@@ -34,9 +34,19 @@ from suffice.plots.grid import (
     repeated_values,
 )
 from suffice.plots.layout import keep_within
+from suffice.plots.observed import (
+    Observed,
+    class_codes,
+    fill,
+    mark,
+    observe,
+    observe_counts,
+    stands_for_rows,
+)
 from suffice.plots.palette import styles
 from suffice.tables.container import Container
 from suffice.tables.table import Table
+from suffice.tables.targets import labelled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,6 +65,8 @@ MOST_BARS = 40
 """More values than this are drawn as steps."""
 MOST_BARS_IN_ALL = 240
 """The same for values times classes."""
+TALLEST = 2.0
+"""Rows are drawn up to this many times as high as the densities, which a spike would flatten otherwise."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +85,8 @@ class Panel:
         The values of a Hurdle that repeat.
     shares : ndarray of shape (n_repeated, n_classes)
         Their probabilities.
+    observed : Observed or None
+        What the rows of each class hold, if their labels are known.
     """
 
     grid: Grid
@@ -80,6 +94,7 @@ class Panel:
     n_columns: int = 1
     repeated: tuple[float, ...] = ()
     shares: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    observed: Observed | None = None
 
 
 @dataclass
@@ -88,7 +103,8 @@ class DensityDisplay(Display):
 
     Continuous families are drawn as curves, categories and counts as bars. The values of a Hurdle that repeat
     are stems, whose heights are probabilities on an axis at the right. A Multinomial, one distribution of
-    many counts, is one panel with the share of each count. Make a display with `from_estimator`.
+    many counts, is one panel with the share of each count. With labels, the rows are shown too: as faint
+    histograms beneath the curves, or as a marker at each bar. Make a display with `from_estimator`.
 
     Parameters
     ----------
@@ -131,6 +147,7 @@ class DensityDisplay(Display):
         cls,
         estimator: Any,
         X: Any,
+        y: Any = None,
         *,
         columns: Sequence[Hashable] | None = None,
         most: int = 12,
@@ -146,6 +163,9 @@ class DensityDisplay(Display):
             The model.
         X : array-like or frame of shape (n_samples, n_features)
             Rows, which set the range of each axis.
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it: shows the rows of each class
+            beneath its density.
         columns : sequence of names or positions, optional
             The columns to draw; by default those that the model uses, except text.
         most : int, default=12
@@ -169,20 +189,22 @@ class DensityDisplay(Display):
                 "GaussianDiscriminant."
             )
         check_most(most)
-        table = read_rows(estimator, X)
+        X, y = labelled(X, y)
+        table, classes = read_rows(estimator, X), np.asarray(estimator.classes_)
+        codes = None if y is None else class_codes(table, y, classes)
         chosen = _used(estimator) if columns is None else [position(table, column) for column in columns]
         groups = list(dict.fromkeys(tuple(block_of(estimator, column) or [column]) for column in chosen))
         if not groups:
             raise ValueError("this model uses no column that can be drawn.")
         drawn = groups if columns is not None else _most_informative(estimator, table, groups, most)
         panels = [
-            _shares(estimator, group)
+            _shares(estimator, table, group, codes)
             if block_of(estimator, group[0])
-            else _panel(estimator, table, group[0], resolution)
+            else _panel(estimator, table, group[0], resolution, codes)
             for group in drawn
         ]
         left_out = sum(map(len, groups)) - sum(map(len, drawn))
-        display = cls(panels, np.asarray(estimator.classes_), table.container, left_out)
+        display = cls(panels, classes, table.container, left_out)
         return display.plot(ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
@@ -205,6 +227,9 @@ class DensityDisplay(Display):
         for panel, one in zip(self.panels, axes, strict=True):
             handles = self._draw(panel, one)
             keep_within(one)
+        if any(panel.observed is not None for panel in self.panels):
+            bars = all(_are_bars(panel.grid, len(self.classes)) for panel in self.panels)
+            handles = [*handles, stands_for_rows(axes[0], bars=bars)]
         if ax is None:
             if self.left_out:
                 self.figure_.suptitle(self._caption(), fontsize="medium")
@@ -223,7 +248,7 @@ class DensityDisplay(Display):
         -------
         frame
             One line per column and value, with the density of each class, or the probability of a value that
-            repeats.
+            repeats, and, if labels were given, what was observed there.
         """
         values = [[*panel.grid.values.tolist(), *panel.repeated] for panel in self.panels]
         fields: dict[str, Any] = {
@@ -234,6 +259,14 @@ class DensityDisplay(Display):
         stacked = np.concatenate(parts)
         for k, label in enumerate(self.classes.tolist()):
             fields[f"p(x | {label})"] = stacked[:, k]
+        seen = [
+            np.pad(p.observed.at(p.grid.positions), ((0, len(p.repeated)), (0, 0)), constant_values=np.nan)
+            for p in self.panels
+            if p.observed is not None
+        ]
+        if seen:
+            rows = np.concatenate(seen)
+            fields |= {f"observed(x | {label})": rows[:, k] for k, label in enumerate(self.classes.tolist())}
         return make_frame(fields, self.container)
 
     def _caption(self) -> str:
@@ -266,8 +299,7 @@ class DensityDisplay(Display):
         handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
-        few = len(at) <= MOST_BARS and len(at) * len(looks) <= MOST_BARS_IN_ALL
-        bars = few and not grid.is_smooth
+        bars = _are_bars(grid, len(looks))
         step = float(np.diff(at).min()) if len(at) > 1 else 1.0
         width = 0.8 * step / len(looks)
         for k, (look, label) in enumerate(zip(looks, self.classes.tolist(), strict=True)):
@@ -285,7 +317,11 @@ class DensityDisplay(Display):
                     label=str(label),
                 )
                 handles.append(drawn_bars)
+                if panel.observed is not None:
+                    mark(ax, at + shift, panel.observed.density[:, k], look)
             else:
+                if panel.observed is not None:
+                    fill(ax, panel.observed, k, look)
                 drawn = "default" if grid.is_smooth else "steps-mid"
                 handles += ax.plot(
                     at, p, color=look.colour, linestyle=look.line, drawstyle=drawn, label=str(label)
@@ -293,6 +329,8 @@ class DensityDisplay(Display):
         if panel.repeated:
             self._draw_stems(panel, ax)
         ax.set_ylim(bottom=0.0)
+        if panel.observed is not None and not bars:
+            _keep_densities_visible(ax, panel)
         ax.set_ylabel("density" if grid.is_smooth else "probability")
         grid.dress(ax.xaxis)
         return handles
@@ -321,7 +359,20 @@ def _taller(axes: list[Axes]) -> float:
     return sum(below.values()) - NAMES * len(below)
 
 
-def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
+def _are_bars(grid: Grid, n_classes: int) -> bool:
+    """Whether values are few enough to be bars side by side."""
+    n_values = len(grid.values)
+    return not grid.is_smooth and n_values <= MOST_BARS and n_values * n_classes <= MOST_BARS_IN_ALL
+
+
+def _keep_densities_visible(ax: Axes, panel: Panel) -> None:
+    """Cut off bins far higher than the densities."""
+    highest = float(np.nan_to_num(panel.density).max(initial=0.0))
+    if highest > 0.0:
+        ax.set_ylim(top=min(ax.get_ylim()[1], TALLEST * highest))
+
+
+def _panel(estimator: Any, table: Table, column: int, resolution: int, codes: Codes | None) -> Panel:
     """The density of one column, all others marginalised out."""
     around = Surroundings.of(estimator, table, (column,))
     # Values beyond the outer steps are read as the nearest ones, so nothing is drawn there.
@@ -334,11 +385,14 @@ def _panel(estimator: Any, table: Table, column: int, resolution: int) -> Panel:
     if grid.kind == "moments":  # the axis is in days
         density *= SECONDS_PER_DAY
     repeated = repeated_values(estimator, column)
-    if not repeated:
-        return Panel(grid, density)
-    density[np.isin(grid.values, repeated)] = np.nan
-    shares = np.exp(around.log_densities({column: np.array(repeated, dtype=np.float64)}))
-    return Panel(grid, density, 1, repeated, shares)
+    shares = np.zeros((0, 0))
+    if repeated:
+        density[np.isin(grid.values, repeated)] = np.nan
+        shares = np.exp(around.log_densities({column: np.array(repeated, dtype=np.float64)}))
+    n_classes, observed = density.shape[1], None
+    if codes is not None:
+        observed = observe(grid, table, codes, n_classes, one_by_one=_are_bars(grid, n_classes))
+    return Panel(grid, density, 1, repeated, shares, observed)
 
 
 def _most_informative(
@@ -350,20 +404,22 @@ def _most_informative(
     evidence: dict[int, float] = {}
     for start in range(0, len(groups), AT_ONCE):
         columns = sorted(column for group in groups[start : start + AT_ONCE] for column in group)
-        weight = estimator._marginal(columns).separation(table.container).weight
+        weight = estimator._marginal(columns).unbounded().separation(table.container).weight
         evidence |= zip(columns, weight.tolist(), strict=True)
     ranked = sorted(groups, key=lambda group: -sum(evidence[column] for column in group))
     kept = set(ranked[:most])
     return [group for group in groups if group in kept]
 
 
-def _shares(estimator: Any, block: Sequence[int]) -> Panel:
+def _shares(estimator: Any, table: Table, block: Sequence[int], codes: Codes | None) -> Panel:
     """The columns of a Multinomial and their shares in each class; of many, those that differ most."""
     names = estimator.schema_.names
     shares = np.array([estimator.parameters_[names[column]]["probability"] for column in block])
     kept = np.sort(np.argsort(shares.min(axis=1) - shares.max(axis=1), kind="stable")[:MOST_LEVELS])
     values = np.array([str(names[block[i]]) for i in kept], dtype=object)
-    return Panel(Grid(block[0], "share of each count", "levels", values), shares[kept], len(block))
+    grid = Grid(block[0], "share of each count", "levels", values)
+    observed = None if codes is None else observe_counts(table, block, kept, codes, shares.shape[1])
+    return Panel(grid, shares[kept], len(block), observed=observed)
 
 
 def _used(estimator: Any) -> list[int]:

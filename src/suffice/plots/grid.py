@@ -67,15 +67,19 @@ class Grid:
         """The length of the axis that belongs to each value; 1 for counts and levels."""
         return np.diff(self.edges) if self.is_smooth else np.ones(len(self.values))
 
-    def locate(self, table: Table, rng: np.random.Generator) -> Array:
-        """The position of each row of a table, NaN for gaps; counts and levels are jittered."""
+    def located(self, table: Table) -> Array:
+        """The position of each row of a table, NaN for gaps and for levels that are not drawn."""
         if self.kind != "levels":
             at = table.numbers([self.column])[:, 0].astype(np.float64)
-            at = at / SECONDS_PER_DAY if self.kind == "moments" else at
-        else:
-            held = table.levels(self.column)
-            place = {value: float(i) for i, value in enumerate(self.values.tolist())}
-            at = np.array([*(place.get(value, np.nan) for value in held.values), np.nan])[held.codes]
+            return at / SECONDS_PER_DAY if self.kind == "moments" else at
+        held = table.levels(self.column)
+        place = {value: float(i) for i, value in enumerate(self.values.tolist())}
+        each = [*(place.get(value, np.nan) for value in held.values), np.nan]
+        return np.asarray(np.array(each)[held.codes])
+
+    def jittered(self, table: Table, rng: np.random.Generator) -> Array:
+        """The same, with counts and levels moved a little, so that rows do not cover each other."""
+        at = self.located(table)
         return at if self.is_smooth else at + rng.uniform(-JITTER, JITTER, len(at))
 
     def dress(self, axis: XAxis | YAxis) -> None:

@@ -13,10 +13,10 @@ from suffice.arrays import Array
 from suffice.plots.display import Display, background, foreground, legend_below, make_frame
 from suffice.plots.grid import Grid, Surroundings, position, read_rows
 from suffice.plots.layout import keep_within
+from suffice.plots.observed import class_codes
 from suffice.plots.palette import DISTINCT, mixed, rgb, styles
 from suffice.tables.container import Container
 from suffice.tables.table import Table
-from suffice.tables.targets import read_labels
 from suffice.tables.wording import listed, quoted
 
 if TYPE_CHECKING:
@@ -360,13 +360,9 @@ def _densities(
 def _points(
     table: Table, y: Any, grids: Sequence[Grid], classes: NDArray[Any]
 ) -> tuple[Array, Array, NDArray[np.intp]]:
-    labels = read_labels(y)
-    if len(labels) != table.n_rows:
-        raise ValueError(f"X has {table.n_rows} rows, but y has {len(labels)} labels.")
-    place = {label: k for k, label in enumerate(classes.tolist())}
-    codes = np.array([place.get(label, -1) for label in labels.tolist()], dtype=np.intp)
+    codes = class_codes(table, y, classes)
     rng = np.random.default_rng(0)
-    across, up = (grid.locate(table, rng) for grid in grids)
+    across, up = (grid.jittered(table, rng) for grid in grids)
     return across, up, codes
 
 
