@@ -160,8 +160,8 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
         scored = [one for one in scored if not isinstance(one.family, Steps)]
     telling = _as_low(scored, [one.loss for one in scored], 1.0, rows)
     found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
-    told = without - float(rows.mean(found.loss))
-    return found.family, f"{column.what}: {found.family!r} tells the classes apart by {told:.3f} nats a row"
+    told = round(without - float(rows.mean(found.loss)), 3) + 0.0
+    return found.family, f"{column.what}: worth {told:.3f} nats a row, held out"
 
 
 def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: ColumnLosses) -> list[Scored]:

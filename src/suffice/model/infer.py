@@ -281,7 +281,7 @@ class _Observed:
         if self.table.n_rows < FEWEST_ROWS:
             repeated = counts and n <= FEW_VALUES and 2 * n <= numbers.n_present
             family = CATEGORICAL if repeated else NORMAL
-            return Column(self.table.names[j], family, f"{what}; too few rows to compare families")
+            return Column(self.table.names[j], family, f"{what}; families are compared from {FEWEST_ROWS} rows")
         return Candidates.of(
             np.asarray(values[self.rows], dtype=np.float64),
             self.classes,
