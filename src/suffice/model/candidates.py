@@ -24,11 +24,14 @@ from suffice.families import (
 )
 from suffice.families.special import LOG_TWO
 from suffice.model.column_losses import ColumnLosses
+from suffice.tables.columns import Kind
 
 CATEGORY_LEVELS = 128
 """The most different numbers that may be categories."""
+LEVEL_ROWS = 10
+"""Rows, on average, that a category must have."""
 FEW_VALUES = 10
-"""So many different whole numbers are not described by a density."""
+"""So many different numbers are not described by a density."""
 OVERDISPERSED = 1.25
 """The variance of counts, in means, from which Poisson is not enough."""
 STEPS_AHEAD = 0.5
@@ -59,8 +62,8 @@ class Candidates:
         bounds: tuple[float, float],
         what: str,
         *,
-        are_counts: bool,
-        has_zero: bool,
+        kind: Kind,
+        are_whole: bool,
     ) -> Self:
         """The families that the values of a column, between these bounds, allow.
 
@@ -69,18 +72,19 @@ class Candidates:
         """
         low, high = bounds
         distinct = np.unique(values[~np.isnan(values)])
-        found: list[Family] = []
-        counts = are_counts and low >= 0 and _keep_their_digits(high, len(values))
-        found += [Poisson(), Geometric()] if counts else []
+        positive = kind in ("number", "duration") and low > 0
+        counts = kind == "number" and are_whole and low >= 0 and _keep_their_digits(high, len(values))
         # A density is not a probability: for few values that repeat, it would win by being narrow.
-        few = are_counts and len(distinct) <= FEW_VALUES
-        if not few:
-            found += [Normal("shared"), Normal()]
-            found += [LogNormal(), Gamma()] if has_zero and low > 0 else []
-            found += [Beta()] if has_zero and low > 0 and high < 1 else []
+        few = kind == "number" and 1 < len(distinct) <= FEW_VALUES
+        levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, len(values) // LEVEL_ROWS)
         successes = _successes(values, classes) if counts else None
+        found: list[Family] = []
+        found += [Poisson(), Geometric()] if counts else []
+        found += [] if few else [Normal("shared"), Normal()]
+        found += [LogNormal(), Gamma()] if positive and not few else []
+        found += [Beta()] if positive and not few and high < 1 else []
         found += [] if successes is None else [NegativeBinomial(successes)]
-        found += [Categorical()] if has_zero and len(distinct) <= CATEGORY_LEVELS else []
+        found += [Categorical()] if levels else []
         found += [] if few else [Steps()]
         gap = float(np.diff(distinct).min(initial=math.inf))
         return cls(values, tuple(found), what, gap if math.isfinite(gap) else 1.0)
@@ -161,7 +165,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
     telling = _as_low(scored, [one.loss for one in scored], 1.0, rows)
     found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
     told = round(without - float(rows.mean(found.loss)), 3) + 0.0
-    return found.family, f"{column.what}: worth {told:.3f} nats a row, held out"
+    return found.family, f"{column.what}: {told:.3f} nats a row"
 
 
 def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: ColumnLosses) -> list[Scored]:

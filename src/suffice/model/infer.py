@@ -20,7 +20,7 @@ from suffice.families import (
     Normal,
     Words,
 )
-from suffice.model.candidates import FEW_VALUES, Candidates, chosen
+from suffice.model.candidates import Candidates, chosen
 from suffice.model.choose_notation import choose_notations, is_named_like_a_code, may_be_dates, words_of
 from suffice.model.chosen_families import (
     AllFamilies,
@@ -276,19 +276,16 @@ class _Observed:
 
     def _open(self, j: int, numbers: _Numbers, what: str, values: NDArray[Any]) -> Column | Candidates:
         """The candidates of a column of numbers, or its family if there are too few rows to compare them."""
-        kind, n = self.table.kind(j), numbers.n_different
-        counts = numbers.are_whole and kind == "number"
         if self.table.n_rows < FEWEST_ROWS:
-            repeated = counts and n <= FEW_VALUES and 2 * n <= numbers.n_present
-            family = CATEGORICAL if repeated else NORMAL
-            return Column(self.table.names[j], family, f"{what}; families are compared from {FEWEST_ROWS} rows")
+            reason = f"{what}; families are compared from {FEWEST_ROWS} rows"
+            return Column(self.table.names[j], NORMAL, reason)
         return Candidates.of(
             np.asarray(values[self.rows], dtype=np.float64),
             self.classes,
             (numbers.low, numbers.high),
             what,
-            are_counts=counts,
-            has_zero=kind in ("number", "duration"),
+            kind=self.table.kind(j),
+            are_whole=numbers.are_whole,
         )
 
 
