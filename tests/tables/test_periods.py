@@ -52,7 +52,7 @@ def test_periods_are_sampled_as_periods(freq, family):
 def test_periods_are_not_left_out_but_read_like_datetimes():
     frame = pd.DataFrame({"when": periods("D")})
     model = suffice.BayesClassifier().fit(frame, CLASSES)
-    assert model.schema_["when"].reason == "a moment, in seconds"
+    assert model.schema_["when"].reason == "a moment, in seconds; families are compared from 100 rows"
     moments = suffice.BayesClassifier().fit(frame.assign(when=frame["when"].dt.to_timestamp()), CLASSES)
     assert model.statistics_ == moments.statistics_
 
@@ -60,7 +60,7 @@ def test_periods_are_not_left_out_but_read_like_datetimes():
 def test_periods_in_objects_come_back_as_datetimes():
     cells = np.array([*periods("M"), None], dtype=object)[:, np.newaxis]
     model = suffice.BayesClassifier().fit(cells, [*CLASSES, "a"])
-    assert model.schema_[0].reason == "a moment, in seconds"
+    assert model.schema_[0].reason == "a moment, in seconds; families are compared from 100 rows"
     assert {type(cell) for cell in model.sample(9, random_state=0)[0].ravel()} == {dt.datetime}
 
 

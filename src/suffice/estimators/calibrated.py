@@ -69,7 +69,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
     >>> X, y = suffice.load_penguins()
     >>> model = suffice.Calibrated(suffice.BayesClassifier()).fit(X, y)
     >>> round(model.temperature_, 2)
-    1.15
+    1.27
     """
 
     _calibration: Calibration

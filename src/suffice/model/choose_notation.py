@@ -50,20 +50,19 @@ def choose_notations(
     if marks is None or not may_be_written(table):
         return {}
     notations = {}
-    beginning = table.part(slice(0, min(table.n_rows, SAMPLE)))
+    days = _days(table, chosen)
     for j, name in enumerate(table.names):
         wanted = _reads(chosen[j]) if j in chosen else "anything"
         if wanted in ("documents", "nothing"):
             continue
-        kind, is_code = table.kind(j), is_named_like_a_code(name)
-        if kind == "level" and not getattr(table.open_column(j), "is_declared", False):
+        if table.kind(j) == "level" and not getattr(table.open_column(j), "is_declared", False):
             notation = Notation("levels", marks.levels)
-            is_code = is_code or _are_few_codes(table.levels(j), notation)
+            is_code = is_named_like_a_code(name) or _are_few_codes(table.levels(j), notation)
             if wanted == "numbers" or (wanted == "anything" and not is_code):
                 notation = notation_of(table.levels(j), marks)
             if wanted == "anything" or (wanted == "levels") == (notation.form == "levels"):
                 notations[j] = notation
-        elif kind == "number" and wanted == "anything" and not is_code and _may_be_days(beginning, j):
+        elif j in days and not is_named_like_a_code(name):
             notation = Notation("yyyymmdd", marks.numbers)
             if _Cells.of(table.levels(j)).readable(notation):
                 notations[j] = notation
@@ -166,11 +165,11 @@ class _Cells(NamedTuple):
         return 0 if unread > UNREADABLE * present else present - unread
 
 
-def _may_be_days(sample: Table, j: int) -> bool:
-    """Whether the first numbers of a column are whole numbers between two days."""
-    numbers = sample.numbers([j], infinities=True)[:, 0]
-    present = numbers[~np.isnan(numbers)]
-    if not len(present):
-        return True
-    likely = (present >= FIRST_DAY) & (present <= LAST_DAY) & (present == np.floor(present))
-    return bool(likely.mean() >= 0.5)
+def _days(table: Table, chosen: Mapping[int, Family | None]) -> set[int]:
+    """The columns without a family whose first numbers, if any, are mostly whole and between two days."""
+    columns = [j for j in range(table.n_columns) if j not in chosen and table.kind(j) == "number"]
+    first = table.part(slice(0, min(table.n_rows, SAMPLE)))
+    numbers = first.numbers(columns, infinities=True)
+    likely = (numbers >= FIRST_DAY) & (numbers <= LAST_DAY) & (numbers == np.floor(numbers))
+    present = np.count_nonzero(~np.isnan(numbers), axis=0)
+    return set(np.array(columns)[2 * np.count_nonzero(likely, axis=0) >= present].tolist())

@@ -1,32 +1,27 @@
 """Choosing a family for each column from its kind and values, with the reason in words.
 
-Where several families could hold a column they are fitted to it, class by class, from their own
-sufficient statistics, and the lowest BIC decides.
+Where several families could hold a column, held-out rows decide which of them tells the classes apart.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes
-from suffice.factors import KINDS
+from suffice.arrays import Array, Codes, Counts
 from suffice.families import (
     Bernoulli,
     Categorical,
     Family,
-    Gamma,
-    LogNormal,
     Multinomial,
     Normal,
-    Poisson,
     Words,
 )
-from suffice.families.special import LOG_TWO
+from suffice.model.candidates import Candidates, chosen
 from suffice.model.choose_notation import (
     choose_notations,
     is_named_like_a_code,
@@ -43,11 +38,12 @@ from suffice.model.chosen_families import (
     given_families,
     one_for_all,
 )
+from suffice.model.column_losses import ColumnLosses
 from suffice.model.columns import CHOSEN, Column
 from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
-from suffice.tables.columns import LARGEST_EXACT, LevelCells, array_column
+from suffice.tables.columns import LARGEST_EXACT
 from suffice.tables.notations import Marks
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, one_line, quoted
@@ -55,11 +51,16 @@ from suffice.tables.written_table import WrittenTable
 
 IDENTIFIER_ROWS = 50
 NEARLY_UNIQUE = 0.95
-CATEGORY_LEVELS = 32
-FEW_VALUES = 10
-SKEWED = 1.0
+EXACT_LEVELS = 32
+"""So many different whole numbers are categories, if some of them are the same as floats."""
 TEXT_WORDS = 4.0
-BIC_ROWS = 50_000
+FEWEST_ROWS = 100
+"""Rows from which held-out rows decide."""
+MOST_ROWS = 20_000
+"""Rows, at most, that decide."""
+CELLS_AT_ONCE = 1 << 22
+"""Numbers that are looked at at once."""
+NORMAL, BERNOULLI, CATEGORICAL = Normal(), Bernoulli(), Categorical()
 
 
 def choose_schema(
@@ -83,8 +84,8 @@ def choose_schema(
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike
-        chosen = dict.fromkeys(range(table.n_columns), family) if may_be_written(table) else {}
-        if not choose_notations(table, chosen, marks):
+        alike_all = dict.fromkeys(range(table.n_columns), family) if may_be_written(table) else {}
+        if not choose_notations(table, alike_all, marks):
             return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
     given = given_families(families, table.names)
     if not given and not table.named:
@@ -105,16 +106,12 @@ def _inferred(
     """The families that are given, and inference for the rest."""
     # All text columns are encoded in parallel, so that inference finds them ready.
     table.level_cells([j for j in range(table.n_columns) if j not in given and table.kind(j) == "level"])
-    families_given = {j: family for j, (family, _) in given.items()}
-    observed = _Observed(table, classes, n_classes, weights, marks, families_given)
-    columns = []
-    for j, name in enumerate(table.names):
-        if j in given:
-            family, block = given[j]
-            columns.append(observed.written(j, Column(name, family, _reason(family), block=block)))
-        else:
-            columns.append(observed.infer(j, name))
-    schema = Schema(tuple(columns), table.named)
+    fixed = {j: family for j, (family, _) in given.items()}
+    observed = _Observed(table, classes, n_classes, weights, marks, fixed)
+    columns: list[Column | None] = [None] * table.n_columns
+    for j, (family, block) in given.items():
+        columns[j] = observed.written(j, Column(table.names[j], family, _reason(family), block=block))
+    schema = Schema(observed.filled(columns), table.named)
     if len(given) == len(schema):
         return schema
     return with_evidence_weight(schema, observed.table, classes, n_classes, weights)
@@ -147,11 +144,8 @@ def decide_more(
         return schema
     decided = {j: None for j, column in enumerate(schema) if not column.undecided}
     observed = _Observed(table, classes, n_classes, weights, marks, decided)
-    columns = [
-        observed.infer(j, column.name) if column.undecided else column
-        for j, column in enumerate(schema.columns)
-    ]
-    return replace(schema, columns=tuple(columns))
+    columns = [None if column.undecided else column for column in schema.columns]
+    return replace(schema, columns=observed.filled(columns))
 
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
@@ -219,15 +213,34 @@ class _Observed:
         self.notations = choose_notations(table, chosen, marks)
         self.held = table
         self.table = WrittenTable(table, self.notations) if self.notations else table
-        step = max(1, table.n_rows // BIC_ROWS)
-        self.rows = slice(None, None, step)
+        n_rows = min(table.n_rows, MOST_ROWS)
+        self.rows = np.arange(n_rows) * table.n_rows // max(n_rows, 1)  # evenly over the table
         self.classes = classes[self.rows]
         self.n_classes = n_classes
         self.weights = None if weights is None else weights[self.rows]
 
-    def infer(self, j: int, name: Hashable) -> Column:
-        """A family for one column, and how its cells are written."""
-        return self.written(j, self._infer(j, name))
+    def filled(self, columns: list[Column | None]) -> tuple[Column, ...]:
+        """The columns, with a family for each that has none yet, and how its cells are written."""
+        found: dict[int, Column | Candidates] = {}
+        numbers = []
+        for j, column in enumerate(columns):
+            if column is None:
+                if self.table.kind(j) == "level":
+                    found[j] = _levels_column(self.table.names[j], self.table.levels(j))
+                else:
+                    numbers.append(j)
+        step = max(1, CELLS_AT_ONCE // max(self.table.n_rows, 1))
+        for first in range(0, len(numbers), step):
+            found |= self._numbers(numbers[first : first + step])
+        several = {j: one for j, one in found.items() if isinstance(one, Candidates)}
+        if several:
+            rows = ColumnLosses(self.classes, self.n_classes, self.weights)
+            for j, (family, reason) in zip(several, chosen(list(several.values()), rows), strict=True):
+                found[j] = Column(self.table.names[j], family, reason)
+        decided = {j: one for j, one in found.items() if isinstance(one, Column)}
+        return tuple(
+            self.written(j, decided[j]) if column is None else column for j, column in enumerate(columns)
+        )
 
     def written(self, j: int, column: Column) -> Column:
         """The column with the notation of its cells, and what they are read as in its reason."""
@@ -241,91 +254,86 @@ class _Observed:
         reason = f"{column.reason}; {' and '.join(gone)} counts as missing" if gone else column.reason
         return column._replace(notation=notation, reason=reason)
 
-    def _infer(self, j: int, name: Hashable) -> Column:
-        kind = self.table.kind(j)
-        if kind == "level":
-            return _levels_column(name, self.table.levels(j))
-        values = self.table.numbers([j])[:, 0].astype(np.float64, copy=False)
-        present = values[~np.isnan(values)]
-        if len(present) == 0:
+    def _numbers(self, columns: list[int]) -> dict[int, Column | Candidates]:
+        """The families of columns of numbers, or the candidates that held-out rows decide between."""
+        values = self.table.numbers(columns)
+        missing = np.isnan(values)
+        n_present = len(values) - np.count_nonzero(missing, axis=0)
+        whole = ((values == np.floor(values)) | missing).all(axis=0)
+        low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        n_different = np.zeros(len(columns), dtype=np.intp)
+        n_different[whole] = _n_different(values[:, whole])
+        facts = map(_Numbers, *(one.tolist() for one in (n_present, whole, low, high, n_different)))
+        found: dict[int, Column | Candidates] = {}
+        for place, (j, numbers) in enumerate(zip(columns, facts, strict=True)):
+            known = self._known(j, numbers)
+            found[j] = known if isinstance(known, Column) else self._open(j, numbers, known, values[:, place])
+        return found
+
+    def _known(self, j: int, numbers: _Numbers) -> Column | str:
+        """The family of a column of numbers that has no other, or what they are."""
+        name, kind = self.table.names[j], self.table.kind(j)
+        if numbers.n_present == 0:
             return Column(name, None, "no value yet", undecided=True)
         if kind == "boolean":
-            return Column(name, Bernoulli(), "true or false")
-        if kind in ("moment", "duration", "clock"):
-            return Column(name, Normal(), f"a {kind}, in seconds")
+            return Column(name, BERNOULLI, "true or false")
         if self.table.array is not None or self.table.sparse is not None:
-            return Column(name, Normal(), "numbers in an array")
-        if (present == np.floor(present)).all():
-            return self._whole_numbers(j, name, values, present)
-        return self._measurements(name, values, present)
+            return Column(name, NORMAL, "numbers in an array")
+        if kind != "number":
+            return f"a {kind}, in seconds"
+        return self._known_whole(j, numbers) if numbers.are_whole else "numbers"
 
-    def _whole_numbers(self, j: int, name: Hashable, values: Array, present: Array) -> Column:
-        distinct = np.unique(present)
-        low, high, n, levels = distinct[0], distinct[-1], len(distinct), values
+    def _known_whole(self, j: int, numbers: _Numbers) -> Column | str:
+        """The same for whole numbers."""
+        name, n, low, high = self.table.names[j], numbers.n_different, numbers.low, numbers.high
         if max(-low, high) >= LARGEST_EXACT:  # floats may be equal where integers differ
-            exact = self.table.levels(j)
-            low, high, n = min(exact.values), max(exact.values), len(exact.values)
-            levels = np.where(exact.codes < 0, np.nan, exact.codes)
+            levels = self.table.levels(j)
+            low, high, n = min(levels.values), max(levels.values), len(levels.values)
         if low >= 0 and high <= 1:
-            return Column(name, Bernoulli(), "only 0 and 1")
+            return Column(name, BERNOULLI, "only 0 and 1")
         code = is_named_like_a_code(name)
-        if _are_nearly_unique(n, len(present)) and (high - low < 2 * n or code or _numbers_the_rows(name)):
-            return Column(name, None, _identifier(n, len(present), "whole number"))
-        # A density is not a probability: for few values that repeat, it would win by being narrow.
-        candidates: list[Family] = [] if n <= FEW_VALUES else [Normal()]
-        # Beyond this, rounding hides more than a nat of the log likelihood of counts.
-        size = math.log(max(high, 2))  # whole numbers of any size have one
-        if low >= 0 and math.log(len(present)) + size + math.log(size) < 52.0 * LOG_TWO:
-            candidates.append(Poisson())
-        if len(distinct) < n <= CATEGORY_LEVELS:  # only as categories do they stay apart
-            candidates = []
-        if n <= CATEGORY_LEVELS:
-            candidates.append(Categorical())
-        best = self._best(candidates, values, levels)
-        if code and best.factor != "levels":
-            return Column(name, Categorical(), f"whole numbers, {n} different: a code, by its name")
-        lost = len(distinct) < n and best.factor != "levels"
-        digits = " (as floats, which lose digits beyond 2⁵³)" if lost else ""
-        return Column(name, best, f"whole numbers, {n} different: {best.name} fits best{digits}")
+        in_a_row = high - low < 2 * n
+        if _are_nearly_unique(n, numbers.n_present) and (in_a_row or code or _numbers_the_rows(name)):
+            return Column(name, None, _identifier(n, numbers.n_present, "whole number"))
+        what = f"whole numbers, {n} different"
+        if code:
+            return Column(name, CATEGORICAL, f"{what}: a code, by its name")
+        if numbers.n_different == n:
+            return what
+        if n <= EXACT_LEVELS:  # only as categories do they stay apart
+            return Column(name, CATEGORICAL, f"{what}: as floats, some would be the same")
+        return f"{what} (as floats, which lose digits beyond 2⁵³)"
 
-    def _measurements(self, name: Hashable, values: Array, present: Array) -> Column:
-        if (present > 0).all():
-            spread = present.std()
-            centred = (present - present.mean()) / (spread if spread > 0 else 1.0)
-            skewness = float(np.mean(centred**3))
-            if skewness > SKEWED:
-                best = self._best([Normal(), LogNormal(), Gamma()], values, values)
-                return Column(name, best, f"positive and skewed ({skewness:.1f}): {best.name} fits best")
-        return Column(name, Normal(), "numbers")
-
-    def _best(self, candidates: list[Family], numbers: Array, levels: Array) -> Family:
-        """The candidate of lowest BIC, class by class; the first of equals.
-
-        Levels are numbers too, and different where the cells are.
-        """
-        if len(candidates) == 1:
-            return candidates[0]
-        numbers, levels = numbers[self.rows], levels[self.rows]
-        scored = [(self._bic(family, numbers, levels), i) for i, family in enumerate(candidates)]
-        return candidates[min(scored)[1]]
-
-    def _bic(self, family: Family, numbers: Array, levels: Array) -> float:
-        kind = KINDS[family.factor]
-        values = numbers if kind.totals.reads == "numbers" else levels
-        totals = kind.totals.empty(family, 1).take_classes(np.full(self.n_classes, -1))
-        column = values[:, np.newaxis]
-        block: Any = (
-            column
-            if kind.totals.reads == "numbers"
-            else LevelCells(column, [array_column(values, "").levels])
+    def _open(self, j: int, numbers: _Numbers, what: str, values: NDArray[Any]) -> Column | Candidates:
+        """The candidates of a column of numbers, or its family if there are too few rows to compare them."""
+        if self.table.n_rows < FEWEST_ROWS:
+            reason = f"{what}; families are compared from {FEWEST_ROWS} rows"
+            return Column(self.table.names[j], NORMAL, reason)
+        return Candidates.of(
+            np.asarray(values[self.rows], dtype=np.float64),
+            self.classes,
+            (numbers.low, numbers.high),
+            what,
+            kind=self.table.kind(j),
+            are_whole=numbers.are_whole,
         )
-        try:
-            totals.prepare(block, ["column"], self.classes, self.weights, self.n_classes)(totals)
-            solved = kind.solve(totals, ["column"], np.arange(self.n_classes))
-        except ValueError:
-            return float("inf")
-        size = len(values) if self.weights is None else self.weights.sum()
-        return float(solved.n_parameters * np.log(size) - 2.0 * solved.log_likelihood)
+
+
+class _Numbers(NamedTuple):
+    """What is known of a column of numbers at a glance."""
+
+    n_present: int
+    are_whole: bool
+    low: float
+    high: float
+    n_different: int
+    """0 where they are not whole."""
+
+
+def _n_different(values: NDArray[Any]) -> Counts:
+    """How many different numbers each column has."""
+    ordered = np.sort(values, axis=0)
+    return np.asarray((ordered[1:] > ordered[:-1]).sum(axis=0) + 1)
 
 
 def _levels_column(name: Hashable, levels: Levels) -> Column:

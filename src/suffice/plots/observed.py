@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
+from suffice.plots.display import foreground
 from suffice.plots.grid import Grid
-from suffice.plots.palette import Style, foreground
+from suffice.plots.palette import Style
 from suffice.tables.table import Table
 from suffice.tables.targets import read_labels
 

@@ -36,8 +36,8 @@ CASES = {
     "only zeros": (np.zeros(N, dtype=int), Bernoulli),
     "Poisson counts": (RNG.poisson(3.0 + 4.0 * Y), Poisson),
     "large Poisson counts": (RNG.poisson(40.0 + 30.0 * Y), Poisson),
-    "codes": (RNG.choice([1, 2, 3, 7, 9], N, p=[0.4, 0.05, 0.05, 0.1, 0.4]), Categorical),
-    "negative codes": (RNG.choice([-1, 7], N), Categorical),
+    "codes": (np.where(RNG.random(N) < 0.7, np.array([1, 3])[Y], RNG.choice([2, 7, 9], N)), Categorical),
+    "negative codes": (np.where(RNG.random(N) < 0.7, np.array([-1, 7])[Y], 3), Categorical),
     "ages": (np.clip(RNG.normal(40 + 8 * Y, 15), 0, 99).astype(int), Normal),
     "years": (RNG.normal(1990, 14, N).astype(int), Normal),
     "negative integers": (RNG.normal(0, 50, N).astype(int), Normal),
@@ -105,8 +105,8 @@ def test_sparse_numbers_called_an_id_are_an_identifier():
 
 
 def test_distinct_measurements_are_no_identifier():
-    assert column_of(RNG.normal(size=200)).family == Normal()
-    assert column_of(pd.date_range("2024-01-01", periods=200, freq="h")).family == Normal()
+    assert type(column_of(RNG.normal(size=200)).family) is Normal
+    assert type(column_of(pd.date_range("2024-01-01", periods=200, freq="h")).family) is Normal
 
 
 def test_an_identifier_with_gaps_is_still_one():

@@ -1,0 +1,176 @@
+"""The families that a column of numbers may have, and the choice between them by rows held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from suffice.arrays import Array, Codes
+from suffice.families import (
+    Beta,
+    Categorical,
+    Family,
+    Gamma,
+    Geometric,
+    LogNormal,
+    NegativeBinomial,
+    Normal,
+    Poisson,
+    Steps,
+)
+from suffice.families.special import LOG_TWO
+from suffice.model.column_losses import ColumnLosses
+from suffice.tables.columns import Kind
+
+CATEGORY_LEVELS = 128
+"""The most different numbers that may be categories."""
+LEVEL_ROWS = 10
+"""Rows, on average, that a category must have."""
+FEW_VALUES = 10
+"""So many different numbers are not described by a density."""
+OVERDISPERSED = 1.25
+"""The variance of counts, in means, from which Poisson is not enough."""
+STEPS_AHEAD = 0.5
+"""Standard errors by which Steps must tell the classes apart better than any other family."""
+SILENT = 3.0
+"""The same where nothing tells them apart: Steps would be silent, and other families do little harm."""
+NOTHING = 1.0
+"""Nats of all rows that are no more than chance."""
+CELLS_AT_ONCE = 1 << 21
+"""Scores, cells times classes, that are held at once."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A column and the families that it may have, the simplest first."""
+
+    values: Array
+    families: tuple[Family, ...]
+    what: str
+    gap: float
+    """The least difference between two values: a density times the gap compares with a probability."""
+
+    @classmethod
+    def of(
+        cls,
+        values: Array,
+        classes: Codes,
+        bounds: tuple[float, float],
+        what: str,
+        *,
+        kind: Kind,
+        are_whole: bool,
+    ) -> Self:
+        """The families that the values of a column, between these bounds, allow.
+
+        Families that begin at 0 are not tried where 0 is a value like any other, as in moments. VonMises is
+        not tried either: values do not tell that they are angles.
+        """
+        low, high = bounds
+        distinct = np.unique(values[~np.isnan(values)])
+        positive = kind in ("number", "duration") and low > 0
+        counts = kind == "number" and are_whole and low >= 0 and _keep_their_digits(high, len(values))
+        # A density is not a probability: for few values that repeat, it would win by being narrow.
+        few = kind == "number" and 1 < len(distinct) <= FEW_VALUES
+        levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, len(values) // LEVEL_ROWS)
+        successes = _successes(values, classes) if counts else None
+        found: list[Family] = []
+        found += [Poisson(), Geometric()] if counts else []
+        found += [] if few else [Normal("shared"), Normal()]
+        found += [LogNormal(), Gamma()] if positive and not few else []
+        found += [Beta()] if positive and not few and high < 1 else []
+        found += [] if successes is None else [NegativeBinomial(successes)]
+        found += [Categorical()] if levels else []
+        found += [] if few else [Steps()]
+        gap = float(np.diff(distinct).min(initial=math.inf))
+        return cls(values, tuple(found), what, gap if math.isfinite(gap) else 1.0)
+
+
+def _keep_their_digits(high: float, n: int) -> bool:
+    """Whether rounding hides less than a nat of the log likelihood of so many counts."""
+    size = math.log(max(high, 2.0))
+    return math.log(n) + size + math.log(size) < 52.0 * LOG_TWO
+
+
+def _successes(values: Array, classes: Codes) -> float | None:
+    """The r of a NegativeBinomial, a power of 2, by its variance μ + μ²/r; None where Poisson will do."""
+    seen = ~np.isnan(values)
+    values, classes = values[seen], classes[seen]
+    counts = np.maximum(np.bincount(classes), 1)
+    means = np.bincount(classes, values) / counts
+    mean, variance = float(values.mean()), float(np.square(values - means[classes]).mean())
+    if variance <= OVERDISPERSED * mean:
+        return None
+    return 2.0 ** min(max(round(math.log2(mean * mean / (variance - mean))), -4), 6)
+
+
+def chosen(columns: Sequence[Candidates], rows: ColumnLosses) -> list[tuple[Family, str]]:
+    """The family of each column, and why."""
+    step = max(1, CELLS_AT_ONCE // max(len(rows.classes) * rows.n_classes, 1))
+    result: list[tuple[Family, str]] = []
+    for first in range(0, len(columns), step):
+        result += _chosen_at_once(columns[first : first + step], rows)
+    return result
+
+
+def _chosen_at_once(columns: Sequence[Candidates], rows: ColumnLosses) -> list[tuple[Family, str]]:
+    """The same for columns that are few enough to be held at once."""
+    scored = scores_of(columns, rows)
+    without = float(rows.mean(rows.by_priors()))
+    return [_best(column, found, rows, without) for column, found in zip(columns, scored, strict=True)]
+
+
+class Scored(NamedTuple):
+    """How a family does on held-out rows: the loss of each, and the surprise at its cell."""
+
+    family: Family
+    loss: Array
+    surprise: Array
+
+
+def scores_of(columns: Sequence[Candidates], rows: ColumnLosses) -> list[list[Scored]]:
+    """How each candidate of each column does; a family is summed once, over all columns that may have it."""
+    values = np.stack([column.values for column in columns], axis=1)
+    present = ~np.isnan(values)
+    log_gap = np.log([column.gap for column in columns])
+    scored: list[list[Scored]] = [[] for _ in columns]
+    for family in dict.fromkeys(family for column in columns for family in column.families):
+        which = np.array([j for j, column in enumerate(columns) if family in column.families])
+        losses = rows.of(family, values[:, which])
+        surprises = losses.cells
+        if not family.discrete:
+            surprises = np.where(present[:, which], np.maximum(surprises - log_gap[which], 0.0), 0.0)
+        for place, j in enumerate(which.tolist()):
+            scored[j].append(Scored(family, losses.classes[:, place], surprises[:, place]))
+    return scored
+
+
+def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without: float) -> tuple[Family, str]:
+    """The simplest that describes the column as well as any of those that tell the classes apart best.
+
+    Steps fit any shape, so they are taken only where they tell the classes apart better than the others.
+    """
+    scored = [one for one in scored if np.isfinite(one.loss).all()]
+    if not scored:
+        return Normal(), f"{column.what}: no other family can hold them"
+    best = min(float(rows.mean(one.loss)) for one in scored)
+    nothing = (without - best) * len(rows.classes) < NOTHING
+    tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
+    if not all(isinstance(one.family, Steps) for one in tied):
+        scored = [one for one in scored if not isinstance(one.family, Steps)]
+    telling = _as_low(scored, [one.loss for one in scored], 1.0, rows)
+    found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
+    told = round(without - float(rows.mean(found.loss)), 3) + 0.0
+    return found.family, f"{column.what}: {told:.3f} nats a row"
+
+
+def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: ColumnLosses) -> list[Scored]:
+    """Those whose loss is above the least by no more than so many standard errors of the difference."""
+    least = min(losses, key=lambda loss: float(rows.mean(loss)))
+    apart = [loss - least for loss in losses]
+    low = [bool(rows.mean(one) <= errors * rows.error(one)) for one in apart]
+    return [one for one, is_low in zip(scored, low, strict=True) if is_low]
