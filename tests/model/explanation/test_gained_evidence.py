@@ -79,7 +79,9 @@ def test_a_true_model_gains_what_it_believes_and_levels_of_few_rows_do_not():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 2, 40_000)
     X = pd.DataFrame({"good": rng.normal(codes, 1.0), "noise": rng.integers(0, 4000, 40_000).astype(str)})
-    model = BayesClassifier({"good": Normal(), "noise": Categorical(alpha=0.1)}).fit(X[:10_000], codes[:10_000])
+    model = BayesClassifier({"good": Normal(), "noise": Categorical(alpha=0.1)}).fit(
+        X[:10_000], codes[:10_000]
+    )
     evidence = model.evidence(X[10_000:], codes[10_000:])
     assert evidence.gained[0] == pytest.approx(evidence.believed[0], abs=0.01)
     assert evidence.believed[1] > 0.1
