@@ -9,13 +9,14 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, Counts
 from suffice.families import (
     Beta,
     Categorical,
     Family,
     Gamma,
     Geometric,
+    Hurdle,
     LogNormal,
     NegativeBinomial,
     Normal,
@@ -24,6 +25,7 @@ from suffice.families import (
 )
 from suffice.families.special import LOG_TWO
 from suffice.model.column_losses import ColumnLosses
+from suffice.model.repeated import repeated_value
 from suffice.tables.columns import Kind
 
 CATEGORY_LEVELS = 128
@@ -71,7 +73,7 @@ class Candidates:
         not tried either: values do not tell that they are angles.
         """
         low, high = bounds
-        distinct = np.unique(values[~np.isnan(values)])
+        distinct, frequency = np.unique(values[~np.isnan(values)], return_counts=True)
         positive = kind in ("number", "duration") and low > 0
         counts = kind == "number" and are_whole and low >= 0 and _keep_their_digits(high, len(values))
         # A density is not a probability: for few values that repeat, it would win by being narrow.
@@ -84,6 +86,7 @@ class Candidates:
         found += [LogNormal(), Gamma()] if positive and not few else []
         found += [Beta()] if positive and not few and high < 1 else []
         found += [] if successes is None else [NegativeBinomial(successes)]
+        found += _hurdles(distinct, frequency) if kind == "number" and not few else []
         found += [Categorical()] if levels else []
         found += [] if few else [Steps()]
         gap = float(np.diff(distinct).min(initial=math.inf))
@@ -94,6 +97,17 @@ def _keep_their_digits(high: float, n: int) -> bool:
     """Whether rounding hides less than a nat of the log likelihood of so many counts."""
     size = math.log(max(high, 2.0))
     return math.log(n) + size + math.log(size) < 52.0 * LOG_TWO
+
+
+def _hurdles(distinct: Array, frequency: Counts) -> list[Family]:
+    """Families of a value that repeats far beyond a density, and of all others."""
+    at = repeated_value(distinct, frequency)
+    if at is None:
+        return []
+    positive = distinct[distinct != at].min() > 0
+    inner: list[Family] = [Normal("shared"), Normal(), *([LogNormal(), Gamma()] if positive else [])]
+    at = int(at) if at.is_integer() else at
+    return [Hurdle(family, at=at) for family in inner]
 
 
 def _successes(values: Array, classes: Codes) -> float | None:
@@ -143,7 +157,10 @@ def scores_of(columns: Sequence[Candidates], rows: ColumnLosses) -> list[list[Sc
         losses = rows.of(family, values[:, which])
         surprises = losses.cells
         if not family.discrete:
-            surprises = np.where(present[:, which], np.maximum(surprises - log_gap[which], 0.0), 0.0)
+            dense = present[:, which]
+            if isinstance(family, Hurdle):
+                dense &= values[:, which] != family.at
+            surprises = np.where(dense, np.maximum(surprises - log_gap[which], 0.0), surprises)
         for place, j in enumerate(which.tolist()):
             scored[j].append(Scored(family, losses.classes[:, place], surprises[:, place]))
     return scored

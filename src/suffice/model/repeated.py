@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Counts
 
 CHANCE = 0.01
 """The probability of a frequency that is far beyond by chance; within the rules it is much less likely."""
@@ -22,7 +22,7 @@ NEIGHBOURS = 5
 """Values next to an end that must be rarer than it: numbers that people round often end in 0 or 5."""
 
 
-def repeated_value(distinct: Array, counts: Array) -> float | None:
+def repeated_value(distinct: Array, counts: Counts | Array) -> float | None:
     """Find the value of a column that repeats far beyond a density.
 
     Parameters
