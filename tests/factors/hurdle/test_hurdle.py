@@ -196,9 +196,10 @@ def test_drawn_rows_hold_the_value_as_often_as_the_parameters_say(rest):
         assert abs(found - share) < 6.0 * np.sqrt(share * (1.0 - share) / n)
 
 
-def test_drawn_whole_numbers_of_the_rest_are_not_rounded_to_the_value():
-    X = pd.DataFrame({"visits": np.ceil(AMOUNTS[:, 0]).astype(int)})
-    model = fitted(Hurdle(LogNormal()), X)
+@pytest.mark.parametrize("rest, sign", [(LogNormal(), 1), (Normal(), 1), (Normal(), -1)], ids=str)
+def test_drawn_whole_numbers_of_the_rest_are_not_rounded_to_the_value(rest, sign):
+    X = pd.DataFrame({"visits": np.where(ZERO[:, 0], 0, sign * RNG.choice([1, 1, 20], N))})
+    model = fitted(Hurdle(rest), X)
     drawn, labels = model.sample(20_000, random_state=0)
     assert drawn["visits"].dtype.kind == "i"
     expected = model.parameters_["visits"]["share of 0"][labels].mean()
