@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice import BayesClassifier
-from suffice.families import ALIASES, FAMILIES, Binomial, DispersedFamily
+from suffice.families import ALIASES, FAMILIES, DispersedFamily, Exponential
 
 CLASSES, COLUMNS = 3, 2
 SHARING = [name for name, family in FAMILIES.items() if issubclass(family, DispersedFamily)]
@@ -50,6 +50,7 @@ FORMULAE = {
     "K(L − 1)": lambda size: CLASSES * (size - 1),
     "K(B − 1)": lambda size: CLASSES * (size - 1),
     "K(S − 1)": lambda size: CLASSES * (size - 1),
+    "K more than the rest": lambda _size: CLASSES + CLASSES,
     "K(V − 1)": lambda _size: CLASSES * (3 - 1),
     "K(d − 1) for the whole block": lambda _size: CLASSES * (COLUMNS - 1) / COLUMNS,
     "Kd + K·d(d + 1)/2 for the whole block; with one shared Σ, Kd + d(d + 1)/2": lambda _size: (
@@ -68,8 +69,11 @@ def test_the_page_counts_free_parameters_as_the_model_does(page, name, shared):
 
     values = np.random.default_rng(0).integers(1, 4, size=(60, COLUMNS))
     words = np.array(["", "one", "two", "three"], dtype=object)
-    X = {"Bernoulli": values % 2, "Beta": values / 4, "Words": words[values]}.get(name, values)
-    family = Binomial(5) if name == "Binomial" else FAMILIES[name]("shared") if shared else FAMILIES[name]()
+    X = {"Bernoulli": values % 2, "Beta": values / 4, "Words": words[values], "Hurdle": values - 1}.get(
+        name, values
+    )
+    settings = {"Binomial": (5,), "Hurdle": (Exponential(),)}.get(name, ("shared",) if shared else ())
+    family = FAMILIES[name](*settings)
     model = BayesClassifier(family).fit(X, np.arange(60) % CLASSES)
     sizes = [np.shape(column.get("probability"))[-1:] for column in model.parameters_.values()]
     columns = sum(FORMULAE[formula](*(size or (0,))) for size in sizes)

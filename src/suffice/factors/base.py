@@ -1,7 +1,8 @@
 """A factor: one family on some columns. Its sums, its solved parameters, and its kind.
 
-Each kind of factor is a folder beside this file: columns, levels, counts, words, gaussian. The kinds do not
-import each other; `factors/__init__.py` lists them, and the rooms above use a factor through these classes.
+Each kind of factor is a folder beside this file: columns, levels, counts, words, gaussian, hurdle. The kinds
+do not import each other; `factors/__init__.py` lists them, and the rooms above use a factor through these
+classes.
 """
 
 from __future__ import annotations

@@ -34,6 +34,12 @@ class Hurdle(Family):
     unseen : {"ignore"}, default="ignore"
         Set it on the family of the rest: only that one can meet a value outside its support.
 
+    Attributes
+    ----------
+    outcome, repeated
+        The family of whether a cell holds the value, a Bernoulli; the values that repeat, those of a hurdle
+        inside included.
+
     Examples
     --------
     >>> from suffice import BayesClassifier

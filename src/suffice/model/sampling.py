@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from suffice.arrays import Codes
+from suffice.families import Family, Hurdle
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
@@ -41,18 +42,26 @@ def draw_classes(solution: SolvedModel, number: int, rng: np.random.Generator) -
 
 
 def in_container(columns: list[NDArray[Any]], schema: Schema, container: Container) -> Any:
-    """Put rows in a container; in whole-number columns, values that rounding would move out of the support
-    of a density are rounded up.
+    """Put rows in a container; in whole-number columns, values that rounding would move out of a density are
+    rounded the other way.
     """
     densities = [at for at in schema.factors if at.reads == "numbers" and not at.family.discrete]
-    bounded = [at for at in densities if not at.family.takes_every_number]
+    bounded = [at for at in densities if isinstance(at.family, Hurdle) or not at.family.takes_every_number]
     whole = _whole_columns(container) if bounded else []
     moved = list(columns)
     for at in bounded:
         for j in (j for j in at.columns.tolist() if whole[j]):
-            leaves = at.family.support(columns[j]) & ~at.family.support(np.rint(columns[j]))
-            moved[j] = np.where(leaves, np.ceil(columns[j]), columns[j])
+            moved[j] = _rounded_within(at.family, columns[j])
     return container.build(schema.written(moved, container))
+
+
+def _rounded_within(family: Family, drawn: NDArray[Any]) -> NDArray[Any]:
+    """Values that rounding would move out of the support, or to a value of probability, the other way."""
+    nearest = np.rint(drawn)
+    leaves = family.support(drawn) & ~family.support(nearest)
+    if isinstance(family, Hurdle):
+        leaves |= np.isin(nearest, family.repeated) & (drawn != nearest)
+    return np.where(leaves, np.where(drawn > nearest, np.ceil(drawn), np.floor(drawn)), drawn)
 
 
 def _whole_columns(container: Container) -> list[bool]:

@@ -95,6 +95,25 @@ def test_the_value_may_lie_inside_the_support_of_the_rest():
     assert (np.abs(near - np.log(shares(X, Y, 2.0)[0])) > 0.5).all()
 
 
+def test_narrow_floats_are_compared_with_the_value_as_wide_ones():
+    narrow = np.where(ZERO, 0.1, POSITIVE).astype(np.float32)  # whose 0.1 is another number
+    model, wide = (
+        fitted(Hurdle(Gamma(), at=0.1), narrow),
+        fitted(Hurdle(Gamma(), at=0.1), narrow.astype(float)),
+    )
+    assert model.statistics_ == wide.statistics_
+    np.testing.assert_array_equal(model.predict_proba(narrow), wide.predict_proba(narrow.astype(float)))
+
+
+def test_whole_numbers_of_any_type_hold_the_value():
+    whole = np.ceil(AMOUNTS)
+    wide = fitted(Hurdle(Gamma()), whole)
+    for dtype in (np.uint8, np.int16, np.int64, np.float32):
+        assert fitted(Hurdle(Gamma()), whole.astype(dtype)).statistics_ == wide.statistics_
+    unsigned = fitted(Hurdle(Normal(), at=-1), whole.astype(np.uint8))
+    assert (unsigned.parameters_[0]["share of -1"] < 0.02).all()
+
+
 def test_a_hurdle_inside_a_hurdle_has_two_values():
     X = np.where(RNG.random((N, 2)) < 0.2, -1.0, AMOUNTS)
     model = fitted(Hurdle(Hurdle(LogNormal()), at=-1), X)
@@ -196,9 +215,10 @@ def test_drawn_rows_hold_the_value_as_often_as_the_parameters_say(rest):
         assert abs(found - share) < 6.0 * np.sqrt(share * (1.0 - share) / n)
 
 
-def test_drawn_whole_numbers_of_the_rest_are_not_rounded_to_the_value():
-    X = pd.DataFrame({"visits": np.ceil(AMOUNTS[:, 0]).astype(int)})
-    model = fitted(Hurdle(LogNormal()), X)
+@pytest.mark.parametrize("rest, sign", [(LogNormal(), 1), (Normal(), 1), (Normal(), -1)], ids=str)
+def test_drawn_whole_numbers_of_the_rest_are_not_rounded_to_the_value(rest, sign):
+    X = pd.DataFrame({"visits": np.where(ZERO[:, 0], 0, sign * RNG.choice([1, 1, 20], N))})
+    model = fitted(Hurdle(rest), X)
     drawn, labels = model.sample(20_000, random_state=0)
     assert drawn["visits"].dtype.kind == "i"
     expected = model.parameters_["visits"]["share of 0"][labels].mean()

@@ -25,7 +25,8 @@ def split_cells(block: Block, at: float, labels: list[str]) -> tuple[Array, Arra
     """Whether each cell holds the value, as 0 or 1, and the cells of the rest; NaN where there is none."""
     if sparse.issparse(block):
         raise ValueError(f"{labels[0]} is sparse, but Hurdle reads every cell; pass a dense array.")
-    here = block == at
+    # NumPy would round a Python float to the type of narrow floats, and then others equal it.
+    here = block == (np.float64(at) if block.dtype.kind == "f" else at)
     return np.where(np.isnan(block), np.nan, here), np.where(here, np.nan, block)
 
 
