@@ -38,6 +38,13 @@ class Categorical(OneOfSeveral):
         that of all classes. The groups are those of the shortest description of the classes (the MODL
         criterion), so a level with few rows joins others.
 
+    Attributes
+    ----------
+    listed : tuple
+        The values that are levels even without rows.
+    fewest : int
+        The number of levels, at least.
+
     Examples
     --------
     >>> from suffice import BayesClassifier

@@ -26,7 +26,7 @@ PANDAS_NULLABLE = {
     "children": "Int64",
     "smoker": "boolean",
     "town": "string",
-    "size": pd.CategoricalDtype(["small", "medium", "large", "huge"]),
+    "size": pd.CategoricalDtype(["small", "medium", "large"]),
     "born": object,
     "seen": "datetime64[us]",
     "stay": "timedelta64[us]",
@@ -70,7 +70,7 @@ def numpy_object(columns):
 
 def pandas_default(columns):
     frame = pd.DataFrame(columns)
-    frame["size"] = frame["size"].astype(pd.CategoricalDtype(["small", "medium", "large", "huge"]))
+    frame["size"] = frame["size"].astype(pd.CategoricalDtype(["small", "medium", "large"]))
     return frame
 
 
@@ -91,7 +91,7 @@ def pandas_arrow(columns):
 
 def polars(columns):
     frame = pl.DataFrame({name: pl.Series(name, values) for name, values in columns.items()})
-    return frame.with_columns(pl.col("size").cast(pl.Enum(["small", "medium", "large", "huge"])))
+    return frame.with_columns(pl.col("size").cast(pl.Enum(["small", "medium", "large"])))
 
 
 def pyarrow(columns):

@@ -80,11 +80,13 @@ def test_unseen_categories_may_be_of_another_type():
         np.testing.assert_allclose(posterior, model.priors_)
 
 
-def test_a_declared_category_without_rows_is_unseen():
+def test_a_declared_category_without_rows_is_a_level():
     town = pd.Categorical(TOWNS["town"], categories=["Ulm", "Bonn", "Köln", "Paris"])
     model = fitted(families.Categorical(), pd.DataFrame({"town": town}))
     assert model.statistics_ == fitted(families.Categorical()).statistics_
-    np.testing.assert_allclose(model.predict_proba(NEW)[0], model.priors_)
+    listed = fitted(families.Categorical(levels=["Ulm", "Bonn", "Köln", "Paris"]))
+    np.testing.assert_array_equal(model.predict_proba(NEW), listed.predict_proba(NEW))
+    assert not np.allclose(model.predict_proba(NEW)[0], model.priors_)
 
 
 def test_an_unseen_category_is_seen_once_it_is_fitted():
