@@ -11,7 +11,7 @@ def printed(capsys):
 
 def test_the_demonstration_shows_schema_evaluation_explanation_and_arithmetic(printed):
     for part in (
-        "bill_length_mm     Normal(dispersion='shared')",
+        "flipper_length_mm  Normal(dispersion='shared')",
         "accuracy",
         "undefined",
         "missing",

@@ -34,8 +34,8 @@ LEVEL_ROWS = 10
 """Rows, on average, that a category must have."""
 FEW_VALUES = 10
 """So many different numbers are not described by a density."""
-OVERDISPERSED = 1.25
-"""The variance of counts, in means, from which Poisson is not enough."""
+UNDERDISPERSED, OVERDISPERSED = 0.5, 1.25
+"""The variance of counts, in means, from which they may be Poisson, Geometric or NegativeBinomial."""
 STEPS_AHEAD = 0.5
 """Standard errors by which Steps must tell the classes apart better than any other family."""
 SILENT = 3.0
@@ -79,13 +79,14 @@ class Candidates:
         # A density is not a probability: for few values that repeat, it would win by being narrow.
         few = kind == "number" and 1 < len(distinct) <= FEW_VALUES
         levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, len(values) // LEVEL_ROWS)
-        successes = _successes(values, classes) if counts else None
         found: list[Family] = []
-        found += [Poisson(), Geometric()] if counts else []
+        mean, variance = _moments(values, classes) if counts else (0.0, 0.0)
+        found += [Poisson()] if variance > UNDERDISPERSED * mean else []
+        found += [Geometric()] if variance > OVERDISPERSED * mean else []
         found += [] if few else [Normal("shared"), Normal()]
         found += [LogNormal(), Gamma()] if positive and not few else []
         found += [Beta()] if positive and not few and high < 1 else []
-        found += [] if successes is None else [NegativeBinomial(successes)]
+        found += [NegativeBinomial(_successes(mean, variance))] if variance > OVERDISPERSED * mean else []
         found += _hurdles(distinct, frequency) if kind == "number" and not few else []
         found += [Categorical()] if levels else []
         found += [] if few else [Steps()]
@@ -110,15 +111,16 @@ def _hurdles(distinct: Array, frequency: Counts) -> list[Family]:
     return [Hurdle(family, at=at) for family in inner]
 
 
-def _successes(values: Array, classes: Codes) -> float | None:
-    """The r of a NegativeBinomial, a power of 2, by its variance μ + μ²/r; None where Poisson will do."""
+def _moments(values: Array, classes: Codes) -> tuple[float, float]:
+    """The mean of a column, and its variance within the classes."""
     seen = ~np.isnan(values)
     values, classes = values[seen], classes[seen]
-    counts = np.maximum(np.bincount(classes), 1)
-    means = np.bincount(classes, values) / counts
-    mean, variance = float(values.mean()), float(np.square(values - means[classes]).mean())
-    if variance <= OVERDISPERSED * mean:
-        return None
+    means = np.bincount(classes, values) / np.maximum(np.bincount(classes), 1)
+    return float(values.mean()), float(np.square(values - means[classes]).mean())
+
+
+def _successes(mean: float, variance: float) -> float:
+    """The r of a NegativeBinomial, a power of 2, from its variance μ + μ²/r."""
     return 2.0 ** min(max(round(math.log2(mean * mean / (variance - mean))), -4), 6)
 
 

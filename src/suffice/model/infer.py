@@ -56,6 +56,10 @@ EXACT_LEVELS = 32
 TEXT_WORDS = 4.0
 FEWEST_ROWS = 100
 """Rows from which held-out rows decide."""
+CLASS_ROWS = 5
+"""Rows, on average, that a class must have."""
+MOST_SCORES = 1 << 23
+"""Rows times classes, at most, that decide."""
 MOST_ROWS = 20_000
 """Rows, at most, that decide."""
 CELLS_AT_ONCE = 1 << 22
@@ -213,7 +217,7 @@ class _Observed:
         self.notations = choose_notations(table, chosen, marks)
         self.held = table
         self.table = WrittenTable(table, self.notations) if self.notations else table
-        n_rows = min(table.n_rows, MOST_ROWS)
+        n_rows = min(table.n_rows, MOST_ROWS, MOST_SCORES // max(n_classes, 1))
         self.rows = np.arange(n_rows) * table.n_rows // max(n_rows, 1)  # evenly over the table
         self.classes = classes[self.rows]
         self.n_classes = n_classes
@@ -306,9 +310,9 @@ class _Observed:
 
     def _open(self, j: int, numbers: _Numbers, what: str, values: NDArray[Any]) -> Column | Candidates:
         """The candidates of a column of numbers, or its family if there are too few rows to compare them."""
-        if self.table.n_rows < FEWEST_ROWS:
-            reason = f"{what}; families are compared from {FEWEST_ROWS} rows"
-            return Column(self.table.names[j], NORMAL, reason)
+        needed = max(FEWEST_ROWS, CLASS_ROWS * self.n_classes)
+        if len(self.classes) < needed:
+            return Column(self.table.names[j], NORMAL, f"{what}; families are compared from {needed} rows")
         return Candidates.of(
             np.asarray(values[self.rows], dtype=np.float64),
             self.classes,

@@ -1,6 +1,7 @@
 """Columns of text are read as the numbers and dates they stand for, in any container and any batches."""
 
 import io
+import re
 import warnings
 
 import numpy as np
@@ -90,7 +91,8 @@ def test_every_container_of_text_is_scored_alike(container):
 
 
 def test_the_schema_says_what_text_is_read_as():
-    reasons = {column.name: column.reason for column in BayesClassifier().fit(CELLS, Y).schema_}
+    schema = BayesClassifier().fit(CELLS, Y).schema_
+    reasons = {column.name: re.sub(r": -?\d\.\d{3} nats a row", "", column.reason) for column in schema}
     assert reasons["age"] == "read as numbers: numbers"
     assert reasons["price"].startswith("read as numbers in $: whole numbers, ")
     assert reasons["share"] == "read as numbers in %: numbers"
@@ -246,7 +248,7 @@ def test_numbers_beside_marks_in_objects_are_numbers():
     cells[::7] = "?"
     meant = pd.DataFrame({"x": [np.nan if cell in ("?", None) else cell for cell in cells]})
     model = fitted(cells)
-    assert model.schema_["x"].family == Normal()
+    assert type(model.schema_["x"].family) is Normal
     np.testing.assert_array_equal(
         model.predict_proba(pd.DataFrame({"x": cells})),
         BayesClassifier().fit(meant, Y).predict_proba(meant),
@@ -263,7 +265,7 @@ def test_dates_whose_day_and_month_may_be_exchanged_stay_text():
 def test_whole_numbers_that_are_days_are_dates(container):
     numbers = [int(text) for text in CELLS["digits"]]
     model = BayesClassifier().fit(container({"day": numbers, "n": PRICES}), Y)
-    assert model.schema_["day"].reason == "read as dates (yyyymmdd): a moment, in seconds"
+    assert model.schema_["day"].reason.startswith("read as dates (yyyymmdd): a moment, in seconds")
     X, _ = model.sample(20, random_state=0)
     assert all(20_000_101 < day < 20_301_231 for day in X["day"])
     meant = pd.DataFrame({"day": SEVERAL["day"], "n": PRICES})
@@ -272,7 +274,7 @@ def test_whole_numbers_that_are_days_are_dates(container):
 
 
 def test_whole_numbers_that_are_seldom_days_are_numbers():
-    assert column_of(RNG.integers(20_200_101, 20_231_231, N)).family == Normal()
+    assert type(column_of(RNG.integers(20_200_101, 20_231_231, N)).family) is Normal
 
 
 def test_a_chosen_family_of_numbers_reads_text():
@@ -316,9 +318,9 @@ def test_sums_of_numbers_in_other_units_cannot_be_added():
 
 
 def test_sums_of_days_and_of_seconds_cannot_be_added():
-    days = suffice.summarize({"x": CELLS["day"]}, Y)
+    days = suffice.summarize({"x": CELLS["day"]}, Y, families=Normal())
     with pytest.raises(ValueError, match=r"read as dates \(yyyy-mm-dd\) in one and as they are in the other"):
-        days + suffice.summarize({"x": AGES}, Y)
+        days + suffice.summarize({"x": AGES}, Y, families=Normal())
 
 
 @pytest.mark.parametrize("name", ["user_id", "zip", "ZipCode", "phone", "uuid", "postcode", "customerId"])
