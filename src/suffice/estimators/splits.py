@@ -230,12 +230,12 @@ class FittedToSplits(Generative):
         """For each setting the posteriors of every row by the model of all others, without refits."""
         found: list[LeftOutPosteriors | None] = [None] * len(settings)
         for rows, group in self._alike(X, y, settings, sample_weight):
-            if group[0].needs_rows or not can_be_left_out(group[0].schema):
-                continue
             each_row = None
-            # Refits raise the error where it is due.
-            with suppress(ValueError, TypeError, NotImplementedError, ArithmeticError):
-                for one in group:
+            for one in group:
+                if one.needs_rows or not can_be_left_out(one.schema):
+                    continue
+                # Refits raise the error where it is due.
+                with suppress(ValueError, TypeError, NotImplementedError, ArithmeticError):
                     if each_row is None or not need_same_sums(each_row.statistics.schema, one.schema):
                         each_row = EachRow(rows, one.schema)
                     each = each_row.with_schema(one.schema)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import Array
-from suffice.kernels.choose import discrete_for, read_only
+from suffice.arrays import Array, read_only
+from suffice.kernels.choose import discrete_for
 from suffice.tables.columns import LevelCells
 
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.sparse_sums import SparseSums, narrowed
 from suffice.kernels import threads
 from suffice.kernels.cells import entry_runs
-from suffice.kernels.choose import discrete_for, read_only
+from suffice.kernels.choose import discrete_for
 
 RUNS = 16
 """Runs of classes with about equally many entries; one thread sums each, in the order of its rows."""

@@ -7,8 +7,8 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes
-from suffice.kernels.choose import contiguous, read_only, row_parts
+from suffice.arrays import Array, Codes, read_only
+from suffice.kernels.choose import contiguous, row_parts
 
 SQUARABLE = 2.0**480
 """Sums of squares of numbers up to this do not overflow."""

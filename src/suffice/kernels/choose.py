@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import read_only
 from suffice.kernels import discrete as discrete_reference
 from suffice.kernels import gaussian as gaussian_reference
 from suffice.kernels.cells import row_runs
@@ -77,13 +78,6 @@ def one_choice(n_cells: int) -> Iterator[None]:
 def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
     return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: numba compiles once for these, whoever owns the memory."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def contiguous(array: NDArray[Any]) -> NDArray[Any]:

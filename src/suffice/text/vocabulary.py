@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.choose import chosen, read_only
+from suffice.arrays import read_only
+from suffice.kernels.choose import chosen
 from suffice.text import hash_table
 from suffice.text.documents import Bytes, Documents, Offsets
 from suffice.text.hash_table import FREE, Ids, Table, empty_table

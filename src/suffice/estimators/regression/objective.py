@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from suffice.arrays import Array
+from suffice.arrays import Array, read_only
 from suffice.estimators.regression.design import Block, Design
 from suffice.estimators.regression.likelihoods import Likelihood, Local, LogisticLikelihood
-from suffice.kernels.choose import WORTH_COMPILING, chosen, read_only
+from suffice.kernels.choose import WORTH_COMPILING, chosen
 
 EVEN = float(np.log(2.0))
 """The loss of a row whose class has the probability ½."""

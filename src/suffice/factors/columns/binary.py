@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
-from suffice.kernels.choose import discrete_for, read_only, row_parts
+from suffice.kernels.choose import discrete_for, row_parts
 
 
 def outcome_sums(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.origins import size_of_squares
 from suffice.kernels import threads
-from suffice.kernels.choose import contiguous, gaussian_for, read_only, row_parts
+from suffice.kernels.choose import contiguous, gaussian_for, row_parts
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.base import Totals, gather
 from suffice.factors.blocks import place_of_entry
 from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
@@ -18,7 +18,7 @@ from suffice.factors.class_sums import RowSums, SparseRows, class_sums
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
 from suffice.families import Family
 from suffice.kernels import threads
-from suffice.kernels.choose import contiguous, discrete_for, read_only, row_parts
+from suffice.kernels.choose import contiguous, discrete_for, row_parts
 from suffice.storage import Fields
 
 NO_WEIGHTS = read_only(np.zeros(0))

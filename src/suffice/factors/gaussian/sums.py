@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
-from suffice.kernels.choose import contiguous, read_only
+from suffice.arrays import Array, Codes, Counts, read_only
+from suffice.kernels.choose import contiguous
 
 ROWS_AT_ONCE = 4096
 

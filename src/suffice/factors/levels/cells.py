@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
-from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, read_only, row_parts
+from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, row_parts
 
 MOST_NUMBERS = 1 << 16
 """The widest range of whole numbers that is counted without encoding."""

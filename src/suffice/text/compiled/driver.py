@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.choose import read_only
+from suffice.arrays import read_only
 from suffice.text.analysis import Analysis
 from suffice.text.characters import ASCII, NEEDS_CONTEXT, UNICODE, code_point_table, letter_table
 from suffice.text.compiled.count import CountBuffers, count_characters, count_single_words, count_words
