@@ -4,65 +4,21 @@ Needs the data sets in the folder named by SUFFICE_DATA. `Calibrated` has no con
 tables. They are reported in two halves, so that a later choice can be made on one and confirmed on the other.
 """
 
-import os
 import sys
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
 import suffice
+from tables import FOLDER, TARGETS, table
 
-FOLDER = os.environ.get("SUFFICE_DATA")
-TARGETS = {
-    "adult": "income",
-    "bank_marketing": "y",
-    "covtype": "Cover_Type",
-    "credit_approval": "class",
-    "german_credit": "class",
-    "heart_cleveland": "num",
-    "horse_colic": "surgical_lesion",
-    "house_votes84": "Class",
-    "khan2001": "class",
-    "letter": "lettr",
-    "mushroom": "class",
-    "pendigits": "class",
-    "penguins": "species",
-    "pima_na": "diabetes",
-    "ring": "target",
-    "satimage": "class",
-    "segment": "class",
-    "sonar": "Class",
-    "soybean": "class",
-    "spambase": "class",
-    "texture": "target",
-    "titanic1309": "survived",
-    "twonorm": "target",
-    "vehicle": "Class",
-    "vowel": "y",
-    "wdbc": "Diagnosis",
-    "weather_aus": "RainTomorrow",
-}
 METHODS = ("temperature", "vector", "isotonic")
-MOST_ROWS = 3000
-FEWEST_OF_A_CLASS = 10
-
-
-def table(name, target):
-    """The rows in random order, of classes that have enough rows for folds within folds."""
-    files = [Path(FOLDER, name, f"{part}.csv.gz") for part in ("data", "train")]
-    frame = pd.read_csv(next(file for file in files if file.exists()))
-    frame = frame[frame[target].notna()].sample(frac=1, random_state=0)[:MOST_ROWS]
-    y = frame[target].astype(str)
-    kept = y.map(y.value_counts()) >= FEWEST_OF_A_CLASS
-    return frame[kept].drop(columns=target).reset_index(drop=True), y[kept].to_numpy()
 
 
 def measured(X, y):
     """Calibration error, log loss and accuracy in 5 outer folds: of the model, then of each method."""
     splits = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
-    model = suffice.BayesClassifier()
+    model = suffice.BayesClassifier(evidence_weight=1.0)  # the product of the families, not yet weighed
     models = [model, *(suffice.Calibrated(model, method) for method in METHODS)]
     reports = [suffice.evaluate(one, X, y, cv=splits, refit_schema=True) for one in models]
     return np.array([[report.ece, report.log_loss, report.accuracy] for report in reports])
@@ -88,7 +44,7 @@ def main() -> int:
         print(f"{part:16} calibration error, log loss, accuracy: before | {' | '.join(METHODS)}")
         results = []
         for name in some:
-            results.append(measured(*table(name, TARGETS[name])))
+            results.append(measured(*table(name)))
             cells = (" ".join(f"{value:.3f}" for value in row) for row in results[-1])
             print(f"  {name:14} {' | '.join(cells)}", flush=True)
         show_medians(results)
