@@ -91,6 +91,9 @@ class BayesClassifier(NestedFamily, SavedSums):
         The number of free parameters.
     regularized_ : list of Regularized
         Parameters without a maximum likelihood estimate, and what was done instead.
+    feature_importances_ : ndarray of shape (n_features,)
+        What each column by itself added to rows held out when families were inferred, in nats a row. For
+        other rows, see `importances`.
     prior_shift_ : PriorShift
         How `adapt_priors` found the priors; only on the model that it returns.
 

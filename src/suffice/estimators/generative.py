@@ -324,6 +324,17 @@ class Generative(Estimator):
         return self._solved_model().schema
 
     @property
+    def feature_importances_(self) -> Array:
+        """What each column by itself added to rows held out when families were inferred, in nats a row."""
+        nats = self.schema_.nats
+        if nats is None:
+            raise AttributeError(
+                "feature_importances_ are known where families are inferred from at least 100 rows of a "
+                "frame; importances(X, y) measures them for any model."
+            )
+        return nats
+
+    @property
     def parameters_(self) -> dict[Any, dict[str, Any]]:
         """The usual parameters (mean, variance, probability, …) by column."""
         return self._solved_model().parameters()

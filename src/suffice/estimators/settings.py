@@ -15,6 +15,7 @@ from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
 from suffice.families import Family
+from suffice.model.saved_schema import schema_from_fields, state_of_schema
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Setting
 
@@ -147,7 +148,7 @@ def copied(value: Any) -> Any:
 def state_of_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Constructor arguments, as a file holds them; a schema passed as `families` is a branch of its own."""
     return {
-        name: value._to_fields() if isinstance(value, Schema) else Setting(value)
+        name: state_of_schema(value) if isinstance(value, Schema) else Setting(value)
         for name, value in settings.items()
         if name not in LATER_SETTINGS or not _is_default(value, LATER_SETTINGS[name])
     }
@@ -158,7 +159,7 @@ def settings_from_fields(names: list[str], fields: Fields) -> dict[str, Any]:
     held = [name for name in names if name not in LATER_SETTINGS or name in fields]
     fields.require(held)
     return {
-        name: Schema._from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
+        name: schema_from_fields(fields.branch(name)) if fields.is_branch(name) else fields.setting(name)
         for name in held
     }
 

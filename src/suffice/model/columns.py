@@ -34,6 +34,8 @@ class Column(NamedTuple):
         Columns that are modelled jointly, such as those of a Multinomial, have the same number.
     notation : Notation or None
         How the cells are written, if they are text: as numbers, dates or levels, with marks of missing ones.
+    nats : float or None
+        What the column by itself added to held-out rows, in nats a row, if its family was inferred.
     is_chosen : bool
         Whether the user chose the family.
     summed : object
@@ -53,6 +55,7 @@ class Column(NamedTuple):
     undecided: bool = False
     block: int | None = None
     notation: Notation | None = None
+    nats: float | None = None
 
     @property
     def is_chosen(self) -> bool:

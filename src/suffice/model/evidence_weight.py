@@ -1,4 +1,4 @@
-"""How much the evidence of all columns counts, learnt from held-out rows.
+"""How much the evidence of all columns counts, and what each adds by itself, learnt from held-out rows.
 
 A product of densities takes the columns as independent given the class. Where they repeat each other, it
 counts the same fact several times and is too sure. So posteriors compare log π_k + w · log p(x | C_k), where
@@ -34,7 +34,10 @@ LEAST = 1e-9
 def with_evidence_weight(
     schema: Schema, table: Table, codes: Codes, n_classes: int, weights: Array | None
 ) -> Schema:
-    """The schema with the weight of its evidence: 1, unless held-out rows clearly speak against it."""
+    """The schema with what held-out rows say of it: the nats of each column, and the weight of all evidence.
+
+    The weight stays 1 unless these rows clearly speak against it.
+    """
     if table.n_rows < FEWEST_ROWS or n_classes < 2 or not schema.factors:
         return schema
     most = min(MOST_ROWS, MOST_SCORES // n_classes)
@@ -42,7 +45,10 @@ def with_evidence_weight(
         return schema
     some = np.arange(0, table.n_rows, -(-table.n_rows // most))
     codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
-    evidence = _held_out_evidence(schema, table.take(some), codes, n_classes, weight)
+    evidence, nats = _held_out_evidence(schema, table.take(some), codes, n_classes, weight)
+    schema = replace(
+        schema, columns=tuple(c._replace(nats=n) for c, n in zip(schema.columns, nats.tolist(), strict=True))
+    )
     with np.errstate(divide="ignore"):
         log_priors = np.log(np.bincount(codes, weight, n_classes) / weight.sum())
     known = ~np.isneginf(evidence[np.arange(len(codes)), codes])
@@ -56,14 +62,19 @@ def with_evidence_weight(
     return replace(schema, evidence_weight=found) if mean > error else schema
 
 
-def _held_out_evidence(schema: Schema, table: Table, codes: Codes, n_classes: int, weight: Array) -> Array:
-    """Log p(x | C_k) of every row, up to a constant, by the sums of the other folds."""
+def _held_out_evidence(
+    schema: Schema, table: Table, codes: Codes, n_classes: int, weight: Array
+) -> tuple[Array, Array]:
+    """Log p(x | C_k) of every row, up to a constant, by the sums of the other folds, and the nats of columns.
+
+    These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row.
+    """
     folds = np.empty(len(codes), dtype=np.intp)
     folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % FOLDS  # each has its share of a class
     members = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
     parts = [table.take(rows) for rows in members]
     sums = [_sums(schema, part, codes[rows], weight[rows]) for part, rows in zip(parts, members, strict=True)]
-    evidence = np.full((len(codes), n_classes), -np.inf)
+    evidence, nats = np.full((len(codes), n_classes), -np.inf), np.zeros(len(schema))
     for fold, (part, rows) in enumerate(zip(parts, members, strict=True)):
         training = Accumulator.empty(schema)
         for other, statistics in enumerate(sums):
@@ -71,7 +82,10 @@ def _held_out_evidence(schema: Schema, table: Table, codes: Codes, n_classes: in
                 training.add(statistics, 1)
         model = SolvedModel.of(training.solvable(), "uniform")
         evidence[np.ix_(rows, model.classes)] = model.scores(part, base=False).comparable()
-    return evidence
+        known = np.isin(codes[rows], model.classes)
+        own = np.searchsorted(model.classes, codes[rows[known]])
+        nats += model.with_priors(None).gains(part.take(known), own)[0] * (known.sum() / len(codes))
+    return evidence, nats
 
 
 def _sums(schema: Schema, table: Table, codes: Codes, weight: Array) -> Statistics:

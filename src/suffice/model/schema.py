@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -12,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.arrays import Array
 from suffice.factors import KINDS, Block
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
-from suffice.model.columns import CHOSEN, AlikeColumns, Column, notations_from_fields, state_of_notations
-from suffice.storage import Fields, Scalars, Setting
+from suffice.model.columns import CHOSEN, AlikeColumns, Column
 from suffice.tables.container import Container
 from suffice.tables.notations import Notation, differently_read
 from suffice.tables.table import Table
@@ -51,6 +50,8 @@ class Schema:
         Whether the columns have names, as in frames.
     evidence_weight : float
         How much the evidence of all columns counts in posteriors; below 1 where they repeat each other.
+    nats : ndarray of shape (n_features,) or None
+        What each column by itself added to held-out rows, if families were inferred from such.
     names : tuple
         The names of the columns; their positions in arrays.
     factors : tuple of Factor
@@ -129,6 +130,13 @@ class Schema:
         if not self.named:
             return _numbered_labels(len(self))
         return tuple(f"column {quoted(name)}" for name in self.names)
+
+    @cached_property
+    def nats(self) -> Array | None:
+        """What each column by itself added to held-out rows; None unless families were inferred from such."""
+        if isinstance(self.columns, AlikeColumns) or not len(self) or self.columns[0].nats is None:
+            return None
+        return np.array([column.nats or 0.0 for column in self.columns])
 
     def labels_of(self, columns: NDArray[np.intp]) -> list[str]:
         """How messages refer to some columns.
@@ -332,91 +340,6 @@ class Schema:
                 )
             columns[position] = old._replace(family=family, reason=CHOSEN)
         return replace(self, columns=tuple(columns))
-
-    def _to_fields(self) -> dict[str, Any]:
-        """The columns, as a file holds them: what many share is written once."""
-        families = list(dict.fromkeys(column.family for column in self.columns))
-        reasons = list(dict.fromkeys(column.reason for column in self.columns))
-        number = {family: i for i, family in enumerate(families)}
-        why = {reason: i for i, reason in enumerate(reasons)}
-        blocks = [-1 if column.block is None else column.block for column in self.columns]
-        state = {
-            "named": self.named,
-            "families": Setting(families),
-            "reasons": Setting(reasons),
-            "family": np.array([number[column.family] for column in self.columns], dtype=np.int32),
-            "reason": np.array([why[column.reason] for column in self.columns], dtype=np.int32),
-            "undecided": np.array([column.undecided for column in self.columns], dtype=np.bool),
-            "block": np.array(blocks, dtype=np.int32),
-            **state_of_notations(self.columns),
-            **({} if self.evidence_weight == 1.0 else {"evidence_weight": self.evidence_weight}),
-        }
-        if not self.named:
-            return state
-        plain = all(type(name) in (str, int, float, bool) for name in self.names)
-        return state | {"names": Scalars(list(self.names)) if plain else Setting(list(self.names))}
-
-    @classmethod
-    def _from_fields(cls, fields: Fields) -> Schema:
-        """Restore a schema from a file."""
-        families, reasons = fields.setting("families"), fields.setting("reasons")
-        if not (isinstance(families, list) and all(f is None or isinstance(f, Family) for f in families)):
-            raise fields.error("families", "must be a list of families.")
-        if not (isinstance(reasons, list) and all(isinstance(reason, str) for reason in reasons)):
-            raise fields.error("reasons", "must be a list of strings.")
-        family = fields.array("family", np.int32, (None,))
-        reason = fields.array("reason", np.int32, family.shape)
-        undecided = fields.array("undecided", np.bool, family.shape).tolist()
-        block = fields.array("block", np.int32, family.shape)
-        for name, numbers, most in (("family", family, len(families)), ("reason", reason, len(reasons))):
-            if ((numbers < 0) | (numbers >= most)).any():
-                raise fields.error(name, "refers to something that does not exist.")
-        named = fields.flag("named")
-        names = cls._names(fields, len(family)) if named else list(range(len(family)))
-        written = notations_from_fields(fields, len(family))
-        columns = tuple(
-            Column(
-                names[j],
-                families[f],
-                reasons[reason[j]],
-                undecided[j],
-                int(b) if b >= 0 else None,
-                written[j],
-            )
-            for j, (f, b) in enumerate(zip(family.tolist(), block.tolist(), strict=True))
-        )
-        for column in columns:
-            if column.family is None:
-                continue
-            if column.undecided or column.family.joint != (column.block is not None):
-                raise fields.error(
-                    "block", f"does not match {column.family} of column {quoted(column.name)}."
-                )
-        for one in families:
-            cls._check_summed(fields, one)
-        weight = fields.number("evidence_weight") if "evidence_weight" in fields else 1.0
-        if not 0 < weight < math.inf:
-            raise fields.error("evidence_weight", "must be positive and finite.")
-        return cls(columns, named, weight)
-
-    @staticmethod
-    def _check_summed(fields: Fields, family: Family | None) -> None:
-        """Refuse a family that no kind of factor can add up."""
-        try:
-            if family is not None:
-                KINDS[family.factor].totals.empty(family, 1)
-        except (KeyError, TypeError, ValueError) as error:
-            raise fields.error("families", f"has {family}, which cannot be summed: {error}") from error
-
-    @staticmethod
-    def _names(fields: Fields, n_columns: int) -> list[Hashable]:
-        names = fields.setting("names") if "names" in fields else fields.scalars("names", n_columns)
-        if not isinstance(names, list) or len(names) != n_columns:
-            raise fields.error("names", f"must hold {n_columns} names.")
-        try:
-            return fields.distinct("names", names)
-        except TypeError as error:
-            raise fields.error("names", "holds values that cannot be names.") from error
 
     def _rows(self) -> list[tuple[str, str, str]]:
         def family(column: Column) -> str:

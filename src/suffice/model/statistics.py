@@ -18,6 +18,7 @@ from suffice.factors import KINDS, Block, Totals
 from suffice.factors.base import gather
 from suffice.factors.checks import impossible, within
 from suffice.factors.columns.totals import ColumnTotals
+from suffice.model.saved_schema import schema_from_fields, state_of_schema
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import arranged
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
@@ -357,7 +358,7 @@ class Statistics(Saved):
     def _to_fields(self) -> dict[str, Any]:
         """Everything the statistics are, as a file holds it."""
         return {
-            "schema": self.schema._to_fields(),
+            "schema": state_of_schema(self.schema),
             "classes": state_of_labels(self.classes),
             "weight": self.weight,
             "support": self.support,
@@ -367,7 +368,7 @@ class Statistics(Saved):
     @classmethod
     def _from_fields(cls, fields: Fields) -> Statistics:
         """Restore statistics from a file."""
-        schema = Schema._from_fields(fields.branch("schema"))
+        schema = schema_from_fields(fields.branch("schema"))
         classes = labels_from_fields(fields.branch("classes"))
         n_classes = len(classes)
         parts = zip(schema.factors, fields.branches("totals", len(schema.factors)), strict=True)
