@@ -261,10 +261,9 @@ class Score:
         """The finite parts, and the orders if there are any."""
         return [self.finite] if self.order is None else [self.finite, self.order]
 
-    def rescaled(self, slope: float, bias: Array | None = None) -> Score:
+    def rescaled(self, slope: float, bias: Array | float = 0.0) -> Score:
         """slope·score + bias, for a positive slope."""
-        terms = [_times(self.finite, slope), *([] if bias is None else [as_expression(bias)])]
-        return Score(total(terms), self.order)
+        return Score(total([_times(self.finite, slope), as_expression(bias)]), self.order)
 
 
 def as_expression(value: Any) -> Expression:
