@@ -39,7 +39,7 @@ UNDERDISPERSED, OVERDISPERSED = 0.5, 1.25
 STEPS_AHEAD = 0.5
 """Standard errors by which Steps must tell the classes apart better than any other family."""
 SILENT = 3.0
-"""The same where nothing tells them apart: Steps would be silent, and other families do little harm."""
+"""The same where nothing tells them apart: the best are silent, and those that describe do little harm."""
 NOTHING = 1.0
 """Nats of all rows that are no more than chance."""
 CELLS_AT_ONCE = 1 << 21
@@ -181,7 +181,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
     tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
     if not all(isinstance(one.family, Steps) for one in tied):
         scored = [one for one in scored if not isinstance(one.family, Steps)]
-    telling = _as_low(scored, [one.loss for one in scored], 1.0, rows)
+    telling = _as_low(scored, [one.loss for one in scored], SILENT if nothing else 1.0, rows)
     found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
     told = round(without - float(rows.mean(found.loss)), 3) + 0.0
     return found.family, f"{column.what}: {told:.3f} nats a row"

@@ -116,7 +116,7 @@ def _inferred(
     for j, (family, block) in given.items():
         columns[j] = observed.written(j, Column(table.names[j], family, _reason(family), block=block))
     schema = Schema(observed.filled(columns), table.named)
-    if len(given) == len(schema):
+    if len(given) == len(schema) or not may_be_written(table):  # the columns of an array are not looked at
         return schema
     return with_evidence_weight(schema, observed.table, classes, n_classes, weights)
 
@@ -166,7 +166,10 @@ def schema_of_statistics(schema: Schema, families: Families) -> Schema:
         chosen = {j: column.family for j, column in enumerate(families)}
     else:
         chosen = {j: family for j, (family, _) in given_families(families, schema.names).items()}
-    return schema.with_families({j: f for j, f in chosen.items() if f is not None and j in kept})
+    solved = schema.with_families({j: f for j, f in chosen.items() if f is not None and j in kept})
+    if isinstance(families, Schema):
+        return replace(solved, evidence_weight=families.evidence_weight)
+    return replace(solved, evidence_weight=1.0) if len(chosen) == len(schema) else solved
 
 
 def _reused(schema: Schema, table: Table) -> Schema:

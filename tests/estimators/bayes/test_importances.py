@@ -45,6 +45,7 @@ def test_an_importance_is_the_gain_of_a_model_of_the_column_alone(model, weights
             assert found[j] == 0.0
             continue
         alone = type(model)(**(model.get_params(deep=False) | {"columns": [name]}))
+        alone.evidence_weight = 1.0  # noise by itself would have none
         w = np.ones(N_ROWS) if weights is None else weights
         schemas = alone.fit_splits(table, Y, CV.split(table, Y), weights)
         for fitted, (_, test) in zip(schemas, CV.split(table, Y), strict=True):

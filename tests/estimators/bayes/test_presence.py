@@ -109,7 +109,7 @@ def test_a_level_never_seen_is_there():
 
 
 def test_contributions_add_up_and_a_missing_cell_is_shown_as_missing():
-    model = BayesClassifier(FAMILIES, missing="evidence").fit(TABLE, Y)
+    model = BayesClassifier(FAMILIES, missing="evidence", evidence_weight=1.0).fit(TABLE, Y)
     explanation = model.explain(TABLE)
     total = explanation.prior + explanation.contributions.sum(axis=1)
     np.testing.assert_allclose(total, model.predict_joint_log_proba(TABLE), atol=1e-10)

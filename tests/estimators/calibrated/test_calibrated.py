@@ -402,8 +402,9 @@ def test_labels_may_be_a_column_of_the_frame(library):
 def test_rows_may_be_a_dict_of_columns():
     X, y = drawn(200)
     columns = {f"c{j}": X[:, j].tolist() for j in range(X.shape[1])}
-    found = Calibrated(BayesClassifier()).fit(columns, y).temperature_
-    assert found == pytest.approx(Calibrated(BayesClassifier()).fit(X, y).temperature_, rel=1e-12)
+    model = Calibrated(BayesClassifier("normal"))
+    found = model.fit(columns, y).temperature_
+    assert found == pytest.approx(model.fit(X, y).temperature_, rel=1e-12)
 
 
 def test_a_fitted_classifier_depends_on_its_settings_no_more():

@@ -34,7 +34,8 @@ def numbers(penguins):
 MODELS = {
     "mixed": BayesClassifier(),
     "joint beside others": BayesClassifier(
-        {("bill_length_mm", "bill_depth_mm"): MultivariateNormal("full"), "body_mass_g": Gamma()}
+        {("bill_length_mm", "bill_depth_mm"): MultivariateNormal("full"), "body_mass_g": Gamma()},
+        evidence_weight=1.0,
     ),
     "text beside others": BayesClassifier({"island": Words(), "year": Categorical()}),
 }
