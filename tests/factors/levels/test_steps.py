@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from suffice import BayesClassifier
-from suffice.factors.levels import steps
+from suffice.factors.levels import fine_cells
 from suffice.factors.levels.joining import joined
 from suffice.families import Steps
 
@@ -91,7 +91,7 @@ def test_cells_do_not_depend_on_the_batches(rows, cut):
     X = np.array([[x] for x, _ in rows])
     y = np.array([k for _, k in rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "CELLS", 5)
+        patch.setattr(fine_cells, "CELLS", 5)
         whole = BayesClassifier(Steps()).fit(X, y, sample_weight=np.ones(len(y)))
         parts = BayesClassifier(Steps()).fit(X[:cut], y[:cut])
         if len(y[cut:]):
@@ -109,9 +109,9 @@ def test_cells_do_not_depend_on_the_batches(rows, cut):
 @given(st.lists(NUMBERS, min_size=1, max_size=30, unique=True))
 def test_the_order_of_the_bits_is_the_order_of_the_numbers(values):
     x = np.sort(np.array(values))
-    order = steps._in_order(x)
+    order = fine_cells._in_order(x)
     assert ((order[1:] > order[:-1]) == (x[1:] > x[:-1])).all()
-    np.testing.assert_array_equal(steps._numbers(order), x)
+    np.testing.assert_array_equal(fine_cells._numbers(order), x)
 
 
 def test_a_value_beyond_the_data_is_read_as_the_nearest_one():
