@@ -15,6 +15,7 @@ from suffice.arrays import Array, Codes, read_only
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
+from suffice.factors.base import Block
 from suffice.factors.bounded import BoundedFactor
 from suffice.factors.levels.alike import Unseen, warn_of_unseen
 from suffice.factors.presence import WithPresence, are_there_together
@@ -207,11 +208,13 @@ class SolvedModel:
     def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
         """Joint scores of every row; `base=False` if only posteriors are needed."""
         finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
+        return self.scores_of_blocks(self.schema.blocks(table), finite, base=base)
+
+    def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
+        """The same from the cells of each factor, into an array (rows, classes)."""
         finite[:] = self.offset
         scores = Scores(finite, None, self.offset, self.evidence_weight)
-        for factor, labels, block in zip(
-            self.factors, self.factor_labels, self.schema.blocks(table), strict=True
-        ):
+        for factor, labels, block in zip(self.factors, self.factor_labels, blocks, strict=True):
             factor.add_scores(block, labels, scores, base=base)
         return scores
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
 from suffice.factors.checks import within
-from suffice.kernels import cells as kernels
 from suffice.storage import Fields
 
 CELLS = 4096
@@ -77,13 +76,10 @@ class CellCounts:
         if wider:
             cells, merged = np.unique(cells >> wider, return_inverse=True)
             codes = merged[codes]
-        support = np.zeros((n_classes, len(cells)), np.int64)
-        kernels.level_counts(codes, classes, None, support)
-        weight = support.astype(np.float64)
-        if weights is not None:
-            weight = np.zeros(support.shape)
-            kernels.level_counts(codes, classes, weights, weight)
-        return cls(column.shift + wider, cells, weight, support)
+        places, shape = classes * len(cells) + codes, (n_classes, len(cells))
+        support = np.bincount(places, minlength=n_classes * len(cells)).reshape(shape)
+        weight = support if weights is None else np.bincount(places, weights, support.size).reshape(shape)
+        return cls(column.shift + wider, cells, weight.astype(np.float64), support)
 
     def widened(self, shift: int) -> CellCounts:
         """In cells of this shift, or of as many more bits as `CELLS` asks for."""
@@ -140,10 +136,11 @@ class CellCounts:
         weight = fields.array("weight", np.float64, (n_classes, len(cells)))
         return cls(shift, cells, weight, fields.array("support", np.int64, weight.shape))
 
-    def edges(self) -> tuple[Array, Array]:
+    def edges(self, which: Codes | slice = slice(None)) -> tuple[Array, Array]:
         """The least number of each cell, and the least number beyond it."""
-        beyond = np.where(self.cells < MOST >> self.shift, (self.cells + 1) << self.shift, MOST)
-        return _numbers(self.cells << self.shift), _numbers(beyond)
+        cells = self.cells[which]
+        beyond = np.where(cells < MOST >> self.shift, (cells + 1) << self.shift, MOST)
+        return _numbers(cells << self.shift), _numbers(beyond)
 
 
 def _in_order(values: Array) -> NDArray[np.int64]:

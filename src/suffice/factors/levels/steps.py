@@ -132,8 +132,12 @@ def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) 
 
 def _held(column: CellCounts) -> CellCounts:
     """The cells with rows."""
-    held = column.support.any(axis=0)
-    weight = np.where(column.support > 0, column.weight, 0.0)
+    seen = column.support > 0
+    if seen.all():
+        return column
+    weight, held = np.where(seen, column.weight, 0.0), seen.any(axis=0)
+    if held.all():
+        return replace(column, weight=weight)
     return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
 
 
@@ -144,9 +148,9 @@ def _steps(family: Family, column: CellCounts, starts: Codes) -> tuple[LevelTabl
         return LevelTable(family, no_counts(n_classes)), np.zeros(0)
     weight, support = (np.add.reduceat(one, starts, axis=1) for one in (column.weight, column.support))
     table = LevelTable(family, LevelCounts(list(range(n_steps)), weight, support))
-    low, beyond = column.edges()
-    high = low if column.shift == 0 else beyond
-    between = np.maximum(0.5 * high[starts[1:] - 1] + 0.5 * low[starts[1:]], beyond[starts[1:] - 1])
+    low, beyond = column.edges(np.concatenate([starts, starts[1:] - 1, [-1]]))
+    high = (low if column.shift == 0 else beyond)[n_steps:]
+    between = np.maximum(0.5 * high[:-1] + 0.5 * low[1:n_steps], beyond[n_steps:-1])
     edges = np.concatenate([low[:1], between, high[-1:]])
     table.log_p[:n_steps] -= _log_widths(edges)
     return table, edges
