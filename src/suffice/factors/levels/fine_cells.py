@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
 from suffice.factors.checks import within
+from suffice.factors.levels.joining import begins_of_runs
 from suffice.storage import Fields
 
 CELLS = 4096
@@ -74,8 +75,8 @@ class CellCounts:
             codes, cells = (np.cumsum(held) - 1)[codes], cells[held]
         wider = _least_shift(cells)
         if wider:
-            cells, merged = np.unique(cells >> wider, return_inverse=True)
-            codes = merged[codes]
+            begins = begins_of_runs(cells >> wider)
+            codes, cells = (np.cumsum(begins) - 1)[codes], (cells >> wider)[begins]
         places, shape = classes * len(cells) + codes, (n_classes, len(cells))
         support = np.bincount(places, minlength=n_classes * len(cells)).reshape(shape)
         weight = support if weights is None else np.bincount(places, weights, support.size).reshape(shape)
@@ -88,7 +89,8 @@ class CellCounts:
         more = _least_shift(cells)
         if shift + more == self.shift or not len(cells):
             return replace(self, shift=shift)
-        cells, starts = np.unique(cells >> more, return_index=True)
+        starts = np.flatnonzero(begins_of_runs(cells >> more))
+        cells = (cells >> more)[starts]
         weight, support = (np.add.reduceat(one, starts, axis=1) for one in (self.weight, self.support))
         return CellCounts(shift + more, cells, weight, support)
 
@@ -165,8 +167,9 @@ def _least_shift(cells: NDArray[np.int64]) -> int:
         return 0
     # Two neighbours fall together once the highest bit in which they differ is gone.
     apart = (cells[1:] ^ cells[:-1]).view(np.uint64)
-    bits = np.sort(np.frexp(apart.astype(np.float64))[1])
-    shift = max(int(bits[-CELLS]) - 1, 0)  # rounding may have added a bit
+    bits = np.frexp(apart.astype(np.float64))[1]
+    most = len(bits) - CELLS
+    shift = max(int(np.partition(bits, most)[most]) - 1, 0)  # rounding may have added a bit
     while np.count_nonzero(np.diff(cells >> min(shift, BITS))) >= CELLS:
         shift += 1
     return shift

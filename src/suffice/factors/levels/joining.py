@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
@@ -40,7 +42,14 @@ def about_equal(counts: Array) -> Codes:
     middle = np.cumsum(rows) - 0.5 * rows
     total = rows.sum()
     group = np.floor(middle * (MOST_CELLS / total)) if total > 0 else np.zeros(len(rows))
-    return np.flatnonzero(np.diff(group, prepend=-1.0)).astype(np.intp)
+    return np.flatnonzero(begins_of_runs(group)).astype(np.intp)
+
+
+def begins_of_runs(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values differ from the one before."""
+    begins = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
+    return begins
 
 
 def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]:
