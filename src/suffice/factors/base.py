@@ -58,6 +58,11 @@ class Totals(ABC):
         self.refuse(block, labels, classes)
         return lambda totals: totals.update(block, classes, weights)
 
+    @staticmethod
+    def batches(block: Block) -> Callable[[Codes], Block]:
+        """The batch of some rows of a block of numbers; what batches have in common is found once."""
+        return lambda rows: block[rows]
+
     @abstractmethod
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
         """Raise for values that cannot be summed, naming column, value and cure. Change nothing."""

@@ -163,8 +163,9 @@ def scores_of(columns: Sequence[Candidates], rows: ColumnLosses) -> list[list[Sc
             if isinstance(family, Hurdle):
                 dense &= values[:, which] != family.at
             surprises = np.where(dense, np.maximum(surprises - log_gap[which], 0.0), surprises)
-        for place, j in enumerate(which.tolist()):
-            scored[j].append(Scored(family, losses.classes[:, place], surprises[:, place]))
+        by_column = (np.ascontiguousarray(one.T) for one in (losses.classes, surprises))  # to be summed fast
+        for j, loss, surprise in zip(which.tolist(), *by_column, strict=True):
+            scored[j].append(Scored(family, loss, surprise))
     return scored
 
 

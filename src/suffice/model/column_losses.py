@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS, Totals
@@ -15,6 +15,7 @@ from suffice.links import log_sum
 from suffice.tables.columns import LevelCells, array_column
 
 FOLDS = 5
+_Batches = Callable[[Codes], Any]
 
 
 class Losses(NamedTuple):
@@ -78,12 +79,13 @@ class ColumnLosses:
     def _of_all(self, family: Family, numbers: Array) -> Losses:
         losses = Losses(*np.empty((2, *numbers.shape)))
         kind, labels, n_classes = KINDS[family.factor], ["column"] * numbers.shape[1], self.n_classes
+        summed, scored = _batches(kind.totals, numbers)
         for (training, held_out), log_prior in zip(self._folds, self._log_priors, strict=True):
-            block, classes = _block(kind.totals, numbers[training]), self.classes[training]
+            block, classes = summed(training), self.classes[training]
             totals = kind.totals.empty(family, numbers.shape[1]).take_classes(np.full(n_classes, -1))
             totals.prepare(block, labels, classes, self._weights(training), n_classes)(totals)
             solved = kind.solve(totals, labels, np.arange(n_classes))
-            block = _block(kind.totals, numbers[held_out])
+            block = scored(held_out)
             scores = solved.contributions(block, labels, base=True)
             own_class = self.classes[held_out]
             own = np.take_along_axis(scores, own_class[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
@@ -96,8 +98,10 @@ class ColumnLosses:
         return losses
 
 
-def _block(totals: type[Totals], numbers: NDArray[Any]) -> Any:
-    """Columns as the sums of a family read them."""
+def _batches(totals: type[Totals], numbers: Array) -> tuple[_Batches, _Batches]:
+    """Batches of some rows, to sum and to score, as the sums of a family read columns."""
     if totals.reads == "numbers":
-        return numbers
-    return LevelCells(numbers, [array_column(column, "column").levels for column in numbers.T])
+        return totals.batches(numbers), lambda rows: numbers[rows]
+    cells = LevelCells(None, [array_column(column, "column").levels for column in numbers.T])
+    encoded = cells.encoded()
+    return encoded, encoded

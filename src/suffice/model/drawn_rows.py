@@ -25,6 +25,7 @@ from suffice.links import log_sum
 from suffice.model.solution import SolvedModel
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table
+from suffice.text import Documents
 
 CHOICES_AT_ONCE = 256
 """Choices of columns whose log densities are in memory at once."""
@@ -57,7 +58,7 @@ class DrawnRows:
         self.n_rows = table.n_rows
         self.factors = [*zip(solution.schema.factors, solution.factors, solution.factor_labels, strict=True)]
         n_cells = len(solution.schema) * len(solution.classes)
-        self._blocks = [_by_rows(block) for block in solution.schema.blocks(table)]
+        self._blocks = [by_rows(block) for block in solution.schema.blocks(table)]
         self._joint = [(at, factor) for at, factor, _ in self.factors if at.family.joint]
         self._noise = [rng.standard_normal((self.n_rows, len(at.columns))) for at, _ in self._joint]
         step = max(1, CELLS_AT_ONCE // max(n_cells, 1))
@@ -128,11 +129,15 @@ def _sums(choices: NDArray[np.bool_], cells: Array) -> Array:
     return product.reshape(len(choices), *cells.shape[1:])
 
 
-def _by_rows(block: Block) -> Callable[[slice], Block]:
-    """A block as a function of adjacent rows, which are read fast."""
+def by_rows(block: Block) -> Callable[[slice | Codes], Block]:
+    """A block as a function of some rows, which are read fast."""
     if isinstance(block, LevelCells):
         return block.encoded()
     if isinstance(block, list):
-        return lambda rows: [TextBlock(one.documents.part(rows.start, rows.stop)) for one in block]
+        return lambda rows: [TextBlock(_some(one.documents, rows)) for one in block]
     by_row = block.tocsr() if sparse.issparse(block) else block
     return lambda rows: by_row[rows]
+
+
+def _some(documents: Documents, rows: slice | Codes) -> Documents:
+    return documents.part(rows.start, rows.stop) if isinstance(rows, slice) else documents.take(rows)

@@ -8,13 +8,16 @@ one number w is fitted to rows that the densities have not seen.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from suffice.arrays import Array, Codes
+from suffice.factors.base import Block
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
+from suffice.model.drawn_rows import by_rows
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -72,26 +75,39 @@ def _held_out_evidence(
     folds = np.empty(len(codes), dtype=np.intp)
     folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % FOLDS  # each has its share of a class
     members = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
-    parts = [table.take(rows) for rows in members]
-    sums = [_sums(schema, part, codes[rows], weight[rows]) for part, rows in zip(parts, members, strict=True)]
+    cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
+    sums = [
+        _sums(schema, [of_rows(rows) for of_rows in cells], codes[rows], weight[rows]) for rows in members
+    ]
     evidence, nats = np.full((len(codes), n_classes), -np.inf), np.zeros(len(schema))
-    for fold, (part, rows) in enumerate(zip(parts, members, strict=True)):
+    for fold, rows in enumerate(members):
         training = Accumulator.empty(schema)
         for other, statistics in enumerate(sums):
             if other != fold:
                 training.add(statistics, 1)
         model = SolvedModel.of(training.solvable(), "uniform")
-        evidence[np.ix_(rows, model.classes)] = model.scores(part, base=False).comparable()
-        known = np.isin(codes[rows], model.classes)
-        own = np.searchsorted(model.classes, codes[rows[known]])
-        nats += model.with_priors(None).gains(part.take(known), own)[0] * (known.sum() / len(codes))
+        scores = np.empty((len(rows), len(model.classes)))
+        held_out = model.scores_of_blocks([of_rows(rows) for of_rows in cells], scores, base=False)
+        evidence[np.ix_(rows, model.classes)] = held_out.comparable()
+        known = rows[np.isin(codes[rows], model.classes)]
+        own = np.searchsorted(model.classes, codes[known])
+        nats += _summed_nats(model, cells, known, own) / len(codes)
     return evidence, nats
 
 
-def _sums(schema: Schema, table: Table, codes: Codes, weight: Array) -> Statistics:
+def _summed_nats(
+    model: SolvedModel, cells: Sequence[Callable[[Codes], Block]], rows: Codes, own: Codes
+) -> Array:
+    """What each column by itself adds to some rows of these classes."""
+    with_priors = model.with_priors(None)
+    gained, _ = with_priors.summed_gains(lambda part: [of_rows(rows[part]) for of_rows in cells], own)
+    return np.asarray(gained)
+
+
+def _sums(schema: Schema, blocks: list[Block], codes: Codes, weight: Array) -> Statistics:
     accumulator = Accumulator.empty(schema)
     present, own, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    accumulator.update(schema.blocks(table), present, own, counts, weight)
+    accumulator.update(blocks, present, own, counts, weight)
     return accumulator.statistics()
 
 

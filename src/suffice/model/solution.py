@@ -15,6 +15,7 @@ from suffice.arrays import Array, Codes, read_only
 from suffice.export.expressions import RULED_OUT, Gaps, Score, as_expression, total_score
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized, SolvedFactor
+from suffice.factors.base import Block
 from suffice.factors.bounded import BoundedFactor
 from suffice.factors.levels.alike import Unseen, warn_of_unseen
 from suffice.factors.presence import WithPresence, are_there_together
@@ -207,11 +208,13 @@ class SolvedModel:
     def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
         """Joint scores of every row; `base=False` if only posteriors are needed."""
         finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
+        return self.scores_of_blocks(self.schema.blocks(table), finite, base=base)
+
+    def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
+        """The same from the cells of each factor, into an array (rows, classes)."""
         finite[:] = self.offset
         scores = Scores(finite, None, self.offset, self.evidence_weight)
-        for factor, labels, block in zip(
-            self.factors, self.factor_labels, self.schema.blocks(table), strict=True
-        ):
+        for factor, labels, block in zip(self.factors, self.factor_labels, blocks, strict=True):
             factor.add_scores(block, labels, scores, base=base)
         return scores
 
@@ -283,15 +286,19 @@ class SolvedModel:
 
     def contributions(self, table: Table, *, base: bool) -> Array:
         """Log p of each cell, (rows, columns, classes); columns left out contribute 0."""
-        result = self._of_cells(table, lambda factor, *cells: factor.contributions(*cells, base=base))
+        blocks = self.schema.blocks(table)
+        result = self._of_cells(
+            table.n_rows, blocks, lambda factor, *cells: factor.contributions(*cells, base=base)
+        )
         # Beside an impossible cell, a cell of infinite density counts for nothing.
         ruled_out = np.isneginf(result).any(axis=1, keepdims=True)
         return np.where(ruled_out & np.isposinf(result), 0.0, result)
 
-    def _of_cells(self, table: Table, log_p: Callable[[SolvedFactor, Any, list[str]], Array]) -> Array:
+    def _of_cells(
+        self, n_rows: int, blocks: list[Block], log_p: Callable[[SolvedFactor, Any, list[str]], Array]
+    ) -> Array:
         """What each factor gives for its cells, (rows, columns, classes); 0 for columns left out."""
-        result = np.zeros((table.n_rows, len(self.schema), len(self.classes)))
-        blocks = self.schema.blocks(table)
+        result = np.zeros((n_rows, len(self.schema), len(self.classes)))
         for at, factor, labels, block in zip(
             self.schema.factors, self.factors, self.factor_labels, blocks, strict=True
         ):
@@ -343,20 +350,26 @@ class SolvedModel:
 
     def gains(self, table: Table, codes: Codes) -> tuple[Array, Array]:
         """The nats that each column, by itself, adds to rows of known classes, and is believed to add."""
-        sums = np.zeros((2, len(self.schema)))
         table = self.schema.read(table)
-        for rows in row_parts(table.n_rows, len(self.schema) * len(self.classes), FEWEST_ROWS):
-            alone = self._of_cells(table.part(rows), lambda factor, *cells: factor.alone(*cells))
+        sums = self.summed_gains(lambda rows: self.schema.blocks(table.part(rows)), codes)
+        gained, believed = sums / table.n_rows
+        return gained, believed
+
+    def summed_gains(self, blocks: Callable[[slice], list[Block]], codes: Codes) -> Array:
+        """The sums of both over rows, (2, columns), whose cells come in parts."""
+        sums = np.zeros((2, len(self.schema)))
+        for rows in row_parts(len(codes), len(self.schema) * len(self.classes), FEWEST_ROWS):
+            own = codes[rows]
+            alone = self._of_cells(len(own), blocks(rows), lambda factor, *cells: factor.alone(*cells))
             n, d, k = alone.shape
             with np.errstate(invalid="ignore"):
                 joint = (alone + self.log_priors).reshape(n * d, k)
             joint = np.where(np.isnan(joint), -np.inf, joint)
             evidence = difference(alone, log_sum(joint).reshape(n, d, 1))
             p = softmax(joint).reshape(n, d, k)
-            sums[0] += evidence[np.arange(n), :, codes[rows]].sum(axis=0)
+            sums[0] += evidence[np.arange(n), :, own].sum(axis=0)
             sums[1] += np.sum(p * np.where(p > 0, evidence, 0.0), axis=(0, 2))
-        gained, believed = sums / table.n_rows
-        return gained, believed
+        return sums
 
     def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:
         """One row of each class in `codes`, column by column; columns left out are missing.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from suffice.arrays import Codes
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class LevelCells:
     def __getitem__(self, column: int) -> Levels:
         return self._readers[column]()
 
-    def encoded(self) -> Callable[[slice], LevelCells]:
-        """The same cells as a function of adjacent rows; each column is encoded now, once."""
+    def encoded(self) -> Callable[[slice | Codes], LevelCells]:
+        """The same cells as a function of the rows; each column is encoded now, once."""
         columns = [read() for read in self._readers]
         return lambda rows: LevelCells(
             None, [partial(replace, levels, codes=levels.codes[rows]) for levels in columns]

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from suffice import BayesClassifier
+from suffice.factors.levels import joining
+from suffice.factors.levels.fine_cells import SortedColumn
 from suffice.families import (
     Beta,
     Categorical,
@@ -19,6 +21,7 @@ from suffice.families import (
     Steps,
 )
 from suffice.model import column_losses
+from suffice.tables import columns
 
 N = 1000
 Y = np.random.default_rng(0).integers(0, 2, N)
@@ -173,6 +176,40 @@ def test_each_family_is_summed_once_for_all_columns(rng, monkeypatch):
     assert sorted(calls, key=repr) == sorted(
         [(one, 40) for one in (Normal("shared"), Normal(), Steps())], key=repr
     )
+
+
+def test_a_column_is_sorted_and_encoded_once_for_all_folds(rng, monkeypatch):
+    sorted_once, encoded = SortedColumn.of, columns.ArrayColumn.levels
+    calls = {"sorted": 0, "encoded": 0}
+
+    def counted(name, function):
+        def call(*arguments):
+            calls[name] += 1
+            return function(*arguments)
+
+        return call
+
+    monkeypatch.setattr(SortedColumn, "of", counted("sorted", sorted_once))
+    monkeypatch.setattr(columns.ArrayColumn, "levels", counted("encoded", encoded))
+    numbers = {f"c{j}": rng.normal(size=N) for j in range(4)} | {"few": rng.choice([0.5, 1.5, 2.5], N)}
+    model = BayesClassifier().fit(pd.DataFrame(numbers), Y)
+    assert Steps() not in [column.family for column in model.schema_]
+    assert calls["sorted"] == 4
+    assert calls["encoded"] == 3  # to choose a family, to weigh the evidence, and to sum
+
+
+def test_the_cells_of_all_columns_are_joined_at_the_same_time(rng, monkeypatch):
+    calls = []
+    whole = joining.description_length
+
+    def counted(counts):
+        calls.append(counts.shape)
+        return whole(counts)
+
+    monkeypatch.setattr(joining, "description_length", counted)
+    BayesClassifier().fit(pd.DataFrame(rng.normal(size=(N, 30))).add_prefix("c"), Y)
+    once = joining.MOST_CELLS + 1  # cells, pairs, and the pairs of each cell that grows
+    assert len(calls) == column_losses.FOLDS * once
 
 
 def test_no_more_than_twenty_thousand_rows_are_compared(monkeypatch):

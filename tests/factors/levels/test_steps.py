@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from suffice import BayesClassifier
-from suffice.factors.levels import steps
+from suffice.factors.levels import fine_cells
 from suffice.factors.levels.joining import joined
+from suffice.factors.levels.steps import StepTotals
 from suffice.families import Steps
 
 LAW = settings(max_examples=60, deadline=None, database=None)
@@ -91,7 +92,7 @@ def test_cells_do_not_depend_on_the_batches(rows, cut):
     X = np.array([[x] for x, _ in rows])
     y = np.array([k for _, k in rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "CELLS", 5)
+        patch.setattr(fine_cells, "CELLS", 5)
         whole = BayesClassifier(Steps()).fit(X, y, sample_weight=np.ones(len(y)))
         parts = BayesClassifier(Steps()).fit(X[:cut], y[:cut])
         if len(y[cut:]):
@@ -109,9 +110,9 @@ def test_cells_do_not_depend_on_the_batches(rows, cut):
 @given(st.lists(NUMBERS, min_size=1, max_size=30, unique=True))
 def test_the_order_of_the_bits_is_the_order_of_the_numbers(values):
     x = np.sort(np.array(values))
-    order = steps._in_order(x)
+    order = fine_cells._in_order(x)
     assert ((order[1:] > order[:-1]) == (x[1:] > x[:-1])).all()
-    np.testing.assert_array_equal(steps._numbers(order), x)
+    np.testing.assert_array_equal(fine_cells._numbers(order), x)
 
 
 def test_a_value_beyond_the_data_is_read_as_the_nearest_one():
@@ -154,3 +155,25 @@ def test_forgotten_rows_leave_the_steps_of_the_others():
     model = BayesClassifier(Steps()).fit(X, y).forget(X[200:], y[200:])
     fresh = BayesClassifier(Steps()).fit(X[:200], y[:200])
     np.testing.assert_array_equal(model.predict_proba(X), fresh.predict_proba(X))
+
+
+@LAW
+@given(
+    st.lists(
+        st.tuples(NUMBERS | st.just(np.nan), st.integers(0, 2), st.floats(0.1, 3.0)), min_size=1, max_size=40
+    ),
+    st.data(),
+)
+def test_batches_of_rows_that_are_sorted_once_give_the_same_counts(rows, data):
+    X, y, weights = np.array([[x] for x, _, _ in rows]), *map(np.array, list(zip(*rows, strict=True))[1:])
+    some = np.array(data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True, min_size=1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fine_cells, "CELLS", 5)
+        for w in (None, weights[some]):
+            states = []
+            for batch in (X[some], StepTotals.batches(X)(some)):
+                totals = StepTotals.empty(Steps(), 1).take_classes(np.full(3, -1))
+                totals.prepare(batch, ["x"], y[some], w, 3)(totals)
+                states.append(totals.state()["columns"][0])
+            for name, value in states[0].items():
+                np.testing.assert_array_equal(states[1][name], value)

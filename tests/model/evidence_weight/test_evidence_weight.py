@@ -11,6 +11,9 @@ from sklearn.model_selection import LeaveOneOut
 import suffice
 from suffice import BayesClassifier, OnePassSearchCV, cross_val_predict_proba, summarize
 from suffice.families import Categorical, Normal
+from suffice.model.evidence_weight import with_evidence_weight
+from suffice.model.schema import Schema
+from suffice.tables.table import read_table
 
 
 def rows(n=2000, copies=1, seed=0):
@@ -171,3 +174,17 @@ def test_a_weight_must_be_a_positive_number(value):
     X, y = rows(50)
     with pytest.raises(ValueError, match="evidence_weight must be a positive number or None, got"):
         BayesClassifier(evidence_weight=value).fit(X, y)
+
+
+def test_a_frame_is_read_once_for_all_folds(monkeypatch):
+    X, y = rows(500, copies=4)
+    schema, table = BayesClassifier().fit(X, y).schema_, read_table(X)
+    blocks, read = Schema.blocks, []
+
+    def counted(self, table):
+        read.append(table.n_rows)
+        return blocks(self, table)
+
+    monkeypatch.setattr(Schema, "blocks", counted)
+    with_evidence_weight(schema, table, y, 3, None)
+    assert read == [500]

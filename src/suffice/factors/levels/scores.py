@@ -24,12 +24,15 @@ from suffice.families import Categorical, Family
 from suffice.kernels.cells import class_blocks
 from suffice.tables.wording import quoted
 
+DEFAULT = Categorical()
+"""The settings of families that have none of their own."""
+
 
 class LevelTable:
     """Log p(level | class) of one column, with one row for unseen levels and one for missing cells."""
 
     def __init__(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> None:
-        settings = family if isinstance(family, Categorical) else Categorical()
+        settings = family if isinstance(family, Categorical) else DEFAULT
         counts = counts.with_levels(settings.listed)
         present = np.asarray(counts.support.any(axis=0) | keep_empty)
         present[counts.codes_of(list(settings.listed), grow=False)] = True

@@ -1,14 +1,10 @@
-"""Columns of numbers in steps: counts per class and fine cell, joined when solving.
-
-A cell is a run of floating-point numbers, those that agree in all but the last `shift` bits. The order of
-their bits is the order of the numbers, so cells are narrow near 0 and wide far out, and widening by a bit
-joins pairs exactly. The shift is as small as at most `CELLS` cells with rows allow, for any batches.
-"""
+"""Columns of numbers in steps: counts per class and fine cell, joined when solving."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,138 +12,22 @@ from scipy import sparse, special
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression
-from suffice.factors.base import SolvedFactor, Totals, gather
-from suffice.factors.checks import impossible, refuse_infinities, within
+from suffice.factors.base import SolvedFactor, Totals
+from suffice.factors.checks import impossible, refuse_infinities
+from suffice.factors.levels.fine_cells import CellCounts, SortedColumn
 from suffice.factors.levels.joining import joined
 from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.levels.totals import LevelCounts, no_counts
 from suffice.families import Family
-from suffice.kernels import cells as kernels
 from suffice.storage import Fields
 
-CELLS = 4096
-"""The most cells with rows of a column."""
-BITS = 63
 
+class _SortedBlock(NamedTuple):
+    """A batch of numbers that are sorted into cells already."""
 
-@dataclass
-class CellCounts:
-    """Weights and row counts (classes, cells) of one column; the cells are in order."""
-
-    shift: int
-    cells: NDArray[np.int64]
-    weight: Array
-    support: Counts
-
-    @classmethod
-    def empty(cls, n_classes: int) -> CellCounts:
-        """No cells yet."""
-        return cls(0, np.zeros(0, np.int64), np.zeros((n_classes, 0)), np.zeros((n_classes, 0), np.int64))
-
-    @classmethod
-    def of(cls, values: Array, classes: Codes, weights: Array | None, n_classes: int, shift: int) -> Self:
-        """The counts of some numbers, in cells of this shift or wider."""
-        numbers = _in_order(values) >> shift
-        cells, codes = np.unique(numbers, return_inverse=True)
-        wider = _least_shift(cells)
-        if wider:
-            cells, merged = np.unique(cells >> wider, return_inverse=True)
-            codes = merged[codes]
-        support = np.zeros((n_classes, len(cells)), np.int64)
-        kernels.level_counts(codes, classes, None, support)
-        weight = support.astype(np.float64)
-        if weights is not None:
-            weight = np.zeros(support.shape)
-            kernels.level_counts(codes, classes, weights, weight)
-        return cls(shift + wider, cells, weight, support)
-
-    def widened(self, shift: int) -> CellCounts:
-        """In cells of this shift, or of as many more bits as `CELLS` asks for."""
-        cells = self.cells >> min(max(shift - self.shift, 0), BITS)
-        shift = max(shift, self.shift)
-        more = _least_shift(cells)
-        if shift + more == self.shift or not len(cells):
-            return replace(self, shift=shift)
-        cells, starts = np.unique(cells >> more, return_index=True)
-        weight, support = (np.add.reduceat(one, starts, axis=1) for one in (self.weight, self.support))
-        return CellCounts(shift + more, cells, weight, support)
-
-    def added(self, other: CellCounts, sign: int) -> CellCounts:
-        """The sum (or difference) of counts over the same classes."""
-        shift = max(self.shift, other.shift)
-        mine, theirs = self.widened(shift), other.widened(shift)
-        cells = np.union1d(mine.cells, theirs.cells)
-        weight, support = (
-            np.zeros((len(self.weight), len(cells))),
-            np.zeros((len(self.weight), len(cells)), int),
-        )
-        for counts, times in ((mine, 1), (theirs, sign)):
-            at = np.searchsorted(cells, counts.cells)
-            weight[:, at] += times * counts.weight
-            support[:, at] += times * counts.support
-        held = support.any(axis=0) | weight.any(axis=0)
-        summed = CellCounts(shift, cells[held], weight[:, held], support[:, held])
-        return summed.widened(shift)
-
-    def take_classes(self, index: Codes) -> CellCounts:
-        """A copy with these classes."""
-        by_class = (gather(one, index, 0) for one in (self.weight, self.support))
-        return CellCounts(self.shift, self.cells.copy(), *by_class)
-
-    def matches(self, other: CellCounts, rtol: float) -> bool:
-        """Whether the counts agree, in cells that hold both."""
-        mine, theirs = self.widened(other.shift), other.widened(self.shift)
-        size = np.abs(theirs.weight).max(initial=0.0)
-        return (
-            np.array_equal(mine.cells, theirs.cells)
-            and np.array_equal(mine.support, theirs.support)
-            and within(mine.weight, theirs.weight, rtol, size)
-        )
-
-    @classmethod
-    def from_fields(cls, n_classes: int, fields: Fields) -> Self:
-        """The counts from a saved state."""
-        shift, cells = fields.integer("shift", 0, BITS), fields.array("cells", np.int64, (None,))
-        outside = (cells < LEAST >> shift) | (cells > MOST >> shift)
-        if len(cells) > CELLS or (cells[1:] <= cells[:-1]).any() or outside.any():
-            raise fields.error("cells", f"must be at most {CELLS} cells of numbers, in order.")
-        weight = fields.array("weight", np.float64, (n_classes, len(cells)))
-        return cls(shift, cells, weight, fields.array("support", np.int64, weight.shape))
-
-    def edges(self) -> tuple[Array, Array]:
-        """The least number of each cell, and the least number beyond it."""
-        beyond = np.where(self.cells < MOST >> self.shift, (self.cells + 1) << self.shift, MOST)
-        return _numbers(self.cells << self.shift), _numbers(beyond)
-
-
-def _in_order(values: Array) -> NDArray[np.int64]:
-    """Whole numbers in the order of floating-point numbers; next neighbours differ by 1."""
-    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)
-    return np.where(bits < 0, np.int64(-1) - (bits & np.int64(2**63 - 1)), bits)
-
-
-def _numbers(in_order: NDArray[np.int64]) -> Array:
-    """The floating-point numbers of `_in_order`; beyond the largest, the largest."""
-    inside = np.clip(in_order, LEAST, MOST)
-    bits = np.where(inside < 0, (np.int64(-1) - inside) | np.int64(-(2**63)), inside)
-    return bits.view(np.float64)
-
-
-LEAST, MOST = _in_order(np.array([-1.0, 1.0]) * np.finfo(np.float64).max)
-
-
-def _least_shift(cells: NDArray[np.int64]) -> int:
-    """By how many bits cells in order must widen so that at most `CELLS` of them are different."""
-    if len(cells) <= CELLS:
-        return 0
-    # Two neighbours fall together once the highest bit in which they differ is gone.
-    apart = (cells[1:] ^ cells[:-1]).view(np.uint64)
-    bits = np.sort(np.frexp(apart.astype(np.float64))[1])
-    shift = max(int(bits[-CELLS]) - 1, 0)  # rounding may have added a bit
-    while np.count_nonzero(np.diff(cells >> min(shift, BITS))) >= CELLS:
-        shift += 1
-    return shift
+    numbers: Array
+    columns: list[SortedColumn]
 
 
 class StepTotals(Totals):
@@ -167,18 +47,24 @@ class StepTotals(Totals):
     def n_columns(self) -> int:
         return len(self.columns)
 
-    def refuse(self, block: Array, labels: list[str], classes: Codes) -> None:
+    def refuse(self, block: Array | _SortedBlock, labels: list[str], classes: Codes) -> None:
+        block = block.numbers if isinstance(block, _SortedBlock) else block
         if sparse.issparse(block):
             raise ValueError(f"{labels[0]} is sparse, but Steps counts every cell; pass a dense array.")
         refuse_infinities(block, labels)
 
-    def update(self, block: Array, classes: Codes, weights: Array | None) -> None:
+    @staticmethod
+    def batches(block: Array) -> Callable[[Codes], _SortedBlock]:
+        columns = [SortedColumn.of(column, 0) for column in block.T]
+        return lambda rows: _SortedBlock(block[rows], [column.rows(rows) for column in columns])
+
+    def update(self, block: Array | _SortedBlock, classes: Codes, weights: Array | None) -> None:
         for j, column in enumerate(self.columns):
-            values = np.asarray(block[:, j], dtype=np.float64)
-            seen = ~np.isnan(values)
-            own = None if weights is None else weights[seen]
-            fresh = CellCounts.of(values[seen], classes[seen], own, len(column.weight), column.shift)
-            self.columns[j] = column.added(fresh, 1)
+            if isinstance(block, _SortedBlock):
+                cells = block.columns[j]
+            else:
+                cells = SortedColumn.of(block[:, j], column.shift)
+            self.columns[j] = column.added(CellCounts.of(cells, classes, weights, len(column.weight)), 1)
 
     def add(self, other: Self, sign: int) -> None:
         pairs = zip(self.columns, other.columns, strict=True)
@@ -246,8 +132,12 @@ def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) 
 
 def _held(column: CellCounts) -> CellCounts:
     """The cells with rows."""
-    held = column.support.any(axis=0)
-    weight = np.where(column.support > 0, column.weight, 0.0)
+    seen = column.support > 0
+    if seen.all():
+        return column
+    weight, held = np.where(seen, column.weight, 0.0), seen.any(axis=0)
+    if held.all():
+        return replace(column, weight=weight)
     return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
 
 
@@ -258,9 +148,9 @@ def _steps(family: Family, column: CellCounts, starts: Codes) -> tuple[LevelTabl
         return LevelTable(family, no_counts(n_classes)), np.zeros(0)
     weight, support = (np.add.reduceat(one, starts, axis=1) for one in (column.weight, column.support))
     table = LevelTable(family, LevelCounts(list(range(n_steps)), weight, support))
-    low, beyond = column.edges()
-    high = low if column.shift == 0 else beyond
-    between = np.maximum(0.5 * high[starts[1:] - 1] + 0.5 * low[starts[1:]], beyond[starts[1:] - 1])
+    low, beyond = column.edges(np.concatenate([starts, starts[1:] - 1, [-1]]))
+    high = (low if column.shift == 0 else beyond)[n_steps:]
+    between = np.maximum(0.5 * high[:-1] + 0.5 * low[1:n_steps], beyond[n_steps:-1])
     edges = np.concatenate([low[:1], between, high[-1:]])
     table.log_p[:n_steps] -= _log_widths(edges)
     return table, edges
