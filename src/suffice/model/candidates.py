@@ -36,6 +36,8 @@ FEW_VALUES = 10
 """So many different numbers are not described by a density."""
 UNDERDISPERSED, OVERDISPERSED = 0.5, 1.25
 """The variance of counts, in means, from which they may be Poisson, Geometric or NegativeBinomial."""
+FEWEST_SUCCESSES, MOST_SUCCESSES = -4, 6
+"""The r of a NegativeBinomial, as powers of 2; beyond, counts are Poisson or measurements."""
 STEPS_AHEAD = 0.5
 """Standard errors by which Steps must tell the classes apart better than any other family."""
 SILENT = 3.0
@@ -82,11 +84,12 @@ class Candidates:
         found: list[Family] = []
         mean, variance = _moments(values, classes) if counts else (0.0, 0.0)
         found += [Poisson()] if variance > UNDERDISPERSED * mean else []
-        found += [Geometric()] if variance > OVERDISPERSED * mean else []
+        successes = _successes(mean, variance)
+        found += [Geometric()] if successes in (0.5, 1.0, 2.0) else []
         found += [] if few else [Normal("shared"), Normal()]
         found += [LogNormal(), Gamma()] if positive and not few else []
         found += [Beta()] if positive and not few and high < 1 else []
-        found += [NegativeBinomial(_successes(mean, variance))] if variance > OVERDISPERSED * mean else []
+        found += [] if successes in (None, 1.0) else [NegativeBinomial(successes)]  # of 1, Geometric
         found += _hurdles(distinct, frequency) if kind == "number" and not few else []
         found += [Categorical()] if levels else []
         found += [] if few else [Steps()]
@@ -119,9 +122,12 @@ def _moments(values: Array, classes: Codes) -> tuple[float, float]:
     return float(values.mean()), float(np.square(values - means[classes]).mean())
 
 
-def _successes(mean: float, variance: float) -> float:
-    """The r of a NegativeBinomial, a power of 2, from its variance μ + μ²/r."""
-    return 2.0 ** min(max(round(math.log2(mean * mean / (variance - mean))), -4), 6)
+def _successes(mean: float, variance: float) -> float | None:
+    """The r of a NegativeBinomial, a power of 2, from its variance μ + μ²/r, if it has one."""
+    if variance <= OVERDISPERSED * mean:
+        return None
+    power = round(math.log2(mean * mean / (variance - mean)))
+    return 2.0**power if FEWEST_SUCCESSES <= power <= MOST_SUCCESSES else None
 
 
 def chosen(columns: Sequence[Candidates], rows: ColumnLosses) -> list[tuple[Family, str]]:
