@@ -60,6 +60,8 @@ class ColumnLosses:
 
     def mean(self, losses: Array) -> Array:
         """The mean over rows, by weight."""
+        if self.weights is None:
+            return np.asarray(losses.mean(axis=0))
         return np.asarray(np.average(losses, axis=0, weights=self.weights), dtype=np.float64)
 
     def error(self, losses: Array) -> Array:

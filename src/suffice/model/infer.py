@@ -64,6 +64,8 @@ MOST_ROWS = 20_000
 """Rows, at most, that decide."""
 CELLS_AT_ONCE = 1 << 22
 """Numbers that are looked at at once."""
+FIRST_ROWS = 1000
+"""Rows in which most columns that are not whole numbers show it."""
 NORMAL, BERNOULLI, CATEGORICAL = Normal(), Bernoulli(), Categorical()
 
 
@@ -266,7 +268,8 @@ class _Observed:
         values = self.table.numbers(columns)
         missing = np.isnan(values)
         n_present = len(values) - np.count_nonzero(missing, axis=0)
-        whole = ((values == np.floor(values)) | missing).all(axis=0)
+        whole = _are_whole(values[:FIRST_ROWS])
+        whole[whole] = _are_whole(values[:, whole])
         low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
         n_different = np.zeros(len(columns), dtype=np.intp)
         n_different[whole] = _n_different(values[:, whole])
@@ -335,6 +338,11 @@ class _Numbers(NamedTuple):
     high: float
     n_different: int
     """0 where they are not whole."""
+
+
+def _are_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which columns hold only whole numbers."""
+    return np.asarray(((values == np.floor(values)) | np.isnan(values)).all(axis=0))
 
 
 def _n_different(values: NDArray[Any]) -> Counts:

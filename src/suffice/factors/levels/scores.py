@@ -76,8 +76,11 @@ class LevelTable:
             log_p, zero = log_p[of_level] + np.log(share), zero[of_level]
             self.probability = self.probability[of_level] * share
         self.log_p = np.vstack([log_p, log_unseen, np.zeros_like(log_unseen)])
-        order_rows = np.vstack([np.where(zero, IMPOSSIBLE, 0.0), unseen_order, np.zeros_like(unseen_order)])
-        self.order = order_rows if order_rows.any() else None
+        self.order = None
+        if zero.any() or unseen_order.any():
+            self.order = np.vstack(
+                [np.where(zero, IMPOSSIBLE, 0.0), unseen_order, np.zeros_like(unseen_order)]
+            )
 
     @property
     def n_parameters(self) -> int:
