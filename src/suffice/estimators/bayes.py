@@ -364,6 +364,8 @@ class BayesClassifier(NestedFamily, SavedSums):
         """Return a model whose class priors fit unlabelled rows, estimated by EM.
 
         The classes are assumed to look as they did in training and to have become rarer or more common.
+        Where families are inferred from 100 rows or more, the test of the shift allows for posteriors that
+        are too sure; elsewhere it takes them for right.
 
         Parameters
         ----------
@@ -377,7 +379,10 @@ class BayesClassifier(NestedFamily, SavedSums):
         """
         self._solved_model().require_density("adapt_priors")
         with self._lock():
-            shift = estimate_shift(self.predict_log_proba(X), self._solved_model().priors, self.classes_)
+            solved = self._solved_model()
+            counted = float(solved.weight.sum()) if solved.estimated_priors else None
+            log_posterior, held_out = self.predict_log_proba(X), self._held_out_posteriors()
+            shift = estimate_shift(log_posterior, solved.priors, solved.classes, counted, held_out)
             return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:

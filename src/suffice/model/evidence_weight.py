@@ -15,6 +15,7 @@ import numpy as np
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -34,7 +35,10 @@ LEAST = 1e-9
 def with_evidence_weight(
     schema: Schema, table: Table, codes: Codes, n_classes: int, weights: Array | None
 ) -> Schema:
-    """The schema with the weight of its evidence: 1, unless held-out rows clearly speak against it."""
+    """The schema with the weight of its evidence: 1, unless held-out rows clearly speak against it.
+
+    The schema also keeps what the posteriors of the held-out rows are like.
+    """
     if table.n_rows < FEWEST_ROWS or n_classes < 2 or not schema.factors:
         return schema
     most = min(MOST_ROWS, MOST_SCORES // n_classes)
@@ -53,7 +57,9 @@ def with_evidence_weight(
     saved = _losses(rows, log_priors, 1.0) - _losses(rows, log_priors, found)
     mean = float(np.average(saved, weights=rows.weight))
     error = math.sqrt(float(np.average(np.square(saved - mean), weights=rows.weight)) / len(saved))
-    return replace(schema, evidence_weight=found) if mean > error else schema
+    chosen = found if mean > error else 1.0
+    held_out = HeldOutPosteriors.of(chosen * evidence, codes, weight)
+    return replace(schema, evidence_weight=chosen, held_out=held_out)
 
 
 def _held_out_evidence(schema: Schema, table: Table, codes: Codes, n_classes: int, weight: Array) -> Array:

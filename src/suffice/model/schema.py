@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,26 +15,21 @@ from numpy.typing import NDArray
 from suffice.factors import KINDS, Block
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
-from suffice.model.columns import CHOSEN, AlikeColumns, Column, notations_from_fields, state_of_notations
+from suffice.model.columns import (
+    CHOSEN,
+    AlikeColumns,
+    Column,
+    Factor,
+    notations_from_fields,
+    state_of_notations,
+)
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.container import Container
 from suffice.tables.notations import Notation, differently_read
 from suffice.tables.table import Table
 from suffice.tables.wording import aligned, one_line, quoted
 from suffice.tables.written_table import WrittenTable, as_text
-
-
-@dataclass(frozen=True)
-class Factor:
-    """A family on some columns, given by position."""
-
-    family: Family
-    columns: NDArray[np.intp]
-
-    @property
-    def reads(self) -> str:
-        """What the factor reads: numbers, levels or documents."""
-        return KINDS[self.family.factor].totals.reads
 
 
 @dataclass(frozen=True)
@@ -51,6 +46,8 @@ class Schema:
         Whether the columns have names, as in frames.
     evidence_weight : float
         How much the evidence of all columns counts in posteriors; below 1 where they repeat each other.
+    held_out : HeldOutPosteriors or None
+        What posteriors are like on the rows that the weight was learnt from.
     names : tuple
         The names of the columns; their positions in arrays.
     factors : tuple of Factor
@@ -77,6 +74,7 @@ class Schema:
     columns: Sequence[Column]
     named: bool
     evidence_weight: float = 1.0
+    held_out: HeldOutPosteriors | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_one_family(
@@ -308,7 +306,7 @@ class Schema:
             theirs if mine.undecided else mine._replace(notation=mine.notation or theirs.notation)
             for mine, theirs in pairs
         )
-        return replace(self, columns=tuple(columns))
+        return replace(self, columns=tuple(columns), held_out=None if self.is_undecided else self.held_out)
 
     def with_families(self, chosen: Mapping[int, Family]) -> Schema:
         """The same columns with other settings for solving; their sums must stay the same.
@@ -331,7 +329,7 @@ class Schema:
                     f"but {family} needs other sums; summarize the rows again."
                 )
             columns[position] = old._replace(family=family, reason=CHOSEN)
-        return replace(self, columns=tuple(columns))
+        return replace(self, columns=tuple(columns), held_out=None)
 
     def _to_fields(self) -> dict[str, Any]:
         """The columns, as a file holds them: what many share is written once."""
@@ -350,6 +348,7 @@ class Schema:
             "block": np.array(blocks, dtype=np.int32),
             **state_of_notations(self.columns),
             **({} if self.evidence_weight == 1.0 else {"evidence_weight": self.evidence_weight}),
+            **({} if self.held_out is None else {"held_out": self.held_out._to_fields()}),
         }
         if not self.named:
             return state
@@ -397,7 +396,8 @@ class Schema:
         weight = fields.number("evidence_weight") if "evidence_weight" in fields else 1.0
         if not 0 < weight < math.inf:
             raise fields.error("evidence_weight", "must be positive and finite.")
-        return cls(columns, named, weight)
+        held_out = HeldOutPosteriors._from_fields(fields.branch("held_out")) if "held_out" in fields else None
+        return cls(columns, named, weight, held_out)
 
     @staticmethod
     def _check_summed(fields: Fields, family: Family | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -122,6 +123,8 @@ class LabelledRows:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
         table = self.kept_table()
         schema = choose_schema(table, self.codes, len(self.labels), self.weights, families, marks)
+        if schema.held_out is not None:
+            schema = replace(schema, held_out=schema.held_out.labelled(self.labels))
         return with_declared_levels(schema, table)
 
     def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
