@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Codes, Counts
+from suffice.arrays import Array, Codes, Counts
 from suffice.model.chosen_families import Families
 from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
@@ -143,6 +143,11 @@ class LabelledRows:
         """Add these rows to sums; anything wrong is refused before anything changes."""
         blocks = accumulator.schema.blocks(self.kept_table())
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
+
+    def shares(self) -> Array:
+        """The share of each label in the weight of all rows."""
+        counts = self.counts if self.weights is None else np.bincount(self.codes, self.weights)
+        return np.asarray(counts / counts.sum())
 
     def kept_table(self) -> Table:
         """The rows that count."""
