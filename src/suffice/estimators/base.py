@@ -114,7 +114,7 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         """Fit from scratch; if that fails, the model stays as it was."""
         raise NotImplementedError
 
-    def _atomically(self, change: Callable[[], None]) -> Self:
+    def _atomically(self, change: Callable[[], object]) -> Self:
         """Run a change; if it fails, the model stays as it was."""
         with self._lock():
             before = dict(self.__dict__)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -25,6 +26,7 @@ from suffice.model.schema import Schema
 from suffice.model.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
+from suffice.model.worse_than_shares import is_checked, worse_than_shares
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
@@ -178,9 +180,23 @@ class BayesClassifier(NestedFamily, SavedSums):
         self : object
             The fitted model.
         """
-        return self._atomically(
-            lambda: self._learn(X, y, sample_weight, afresh=True, check=self._check_priors)
+        learnt: list[LabelledRows | None] = []
+        self._atomically(
+            lambda: learnt.append(self._learn(X, y, sample_weight, afresh=True, check=self._check_priors))
         )
+        self._warn_if_worse_than_shares(learnt[0])
+        return self
+
+    @with_kept_settings
+    def _warn_if_worse_than_shares(self, rows: LabelledRows | None) -> None:
+        """Say so if the product of families that the user chose predicts worse than the class shares."""
+        learnt = self._learnt.accumulator.schema.held_out is not None and self.evidence_weight is None
+        if rows is None or learnt or not is_checked() or "families" not in self.get_params(deep=False):
+            return
+        table, shares = rows.kept_table(), rows.shares()
+        message = worse_than_shares(self._solved_model, table, rows.codes, rows.weights, shares)
+        if message is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -292,7 +308,7 @@ class BayesClassifier(NestedFamily, SavedSums):
 
     def _learn(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool, check: Check | None = None
-    ) -> None:
+    ) -> LabelledRows | None:
         """Add rows, or take over sums of rows, after `check` has seen their distinct labels."""
         self._keep_settings(afresh=afresh)
         if isinstance(X, TrainingSums):
@@ -300,7 +316,7 @@ class BayesClassifier(NestedFamily, SavedSums):
             if check is not None:
                 check(np.sort(X.accumulator.classes))
             self._learnt = FittedState(X.accumulator, X.container)
-            return
+            return None
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         self._check_scoring(table.names)
@@ -319,6 +335,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         rows.add_to(learnt.accumulator)
         learnt.solution = learnt.saved_searches = learnt.shift = None
         self._learnt = learnt
+        return rows
 
     def __copy__(self) -> Self:
         """A copy that can be changed without changing this model."""
@@ -367,6 +384,8 @@ class BayesClassifier(NestedFamily, SavedSums):
         """Return a model whose class priors fit unlabelled rows, estimated by EM.
 
         The classes are assumed to look as they did in training and to have become rarer or more common.
+        Where families are inferred from 100 rows or more, the test of the shift allows for posteriors that
+        are too sure; elsewhere it takes them for right.
 
         Parameters
         ----------
@@ -380,7 +399,10 @@ class BayesClassifier(NestedFamily, SavedSums):
         """
         self._solved_model().require_density("adapt_priors")
         with self._lock():
-            shift = estimate_shift(self.predict_log_proba(X), self._solved_model().priors, self.classes_)
+            solved = self._solved_model()
+            counted = float(solved.weight.sum()) if solved.estimated_priors else None
+            log_posterior, held_out = self.predict_log_proba(X), self._held_out_posteriors()
+            shift = estimate_shift(log_posterior, solved.priors, solved.classes, counted, held_out)
             return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:

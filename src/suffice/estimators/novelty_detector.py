@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
+from suffice.model.worse_than_shares import unchecked
 from suffice.tables.records import are_records, read_records
 
 
@@ -68,7 +69,8 @@ class NoveltyDetector(OutlierMixin, Wrapper):  # type: ignore[misc]
             sized: Any = read_records(X) if are_records(X) else X
             n_rows = sized.shape[0] if hasattr(sized, "shape") else len(sized)  # sparse has no length
             y = np.zeros(n_rows, dtype=np.intp)
-        return super().fit(X, y, sample_weight, **params)
+        with unchecked():  # densities alone decide
+            return super().fit(X, y, sample_weight, **params)
 
     @property
     def offset_(self) -> float:

@@ -14,6 +14,7 @@ from suffice.estimators.settings import settings_from_fields, state_of_settings,
 from suffice.estimators.splits import FittedToSplits
 from suffice.factors.bounded import check_bound
 from suffice.model.class_weights import ClassWeight, class_weights, reweighted
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.presence import Missing, columns_with_presence
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.solution import Posterior, check_posterior, solve_from_searches
@@ -50,6 +51,15 @@ class SavedSums(FittedToSplits):
 
     def _scored_presence(self, names: tuple[Hashable, ...]) -> NDArray[np.bool_]:
         return columns_with_presence(self.missing, names)
+
+    @with_kept_settings
+    def _held_out_posteriors(self) -> HeldOutPosteriors | None:
+        """What the posteriors are like on rows held out, unless settings make them others."""
+        schema = self._learnt.accumulator.schema
+        given = (self.class_weight, self.evidence_weight, self.bound)
+        if self.posterior != "plug-in" or self._scored_presence(schema.names).any() or given != (None,) * 3:
+            return None
+        return schema.held_out
 
     @with_kept_settings
     def _to_fields(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from suffice.model.schema import Schema
 from suffice.model.shared_sums import layers_of, need_same_sums, share_a_pass
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics, joined
+from suffice.model.worse_than_shares import unchecked
 from suffice.tables.notations import Marks
 from suffice.tables.table import read_table, take_rows
 
@@ -190,7 +191,7 @@ class FittedToSplits(Generative):
             if group[0].needs_rows:
                 for split, (train, _) in enumerate(read_splits(listed, rows.table.n_rows)):
                     some = take_rows(X, train), *rows.take(train)
-                    yield from ((one.number, split, clone(one.unfitted).fit(*some)) for one in group)
+                    yield from ((one.number, split, _refitted(one.unfitted, *some)) for one in group)
                 continue
             layers = layers_of([one.schema for one in group])
             training = enumerate(rows.training_sums(listed, layers))
@@ -213,7 +214,7 @@ class FittedToSplits(Generative):
                         training_sums = TrainingSums(accumulator, rows.table.container)
                         fitted = copy(one.unfitted).fit(training_sums, labels, weights)
                     else:
-                        fitted = clone(one.unfitted).fit(take_rows(X, train), labels, weights)
+                        fitted = _refitted(one.unfitted, take_rows(X, train), labels, weights)
                     yield one.number, split, fitted
 
     def _leave_out(self, rows: EachRow) -> LeftOut | None:
@@ -292,6 +293,12 @@ class _Candidate:
         if self.needs_rows or group[0].needs_rows:
             return False
         return share_a_pass([self.schema, *(one.schema for one in group)])
+
+
+def _refitted(unfitted: Any, X: Any, y: Any, weights: ArrayLike | None) -> Any:
+    """A model that is fitted to training rows themselves."""
+    with unchecked():
+        return clone(unfitted).fit(X, y, weights)
 
 
 def _fitted(unfitted: Any, rows: SplitRows, train: Codes, statistics: Statistics) -> Any:

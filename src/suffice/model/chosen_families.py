@@ -76,9 +76,9 @@ class Smoothed:
             one = self._column(columns[0]) if len(columns) else None
             if one is None or one.family == columns.family:
                 return schema
-            return replace(schema, columns=replace(columns, family=one.family))
+            return replace(schema, columns=replace(columns, family=one.family), held_out=None)
         smoothed = tuple(map(self._column, columns))
-        return schema if smoothed == columns else replace(schema, columns=smoothed)
+        return schema if smoothed == columns else replace(schema, columns=smoothed, held_out=None)
 
     def _column(self, column: Column) -> Column:
         if column.is_chosen or column.family is None or column.family.alpha == self.alpha:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice.factors import KINDS
 from suffice.families import Family
 from suffice.storage import Fields, Setting
 from suffice.tables.dates import FORMS
@@ -15,6 +17,19 @@ from suffice.tables.notations import Notation
 
 CHOSEN = "chosen by families="
 """The reason for a family that the user chose."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A family on some columns, given by position."""
+
+    family: Family
+    columns: NDArray[np.intp]
+
+    @property
+    def reads(self) -> str:
+        """What the factor reads: numbers, levels or documents."""
+        return KINDS[self.family.factor].totals.reads
 
 
 class Column(NamedTuple):

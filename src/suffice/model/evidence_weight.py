@@ -18,6 +18,7 @@ from suffice.factors.base import Block
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
 from suffice.model.drawn_rows import by_rows
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -39,7 +40,7 @@ def with_evidence_weight(
 ) -> Schema:
     """The schema with what held-out rows say of it: the nats of each column, and the weight of all evidence.
 
-    The weight stays 1 unless these rows clearly speak against it.
+    The weight stays 1 unless these rows clearly speak against it. What their posteriors are like is kept too.
     """
     if table.n_rows < FEWEST_ROWS or n_classes < 2 or not schema.factors:
         return schema
@@ -62,7 +63,9 @@ def with_evidence_weight(
     saved = _losses(rows, log_priors, 1.0) - _losses(rows, log_priors, found)
     mean = float(np.average(saved, weights=rows.weight))
     error = math.sqrt(float(np.average(np.square(saved - mean), weights=rows.weight)) / len(saved))
-    return replace(schema, evidence_weight=found) if mean > error else schema
+    chosen = found if mean > error else 1.0
+    held_out = HeldOutPosteriors.of(chosen * evidence, codes, weight)
+    return replace(schema, evidence_weight=chosen, held_out=held_out)
 
 
 def _held_out_evidence(

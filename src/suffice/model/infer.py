@@ -86,7 +86,7 @@ def choose_schema(
         kept = families.positions(table.names)
         of_kept = _of_kept(kept, families.families, table)
         schema = choose_schema(table, classes, n_classes, weights, of_kept, marks)
-        return replace(only_columns(schema, kept), evidence_weight=schema.evidence_weight)
+        return replace(schema, columns=only_columns(schema, kept).columns)
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike
@@ -151,7 +151,7 @@ def decide_more(
     decided = {j: None for j, column in enumerate(schema) if not column.undecided}
     observed = _Observed(table, classes, n_classes, weights, marks, decided)
     columns = [None if column.undecided else column for column in schema.columns]
-    return replace(schema, columns=observed.filled(columns))
+    return replace(schema, columns=observed.filled(columns), held_out=None)
 
 
 def schema_of_statistics(schema: Schema, families: Families) -> Schema:
@@ -186,7 +186,7 @@ def _reused(schema: Schema, table: Table) -> Schema:
         )
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (c._replace(name=name) for name, c in pairs)
-    return replace(schema, columns=tuple(columns), named=table.named)
+    return replace(schema, columns=tuple(columns), named=table.named, held_out=None)
 
 
 def _plain_array(table: Table) -> Schema | None:

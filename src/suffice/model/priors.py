@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
+from suffice.model.mean_posteriors import HeldOutPosteriors, gap_to_priors
 from suffice.storage import Fields
 from suffice.tables.wording import aligned, counted, listed, one_line, there_are
 
@@ -25,6 +26,7 @@ TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
 MOST_ITERATIONS = 10_000
 
+ShiftTest = Literal["two-sample", "score", "likelihood ratio"]
 Priors = Literal["uniform", "empirical"] | ArrayLike | Mapping[Any, float] | None
 
 
@@ -98,7 +100,11 @@ class PriorShift:
     n_iterations : int
         The number of EM steps.
     statistic : float
-        The likelihood-ratio statistic: twice the gain in log likelihood over the priors before.
+        The test statistic, χ² if the priors have not shifted.
+    test : {"two-sample", "score", "likelihood ratio"}
+        What the mean posteriors of the new rows were compared with: those of training rows that were held out
+        ("two-sample"), or the priors before, which takes the posteriors for right ("score"). Earlier versions
+        tested the gain in likelihood.
     degrees_of_freedom : int
         The number of classes whose prior was above 0, less one.
     p_value : float
@@ -114,7 +120,7 @@ class PriorShift:
     class  before     now
     0      0.5000  0.2485
     1      0.5000  0.7515
-    likelihood ratio against no shift: χ²(1) = 1.046, p = 0.306
+    score test of no shift: χ²(1) = 0.5029, p = 0.478
     """
 
     classes: NDArray[Any]
@@ -123,6 +129,7 @@ class PriorShift:
     n_rows: int
     n_iterations: int
     statistic: float
+    test: ShiftTest = "likelihood ratio"
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -137,7 +144,7 @@ class PriorShift:
 
     def _to_fields(self) -> dict[str, Any]:
         """The fields that a file holds; the classes are saved with the model."""
-        names = ("before", "priors", "n_rows", "n_iterations", "statistic")
+        names = ("before", "priors", "n_rows", "n_iterations", "statistic", "test")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -151,7 +158,10 @@ class PriorShift:
         statistic = fields.number("statistic")
         if not 0.0 <= statistic < np.inf:
             raise fields.error("statistic", "must be finite and non-negative.")
-        return cls(classes, before, priors, n_rows, n_iterations, statistic)
+        test = fields.text("test") if "test" in fields else "likelihood ratio"
+        if test not in get_args(ShiftTest):
+            raise fields.error("test", f"must be one of {get_args(ShiftTest)}.")
+        return cls(classes, before, priors, n_rows, n_iterations, statistic, cast("ShiftTest", test))
 
     def __repr__(self) -> str:
         pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
@@ -160,11 +170,21 @@ class PriorShift:
         lines = [f"Priors of {counted(self.n_rows, 'row')}, {after}"]
         lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"
-        return "\n".join([*lines, f"likelihood ratio against no shift: {test}"])
+        return "\n".join([*lines, f"{self.test} test of no shift: {test}"])
 
 
-def estimate_shift(log_posterior: Array, before: Array, classes: NDArray[Any]) -> PriorShift:
-    """The priors that make the rows most probable, given posteriors under the priors before."""
+def estimate_shift(
+    log_posterior: Array,
+    before: Array,
+    classes: NDArray[Any],
+    counted: float | None = None,
+    held_out: HeldOutPosteriors | None = None,
+) -> PriorShift:
+    """The priors that make the rows most probable, given posteriors under the priors before.
+
+    `counted` is the weight of the rows whose class shares are these priors, None if they were given;
+    `held_out` says what the posteriors of the same model are like on training rows that it has not seen.
+    """
     if len(log_posterior) == 0:
         raise ValueError("there are no rows to estimate priors from.")
     possible = before > 0
@@ -176,14 +196,21 @@ def estimate_shift(log_posterior: Array, before: Array, classes: NDArray[Any]) -
     estimated, n_iterations = _expectation_maximisation(ratio, before[possible])
     priors = np.zeros_like(before)
     priors[possible] = estimated
-    gain = _log_likelihood(ratio, estimated) - _log_likelihood(ratio, before[possible])
+    test: ShiftTest
+    if held_out is not None and held_out.describes(classes) and possible.all():
+        test, statistic = "two-sample", held_out.gap(log_ratio, before, counted)
+    else:
+        joint = ratio * before[possible]
+        posteriors = joint / joint.sum(axis=1, keepdims=True)
+        test, statistic = "score", gap_to_priors(posteriors, before[possible], counted)
     return PriorShift(
         classes=classes,
         before=before,
         priors=priors,
         n_rows=len(log_posterior),
         n_iterations=n_iterations,
-        statistic=max(0.0, 2.0 * gain),
+        statistic=statistic,
+        test=test,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from suffice.factors import KINDS
 from suffice.families import Family
 from suffice.model.columns import Column, notations_from_fields, state_of_notations
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.wording import quoted
@@ -34,6 +35,7 @@ def state_of_schema(schema: Schema) -> dict[str, Any]:
         **state_of_notations(schema.columns),
         **({} if schema.evidence_weight == 1.0 else {"evidence_weight": schema.evidence_weight}),
         **({} if schema.nats is None else {"nats": schema.nats}),
+        **({} if schema.held_out is None else {"held_out": schema.held_out._to_fields()}),
     }
     if not schema.named:
         return state
@@ -77,7 +79,8 @@ def schema_from_fields(fields: Fields) -> Schema:
             raise fields.error("block", f"does not match {column.family} of column {quoted(column.name)}.")
     for one in families:
         _check_summed(fields, one)
-    return Schema(columns, named, _evidence_weight(fields))
+    held_out = HeldOutPosteriors._from_fields(fields.branch("held_out")) if "held_out" in fields else None
+    return Schema(columns, named, _evidence_weight(fields), held_out)
 
 
 def _nats(fields: Fields, n_columns: int) -> list[Any]:

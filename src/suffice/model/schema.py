@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,28 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.factors import KINDS, Block
+from suffice.factors import Block
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
-from suffice.model.columns import CHOSEN, AlikeColumns, Column
+from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
+from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.tables.container import Container
 from suffice.tables.notations import Notation, differently_read
 from suffice.tables.table import Table
 from suffice.tables.wording import aligned, one_line, quoted
 from suffice.tables.written_table import WrittenTable, as_text
-
-
-@dataclass(frozen=True)
-class Factor:
-    """A family on some columns, given by position."""
-
-    family: Family
-    columns: NDArray[np.intp]
-
-    @property
-    def reads(self) -> str:
-        """What the factor reads: numbers, levels or documents."""
-        return KINDS[self.family.factor].totals.reads
 
 
 @dataclass(frozen=True)
@@ -52,6 +40,8 @@ class Schema:
         How much the evidence of all columns counts in posteriors; below 1 where they repeat each other.
     nats : ndarray of shape (n_features,) or None
         What each column by itself added to held-out rows, if families were inferred from such.
+    held_out : HeldOutPosteriors or None
+        What posteriors are like on the rows that the weight was learnt from.
     names : tuple
         The names of the columns; their positions in arrays.
     factors : tuple of Factor
@@ -78,6 +68,7 @@ class Schema:
     columns: Sequence[Column]
     named: bool
     evidence_weight: float = 1.0
+    held_out: HeldOutPosteriors | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of_one_family(
@@ -316,7 +307,7 @@ class Schema:
             theirs if mine.undecided else mine._replace(notation=mine.notation or theirs.notation)
             for mine, theirs in pairs
         )
-        return replace(self, columns=tuple(columns))
+        return replace(self, columns=tuple(columns), held_out=None if self.is_undecided else self.held_out)
 
     def with_families(self, chosen: Mapping[int, Family]) -> Schema:
         """The same columns with other settings for solving; their sums must stay the same.
@@ -339,7 +330,7 @@ class Schema:
                     f"but {family} needs other sums; summarize the rows again."
                 )
             columns[position] = old._replace(family=family, reason=CHOSEN)
-        return replace(self, columns=tuple(columns))
+        return replace(self, columns=tuple(columns), held_out=None)
 
     def _rows(self) -> list[tuple[str, str, str]]:
         def family(column: Column) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Codes, Counts
+from suffice.arrays import Array, Codes, Counts
 from suffice.model.chosen_families import Families
 from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
@@ -122,6 +123,8 @@ class LabelledRows:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
         table = self.kept_table()
         schema = choose_schema(table, self.codes, len(self.labels), self.weights, families, marks)
+        if schema.held_out is not None:
+            schema = replace(schema, held_out=schema.held_out.labelled(self.labels))
         return with_declared_levels(schema, table)
 
     def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
@@ -140,6 +143,11 @@ class LabelledRows:
         """Add these rows to sums; anything wrong is refused before anything changes."""
         blocks = accumulator.schema.blocks(self.kept_table())
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
+
+    def shares(self) -> Array:
+        """The share of each label in the weight of all rows."""
+        counts = self.counts if self.weights is None else np.bincount(self.codes, self.weights)
+        return np.asarray(counts / counts.sum())
 
     def kept_table(self) -> Table:
         """The rows that count."""

@@ -94,7 +94,21 @@ def test_the_estimate_is_the_maximum_of_the_likelihood(seed):
 
     best = optimize.minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
     assert loss(shift.priors[0]) <= min(best.fun, loss(before[0])) + 1e-6
-    assert shift.statistic == pytest.approx(2 * (loss(before[0]) - loss(shift.priors[0])), abs=1e-8)
+
+
+def test_the_score_test_compares_the_mean_posteriors_with_the_priors():
+    rng = np.random.default_rng(5)
+    before = np.array([0.3, 0.7])
+    posterior = rng.dirichlet([0.7, 0.7], size=30)
+    above = posterior[:, 0] - before[0]
+    known = estimate_shift(np.log(posterior), before, LABELS[:2])
+    assert known.test == "score"
+    assert known.statistic == pytest.approx(30 * above.mean() ** 2 / np.mean(above**2), rel=1e-8)
+    # Shares of 60 rows are as uncertain as a mean of 60 labels; posteriors follow them by the slope.
+    slope = np.mean(above**2) / (before[0] * before[1])
+    variance = np.mean(above**2) / 30 + slope**2 * before[0] * before[1] / 60
+    counted = estimate_shift(np.log(posterior), before, LABELS[:2], counted=60.0)
+    assert counted.statistic == pytest.approx(above.mean() ** 2 / variance, rel=1e-8)
 
 
 def test_adapted_posteriors_are_those_of_a_model_with_these_priors(training):
@@ -124,7 +138,7 @@ def test_the_report_reads_as_a_table_and_goes_with_the_model(training):
     X, y = rows(500, (0.1, 0.1, 0.8), 1)
     adapted = fitted.adapt_priors(X)
     text = repr(adapted.prior_shift_)
-    assert "likelihood ratio" in text
+    assert "score test of no shift" in text
     assert "500 rows" in text
     pickled = pickle.loads(pickle.dumps(adapted))  # noqa: S301
     for other in (copy(adapted), pickled):

@@ -1,0 +1,110 @@
+"""Whether posteriors are worse than the class shares, which know nothing of a row, and by which columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.links import log_softmax
+from suffice.model.solution import SolvedModel
+from suffice.tables.table import Table
+from suffice.tables.wording import quoted
+
+FEWEST_ROWS = 100
+MOST_ROWS = 500
+"""Rows that are looked at; a loss that matters shows in them."""
+MOST_SCORES = 1 << 18
+"""Scores of rows by classes, which bound the rows further."""
+MOST_CONTRIBUTIONS = 1 << 22
+"""Contributions of cells by classes, which bound the rows that tell the columns apart."""
+MOST_BLAMED = 3
+_CHECKED = ContextVar("checked", default=True)
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Fit models of some rows only, or for something other than posteriors, which nobody is warned of."""
+    before = _CHECKED.set(False)
+    try:
+        yield
+    finally:
+        _CHECKED.reset(before)
+
+
+def is_checked() -> bool:
+    """Whether the user is warned."""
+    return _CHECKED.get()
+
+
+def worse_than_shares(
+    solved: Callable[[], SolvedModel], table: Table, codes: Codes, weights: Array | None, shares: Array
+) -> str | None:
+    """A warning that rows of training are predicted worse than by the class shares, with what to do.
+
+    The rows were trained on, so their loss is if anything too low. None if it is not clearly higher than that
+    of the shares, by more than the standard error of the mean difference, or if there are too few rows or no
+    densities.
+    """
+    most = min(MOST_ROWS, MOST_SCORES // len(shares))
+    if table.n_rows < FEWEST_ROWS or most < FEWEST_ROWS or len(shares) < 2:
+        return None
+    model = solved()
+    if not all(factor.has_density for factor in model.factors):
+        return None
+    some = np.arange(0, table.n_rows, -(-table.n_rows // most))
+    table, codes = table.take(some), codes[some]
+    weight = np.ones(len(some)) if weights is None else weights[some]
+    model = model.with_priors(shares)
+    losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares[codes])
+    loss, least = (float(np.average(one, weights=weight)) for one in (losses, of_shares))
+    if loss < math.inf:
+        squares = np.square(losses - of_shares - (loss - least))
+        error = math.sqrt(float(np.average(squares, weights=weight)) / len(some))
+        if loss - least <= error:
+            return None
+    cure = "Let families='infer' choose" if model.schema.named else "Pass a data frame to infer families"
+    return (
+        f"on {len(some)} of its rows, the log loss of this model is {loss:.3g} nats, that of the class "
+        f"shares {least:.3g}: its posteriors are too sure.{_blame(model, table, codes, weight)} "
+        f"{cure}, without evidence_weight, or wrap the model in suffice.Calibrated."
+    )
+
+
+def _losses(log_posteriors: Array, codes: Codes) -> Array:
+    """−log p of the class of each row."""
+    return np.asarray(-log_posteriors[np.arange(len(codes)), codes])
+
+
+def _blame(model: SolvedModel, table: Table, codes: Codes, weight: Array) -> str:
+    """The columns without which the loss would be lowest, in words."""
+    cells = max(len(model.schema) * len(model.classes), 1)
+    some = np.arange(min(len(codes), MOST_CONTRIBUTIONS // cells))
+    if not len(some):
+        return ""
+    contributions = model.evidence_weight * model.contributions(table.take(some), base=False)
+    known = np.isfinite(contributions).all(axis=(1, 2))
+    contributions, codes, weight = contributions[known], codes[some][known], weight[some][known]
+    if not len(codes):
+        return ""
+    total = model.offset + contributions.sum(axis=1)
+    loss = np.average(_losses(log_softmax(total), codes), weights=weight)
+    without = [log_softmax(total - contributions[:, j]) for j in range(len(model.schema))]
+    saved = loss - np.array([np.average(_losses(one, codes), weights=weight) for one in without])
+    return _in_words(saved, [quoted(name) for name in model.schema.names])
+
+
+def _in_words(saved: NDArray[np.float64], names: list[str]) -> str:
+    """The names of the columns that save at least half as much as the best."""
+    best = np.argsort(-saved, kind="stable")[:MOST_BLAMED]
+    blamed = [names[j] for j in best.tolist() if saved[j] > 0 and 2 * saved[j] >= saved[best[0]]]
+    if not blamed:
+        return ""
+    if len(blamed) == 1:
+        return f" Column {blamed[0]} is most to blame."
+    return f" Columns {', '.join(blamed[:-1])} and {blamed[-1]} are most to blame."
