@@ -67,7 +67,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         columns of categories.
     evidence_weight : float, optional
         w in log π_k + w·log p(x | C_k), which posteriors compare. By default 1, the product of the families;
-        where families are inferred from at least 100 rows, what held-out rows say, if they clearly do.
+        where families are inferred from at least 25 rows, what held-out rows say, if they clearly do.
     missing : {"ignore", "evidence"} or list of columns, default="ignore"
         Whether a missing cell says nothing, or is scored by log p(missing | C_k), and any other cell also by
         log p(there | C_k): in all columns, or in these. Columns without a family stay ignored.
@@ -384,7 +384,7 @@ class BayesClassifier(NestedFamily, SavedSums):
         """Return a model whose class priors fit unlabelled rows, estimated by EM.
 
         The classes are assumed to look as they did in training and to have become rarer or more common.
-        Where families are inferred from 100 rows or more, the test of the shift allows for posteriors that
+        Where families are inferred from 25 rows or more, the test of the shift allows for posteriors that
         are too sure; elsewhere it takes them for right.
 
         Parameters

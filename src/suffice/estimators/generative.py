@@ -329,7 +329,7 @@ class Generative(Estimator):
         nats = self.schema_.nats
         if nats is None:
             raise AttributeError(
-                "feature_importances_ are known where families are inferred from at least 100 rows of a "
+                "feature_importances_ are known where families are inferred from at least 25 rows of a "
                 "frame; importances(X, y) measures them for any model."
             )
         return nats

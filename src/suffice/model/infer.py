@@ -85,8 +85,7 @@ def choose_schema(
     if isinstance(families, OnlyColumns):
         kept = families.positions(table.names)
         of_kept = _of_kept(kept, families.families, table)
-        schema = choose_schema(table, classes, n_classes, weights, of_kept, marks)
-        return replace(schema, columns=only_columns(schema, kept).columns)
+        return only_columns(choose_schema(table, classes, n_classes, weights, of_kept, marks), kept)
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike

@@ -125,7 +125,7 @@ class Schema:
     @cached_property
     def nats(self) -> Array | None:
         """What each column by itself added to held-out rows; None unless families were inferred from such."""
-        if isinstance(self.columns, AlikeColumns) or not len(self) or self.columns[0].nats is None:
+        if isinstance(self.columns, AlikeColumns) or all(column.nats is None for column in self.columns):
             return None
         return np.array([column.nats or 0.0 for column in self.columns])
 

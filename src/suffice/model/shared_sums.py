@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,12 +19,17 @@ Summed = tuple[Schema, Sequence[Totals]]
 
 
 def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
-    """The same schema, with all but some of its columns left out; of these alone, no weight was learnt."""
+    """The same schema, with all but some of its columns left out.
+
+    What held-out rows said of all of them together says nothing of fewer.
+    """
     inside = set(kept)
-    columns = (
+    columns = tuple(
         c if j in inside else Column(c.name, None, "left out by columns=") for j, c in enumerate(schema)
     )
-    return Schema(tuple(columns), schema.named)
+    if all(j in inside for factor in schema.factors for j in factor.columns.tolist()):
+        return replace(schema, columns=columns)
+    return Schema(columns, schema.named)
 
 
 def share_a_pass(schemas: Sequence[Schema]) -> bool:

@@ -101,7 +101,7 @@ def test_batches_saving_and_statistics_keep_the_columns(name):
 def test_statistics_of_all_columns_are_enough_for_a_model_of_some():
     for model, X, columns in (
         (GaussianDiscriminant("full"), GAPS, [0, 3]),
-        (BayesClassifier(), FRAME.drop(columns="broken"), ["visits", "colour"]),
+        (BayesClassifier(evidence_weight=1.0), FRAME.drop(columns="broken"), ["visits", "colour"]),
     ):
         statistics = clone(model).fit(X, Y).statistics_
         found = clone(model).set_params(columns=columns).fit_statistics(statistics)

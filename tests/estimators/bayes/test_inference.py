@@ -1,6 +1,7 @@
 """Families are inferred from dtype and values, with a reason."""
 
 import datetime as dt
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -174,7 +175,7 @@ def test_a_column_decided_late_equals_one_decided_at_once():
     X = pd.DataFrame({"x": RNG.normal(size=80), "late": [None] * 40 + ["yes", "no", "yes", "yes"] * 10})
     y = Y[:80]
     whole = BayesClassifier(families={"x": Normal(), "late": Categorical()}).fit(X, y)
-    parts = BayesClassifier().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    parts = BayesClassifier(evidence_weight=1.0).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
     assert parts.schema_["late"].family == Categorical()
     assert parts.statistics_.isclose(whole.statistics_, rtol=1e-12)
     np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), atol=1e-12)
@@ -183,8 +184,9 @@ def test_a_column_decided_late_equals_one_decided_at_once():
 def test_numbers_that_come_late_join_the_columns_of_their_family():
     X = pd.DataFrame({"a": RNG.normal(size=80), "late": np.append(np.full(40, np.nan), RNG.normal(size=40))})
     y = Y[:80]
-    whole = BayesClassifier().fit(X, y)
-    parts = BayesClassifier().partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
+    model = BayesClassifier(evidence_weight=1.0)
+    whole = copy(model).fit(X, y)
+    parts = copy(model).partial_fit(X[:40], y[:40]).partial_fit(X[40:], y[40:])
     np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), atol=1e-10)
     assert np.isclose(parts.log_likelihood_, whole.log_likelihood_, rtol=1e-10)
 

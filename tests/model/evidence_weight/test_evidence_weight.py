@@ -154,7 +154,7 @@ def test_a_search_finds_the_weight_in_one_pass(weighed):
 
 
 def test_few_rows_and_families_that_are_given_are_not_weighed():
-    X, y = rows(99, copies=8)
+    X, y = rows(24, copies=8)
     assert BayesClassifier().fit(X, y).schema_.evidence_weight == 1.0
     X, y = rows(500, copies=8)
     given = dict.fromkeys(X.columns[:-1], Normal()) | {"level": Categorical()}
