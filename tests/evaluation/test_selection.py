@@ -48,16 +48,24 @@ MIXED = pd.DataFrame(
     }
 )
 MODELS = {
-    "mixed": (BayesClassifier(), MIXED),
+    "mixed": (BayesClassifier(evidence_weight=1.0), MIXED),
     "chosen families": (
-        BayesClassifier({"wait": families.Gamma(), "visits": "categorical", "colour": None}),
+        BayesClassifier(
+            {"wait": families.Gamma(), "visits": "categorical", "colour": None}, evidence_weight=1.0
+        ),
         MIXED,
     ),
     "blocks": (
-        BayesClassifier({("size", "other", "wait"): families.MultivariateNormal("shared"), "text": None}),
+        BayesClassifier(
+            {("size", "other", "wait"): families.MultivariateNormal("shared"), "text": None},
+            evidence_weight=1.0,
+        ),
         MIXED,
     ),
-    "predictive": (BayesClassifier(posterior="predictive", priors="uniform"), MIXED.drop(columns="text")),
+    "predictive": (
+        BayesClassifier(posterior="predictive", priors="uniform", evidence_weight=1.0),
+        MIXED.drop(columns="text"),
+    ),
     "impossible cells": (
         BayesClassifier(families.Categorical(alpha=0.0), priors=[0.5, 0.5, 0.0]),
         with_gaps(COUNTS),

@@ -180,6 +180,9 @@ class BoundedFactor(SolvedFactor):
             result = np.where(seen[:, :, np.newaxis], shared, 0.0)
         return result
 
+    def where_there(self, j: int, column: int, there: Array, gone: Array) -> Expression:
+        return self.factor.where_there(j, column, there, gone)
+
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return self.factor.observed(block, labels)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -12,6 +13,14 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.families.base import Family
 from suffice.families.bernoulli import Bernoulli
+
+
+def _is_finite(number: Real) -> bool:
+    """Whether a number of any type and size is a finite float."""
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +67,7 @@ class Hurdle(Family):
     def __post_init__(self) -> None:
         super().__post_init__()
         at, rest = self.at, self.rest
-        if not (isinstance(at, Real) and not isinstance(at, bool) and np.isfinite(at)):
+        if not (isinstance(at, Real) and not isinstance(at, bool) and _is_finite(at)):
             raise ValueError(f"Hurdle: at must be a finite number, got {at!r}.")
         object.__setattr__(self, "at", at.item() if isinstance(at, np.generic) else at)
         if not isinstance(rest, Family):

@@ -26,7 +26,7 @@ from suffice.families import (
 from suffice.families.special import LOG_TWO
 from suffice.model.column_losses import ColumnLosses
 from suffice.model.repeated import repeated_value
-from suffice.tables.columns import Kind
+from suffice.tables.columns import LARGEST_EXACT, Kind
 
 CATEGORY_LEVELS = 128
 """The most different numbers that may be categories."""
@@ -110,7 +110,7 @@ def _hurdles(distinct: Array, frequency: Counts) -> list[Family]:
         return []
     positive = distinct[distinct != at].min() > 0
     inner: list[Family] = [Normal("shared"), Normal(), *([LogNormal(), Gamma()] if positive else [])]
-    at = int(at) if at.is_integer() else at
+    at = int(at) if at.is_integer() and abs(at) < LARGEST_EXACT else at  # it prints as 0, not as 0.0
     return [Hurdle(family, at=at) for family in inner]
 
 
@@ -185,9 +185,10 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
         return Normal(), f"{column.what}: no other family can hold them"
     best = min(float(rows.mean(one.loss)) for one in scored)
     nothing = (without - best) * len(rows.classes) < NOTHING
-    tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
-    if not all(isinstance(one.family, Steps) for one in tied):
-        scored = [one for one in scored if not isinstance(one.family, Steps)]
+    if not nothing:
+        tied = _as_low(scored, [one.loss for one in scored], STEPS_AHEAD, rows)
+        if not all(isinstance(one.family, Steps) for one in tied):
+            scored = [one for one in scored if not isinstance(one.family, Steps)]
     telling = _as_low(scored, [one.loss for one in scored], SILENT if nothing else 1.0, rows)
     found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
     told = round(without - float(rows.mean(found.loss)), 3) + 0.0
@@ -195,8 +196,13 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
 
 
 def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: ColumnLosses) -> list[Scored]:
-    """Those whose loss is above the least by no more than so many standard errors of the difference."""
+    """Those whose loss is above the least by no more than so many standard errors of the difference.
+
+    In n rows, no row says more against a family than that it happens once in n rows: far out in a tail, one
+    row would make the error so large that no family were worse than another.
+    """
     least = min(losses, key=lambda loss: float(rows.mean(loss)))
-    apart = [loss - least for loss in losses]
+    most = math.log(len(least))
+    apart = [np.clip(loss - least, -most, most) for loss in losses]
     low = [bool(rows.mean(one) <= errors * rows.error(one)) for one in apart]
     return [one for one, is_low in zip(scored, low, strict=True) if is_low]

@@ -49,7 +49,8 @@ def with_evidence_weight(
         return schema
     some = np.arange(0, table.n_rows, -(-table.n_rows // most))
     codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
-    evidence, nats = _held_out_evidence(schema, table.take(some), codes, n_classes, weight)
+    part = table if len(some) == table.n_rows else table.take(some)
+    evidence, nats = _held_out_evidence(schema, part, codes, n_classes, weight)
     schema = replace(
         schema, columns=tuple(c._replace(nats=n) for c, n in zip(schema.columns, nats.tolist(), strict=True))
     )
@@ -59,13 +60,32 @@ def with_evidence_weight(
     if known.sum() < FEWEST_ROWS:
         return schema
     rows = CalibrationRows(evidence[known], codes[known], weight[known])
-    found = max(slope_beside(log_priors, rows), LEAST)
-    saved = _losses(rows, log_priors, 1.0) - _losses(rows, log_priors, found)
-    mean = float(np.average(saved, weights=rows.weight))
-    error = math.sqrt(float(np.average(np.square(saved - mean), weights=rows.weight)) / len(saved))
-    chosen = found if mean > error else 1.0
+    chosen = _chosen_weight(rows, log_priors)
     held_out = HeldOutPosteriors.of(chosen * evidence, codes, weight)
     return replace(schema, evidence_weight=chosen, held_out=held_out)
+
+
+def _chosen_weight(rows: CalibrationRows, log_priors: Array) -> float:
+    """1, unless another weight is clearly better.
+
+    That one is shrunk by what is uncertain of its gain over the class shares, as James and Stein shrink a
+    mean, so that noise has next to no weight.
+    """
+    found = max(slope_beside(log_priors, rows), LEAST)
+    silent, fitted, product = (_losses(rows, log_priors, weight) for weight in (LEAST, found, 1.0))
+    if _errors_above_zero(product - fitted, rows.weight) <= 1.0:
+        return 1.0
+    gained = max(_errors_above_zero(silent - fitted, rows.weight), 1.0)
+    return max(found * (1.0 - gained**-2), LEAST)
+
+
+def _errors_above_zero(losses: Array, weight: Array) -> float:
+    """The mean of some differences of losses, in standard errors; no row says more than log n."""
+    most = math.log(len(losses))
+    losses = np.clip(losses, -most, most)
+    mean = float(np.average(losses, weights=weight))
+    error = math.sqrt(float(np.average(np.square(losses - mean), weights=weight)) / len(losses))
+    return mean / error if error > 0 else 0.0
 
 
 def _held_out_evidence(

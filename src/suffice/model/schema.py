@@ -23,6 +23,9 @@ from suffice.tables.table import Table
 from suffice.tables.wording import aligned, one_line, quoted
 from suffice.tables.written_table import WrittenTable, as_text
 
+SILENT = 1e-6
+"""A weight of the evidence that changes no posterior."""
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -355,6 +358,8 @@ class Schema:
     def _weight_in_words(self) -> list[str]:
         if self.evidence_weight == 1.0:
             return []
+        if self.evidence_weight <= SILENT:
+            return ["Held-out rows find no evidence in the columns: posteriors are the class shares."]
         return [f"The evidence of the columns counts {self.evidence_weight:.3g} times: held-out rows say so."]
 
 

@@ -23,6 +23,10 @@ MOST_SCORES = 1 << 18
 """Scores of rows by classes, which bound the rows further."""
 MOST_CONTRIBUTIONS = 1 << 22
 """Contributions of cells by classes, which bound the rows that tell the columns apart."""
+ROWS_PER_CLASS = 10
+"""Rows, on average, from which the shares of classes are known."""
+NEGLIGIBLE = 0.01
+"""Nats by which posteriors may be worse without a word."""
 MOST_BLAMED = 3
 _CHECKED = ContextVar("checked", default=True)
 
@@ -49,16 +53,16 @@ def worse_than_shares(
 
     The rows were trained on, so their loss is if anything too low. None if it is not clearly higher than that
     of the shares, by more than the standard error of the mean difference, or if there are too few rows or no
-    densities.
+    densities. Losses that are worse by less than 0.01 nats are not worth a word.
     """
     most = min(MOST_ROWS, MOST_SCORES // len(shares))
-    if table.n_rows < FEWEST_ROWS or most < FEWEST_ROWS or len(shares) < 2:
+    if min(table.n_rows, most) < max(FEWEST_ROWS, ROWS_PER_CLASS * len(shares)) or len(shares) < 2:
         return None
     model = solved()
     if not all(factor.has_density for factor in model.factors):
         return None
     some = np.arange(0, table.n_rows, -(-table.n_rows // most))
-    table, codes = table.take(some), codes[some]
+    table, codes = table if len(some) == table.n_rows else table.take(some), codes[some]
     weight = np.ones(len(some)) if weights is None else weights[some]
     model = model.with_priors(shares)
     losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares[codes])
@@ -66,7 +70,7 @@ def worse_than_shares(
     if loss < math.inf:
         squares = np.square(losses - of_shares - (loss - least))
         error = math.sqrt(float(np.average(squares, weights=weight)) / len(some))
-        if loss - least <= error:
+        if loss - least <= max(error, NEGLIGIBLE):
             return None
     cure = "Let families='infer' choose" if model.schema.named else "Pass a data frame to infer families"
     return (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals.stable.v2 as nw
+
 from suffice.tables.columns import is_missing, plain
 from suffice.tables.table import Table
 
@@ -19,5 +21,5 @@ def declared_levels(table: Table, column: int) -> list[Any]:
     elif opened.series.implementation.is_pandas_like():
         found = cells.cat.categories.tolist() if hasattr(cells, "cat") else []
     else:  # Polars declares the values of an Enum; those of its Categorical are whatever any column held
-        found = list(getattr(cells.dtype, "categories", ()))
+        found = list(cells.dtype.categories) if opened.series.dtype == nw.Enum else []
     return list(dict.fromkeys(plain(value) for value in found if not is_missing(value)))

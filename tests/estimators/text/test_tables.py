@@ -56,7 +56,7 @@ def test_the_score_of_a_row_is_the_sum_of_its_columns(build, columns, y):
 
 @with_tables
 def test_contributions_of_text_add_up(build, columns, y):
-    model = BayesClassifier().fit(build(columns), y)
+    model = BayesClassifier(evidence_weight=1.0).fit(build(columns), y)
     why = model.explain(build(columns))
     np.testing.assert_allclose(
         why.prior + why.contributions.sum(axis=1), model.predict_joint_log_proba(build(columns)), atol=1e-10
@@ -98,8 +98,8 @@ def test_batches_of_a_table_with_text_merge_and_are_forgotten(build, columns, y)
 @pytest.mark.parametrize("build", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 def test_a_missing_text_equals_a_model_without_the_column(build, columns, y):
     gappy = {**columns, "review": [None, *columns["review"][1:]]}
-    model = BayesClassifier().fit(build(columns), y)
-    without = BayesClassifier({"review": None}).fit(build(columns), y)
+    model = BayesClassifier(evidence_weight=1.0).fit(build(columns), y)
+    without = BayesClassifier({"review": None}, evidence_weight=1.0).fit(build(columns), y)
     np.testing.assert_allclose(
         model.predict_proba(build(gappy))[0], without.predict_proba(build(columns))[0], atol=1e-12
     )

@@ -20,6 +20,7 @@ from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.levels.totals import LevelCounts, no_counts
 from suffice.families import Family
+from suffice.families.special import LOG_TWO
 from suffice.storage import Fields
 
 
@@ -158,8 +159,8 @@ def _steps(family: Family, column: CellCounts, starts: Codes) -> tuple[LevelTabl
 
 def _log_widths(edges: Array) -> Array:
     """The log width of each step, (steps, 1); all rows at one value are a probability, not a density."""
-    widths = np.diff(edges)
-    return np.log(np.where(widths > 0, widths, 1.0))[:, np.newaxis]
+    halves = 0.5 * edges[1:] - 0.5 * edges[:-1]  # the width itself may overflow
+    return np.log(np.where(halves > 0, halves, 0.5))[:, np.newaxis] + LOG_TWO
 
 
 class SolvedSteps(SolvedLevels):
@@ -221,7 +222,8 @@ class SolvedSteps(SolvedLevels):
                 columns.append(np.full(len(classes), np.nan))
                 continue
             step = table.draw(classes, rng)
-            columns.append(edges[step] + rng.random(len(classes)) * np.diff(edges)[step])
+            share = rng.random(len(classes))
+            columns.append((1.0 - share) * edges[step] + share * edges[step + 1])
         return columns
 
     def conventional(self) -> list[dict[str, Any]]:
