@@ -185,10 +185,9 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
         return Normal(), f"{column.what}: no other family can hold them"
     best = min(float(rows.mean(one.loss)) for one in scored)
     nothing = (without - best) * len(rows.classes) < NOTHING
-    if not nothing:
-        tied = _as_low(scored, [one.loss for one in scored], STEPS_AHEAD, rows)
-        if not all(isinstance(one.family, Steps) for one in tied):
-            scored = [one for one in scored if not isinstance(one.family, Steps)]
+    tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
+    if not all(isinstance(one.family, Steps) for one in tied):
+        scored = [one for one in scored if not isinstance(one.family, Steps)]
     telling = _as_low(scored, [one.loss for one in scored], SILENT if nothing else 1.0, rows)
     found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
     told = round(without - float(rows.mean(found.loss)), 3) + 0.0

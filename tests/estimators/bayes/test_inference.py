@@ -194,8 +194,9 @@ def test_numbers_that_come_late_join_the_columns_of_their_family():
 def test_an_undecided_column_fits_any_family_when_merging():
     X = pd.DataFrame({"x": RNG.normal(size=80), "late": [None] * 40 + ["yes", "no", "yes", "yes"] * 10})
     y = Y[:80]
-    first, second = BayesClassifier().fit(X[:40], y[:40]), BayesClassifier().fit(X[40:], y[40:])
-    whole = BayesClassifier().fit(X, y)
+    model = BayesClassifier(evidence_weight=1.0)
+    first, second = copy(model).fit(X[:40], y[:40]), copy(model).fit(X[40:], y[40:])
+    whole = copy(model).fit(X, y)
     for merged in (first + second, second + first):
         assert merged.schema_["late"].family == Categorical()
         np.testing.assert_allclose(merged.predict_proba(X), whole.predict_proba(X), atol=1e-10)
