@@ -171,11 +171,12 @@ MODELS = {
 
 
 def calibrated(name, method="temperature", **settings):
-    """A model calibrated on its predictions, of which every fifth is wrong."""
+    """A model calibrated on its predictions, of which every fifth is replaced by one class after another."""
     model, X = MODELS[name]()
     codes = np.searchsorted(model.classes_, model.predict(X))
     wrong = np.arange(len(codes)) % 5 == 0
-    y = model.classes_[np.where(wrong, (codes + 1) % len(model.classes_), codes)]
+    every = np.arange(len(codes)) // 5 % len(model.classes_)
+    y = model.classes_[np.where(wrong, every, codes)]
     return Calibrated(model, method, cv="prefit", **settings).fit(X, y), X
 
 
