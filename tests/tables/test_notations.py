@@ -4,10 +4,13 @@ import datetime as dt
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from suffice import BayesClassifier
+from suffice.tables.dates import read_date, write_date
 from suffice.tables.notations import Notation, checked_marks, unit_of
 
 UNITS = ["", "$", "€", "£", "%"]
@@ -166,3 +169,33 @@ def test_marks_are_texts():
     assert checked_marks(["?", "x", "?"]) == (("?", "x"), ("?", "x"))
     with pytest.raises(TypeError, match=r"missing_marks must be strings, got 5\."):
         checked_marks([5])
+
+
+@pytest.mark.parametrize(
+    "text, day",
+    [
+        ("05 Jan 2020", "2020-01-05"),
+        ("5-Feb-2020", "2020-02-05"),
+        ("Mar 5, 2020", "2020-03-05"),
+        ("April 5 2020", "2020-04-05"),
+        ("31 September 2020 12:30", None),
+        ("1 Foo 2020", None),
+        ("December 24, 2020 18:00Z", "2020-12-24T18:00"),
+    ],
+)
+def test_months_may_have_names(text, day):
+    found = read_date(text, "dd Mon yyyy")
+    expected = None if day is None else np.datetime64(day, "s").astype(np.int64)
+    assert found == expected
+
+
+def test_days_with_named_months_are_written_as_they_are_read():
+    assert write_date(read_date("Mar 5, 2020", "dd Mon yyyy"), "dd Mon yyyy", time=False) == "05 Mar 2020"
+
+
+def test_columns_of_named_months_are_dates():
+    days = pd.Series(pd.date_range("2020-01-01", periods=200, freq="D").strftime("%d %b %Y"))
+    y = np.arange(200) >= 100
+    model = BayesClassifier().fit(pd.DataFrame({"day": days}), y)
+    assert model.schema_["day"].reason.startswith("read as dates (dd Mon yyyy)")
+    assert (model.predict(pd.DataFrame({"day": ["03 Jan 2020", "1 July 2020"]})) == [False, True]).all()

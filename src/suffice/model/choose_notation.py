@@ -13,6 +13,7 @@ from suffice.arrays import Counts
 from suffice.factors import KINDS
 from suffice.families import Family
 from suffice.tables.columns import Levels
+from suffice.tables.dates import BY_NAME
 from suffice.tables.notations import MARKS, Marks, Notation, read_number, unit_of
 from suffice.tables.table import Table
 
@@ -133,7 +134,7 @@ def _candidates(levels: Levels, marks: tuple[str, ...]) -> list[Notation]:
     units = sorted({unit_of(text) for text in texts} or {""}, reverse=True)
     forms = [Notation("yyyymmdd", marks), *(Notation("numbers", marks, unit) for unit in units)]
     if any(len(text) >= SHORTEST_DATE for text in texts):
-        forms += [Notation(form, marks) for form in ("yyyy-mm-dd", *EITHER_ORDER)]
+        forms += [Notation(form, marks) for form in ("yyyy-mm-dd", *EITHER_ORDER, BY_NAME)]
     return [one for one in forms if any(one.read(value)[0] is not None for value in first)]
 
 

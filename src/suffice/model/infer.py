@@ -295,14 +295,17 @@ class _Observed:
     def _known_whole(self, j: int, numbers: _Numbers) -> Column | str:
         """The same for whole numbers."""
         name, n, low, high = self.table.names[j], numbers.n_different, numbers.low, numbers.high
+        long = False
         if max(-low, high) >= LARGEST_EXACT:  # floats may be equal where integers differ
             levels = self.table.levels(j)
             low, high, n = min(levels.values), max(levels.values), len(levels.values)
+            # Large floats are even, so these are integers with more digits than a measurement has.
+            long = any(value % 2 == 1 and abs(value) > LARGEST_EXACT for value in levels.values)
         if low >= 0 and high <= 1:
             return Column(name, BERNOULLI, "only 0 and 1")
         code = is_named_like_a_code(name)
         in_a_row = high - low < 2 * n
-        if _are_nearly_unique(n, numbers.n_present) and (in_a_row or code or _numbers_the_rows(name)):
+        if _are_nearly_unique(n, numbers.n_present) and (in_a_row or code or long or _numbers_the_rows(name)):
             return Column(name, None, _identifier(n, numbers.n_present, "whole number"))
         what = f"whole numbers, {n} different"
         if code:

@@ -5,8 +5,24 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-FORMS = ("yyyy-mm-dd", "dd/mm/yyyy", "mm/dd/yyyy", "yyyymmdd")
+BY_NAME = "dd Mon yyyy"
+"""Months by their English names, whole or of three letters; the day comes first or second."""
+FORMS = ("yyyy-mm-dd", "dd/mm/yyyy", "mm/dd/yyyy", "yyyymmdd", BY_NAME)
 """The orders of year, month and day; -, / and . are read alike, and a time of day may follow."""
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 
 _TIME = (
     r"(?:(?:T| +)([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
@@ -14,6 +30,8 @@ _TIME = (
 )
 _YEAR_FIRST = re.compile(r"([0-9]{4})([-/.])([0-9]{1,2})\2([0-9]{1,2})" + _TIME)
 _YEAR_LAST = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})" + _TIME)
+_DAY_FIRST = re.compile(r"([0-9]{1,2})[- ]([A-Za-z]{3,9})[.]?[-, ] ?([0-9]{4})" + _TIME)
+_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})[.]? ([0-9]{1,2}),? ([0-9]{4})" + _TIME)
 _DIGITS = re.compile(r"([12][0-9]{3})([0-9]{2})([0-9]{2})")
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001, a date without a zone is in UTC
 _MICROSECOND = dt.timedelta(microseconds=1)
@@ -24,6 +42,8 @@ def read_date(text: str, form: str) -> float | None:
     if form == "yyyymmdd":
         match = _DIGITS.fullmatch(text)
         return None if match is None else _seconds(int(match[1]), int(match[2]), int(match[3]))
+    if form == BY_NAME:
+        return _read_by_name(text)
     match = (_YEAR_FIRST if form == "yyyy-mm-dd" else _YEAR_LAST).fullmatch(text)
     if match is None:
         return None
@@ -34,6 +54,20 @@ def read_date(text: str, form: str) -> float | None:
         "mm/dd/yyyy": (third, first, second),
     }[form]
     return _seconds(int(year), int(month), int(day), *time)
+
+
+def _read_by_name(text: str) -> float | None:
+    match = _DAY_FIRST.fullmatch(text)
+    if match is not None:
+        day, name, year, *time = match.groups()
+    else:
+        match = _MONTH_FIRST.fullmatch(text)
+        if match is None:
+            return None
+        name, day, year, *time = match.groups()
+    name = name.lower()
+    number = next((i for i, month in enumerate(MONTHS, 1) if name in (month, month[:3])), None)
+    return None if number is None else _seconds(int(year), number, int(day), *time)
 
 
 def _seconds(
@@ -64,6 +98,9 @@ def write_date(seconds: float, form: str, *, time: bool) -> str | None:
         moment = _EPOCH + dt.timedelta(microseconds=round(seconds * 1e6))
     except OverflowError:
         return None
+    if form == BY_NAME:
+        day = f"{moment.day:02} {MONTHS[moment.month - 1][:3].title()} {moment.year:04}"
+        return f"{day} {moment.time().isoformat()}" if time else day
     separator = "" if form == "yyyymmdd" else "-" if form == "yyyy-mm-dd" else "/"
     parts = {"yyyy": f"{moment.year:04}", "mm": f"{moment.month:02}", "dd": f"{moment.day:02}"}
     order = ("yyyy", "mm", "dd") if not separator else form.split(separator)

@@ -225,3 +225,13 @@ def test_only_the_first_rows_decide_the_schema():
     assert model.schema_["x"].family == Bernoulli()
     with pytest.raises(ValueError, match=r"'x'.*7"):
         model.partial_fit(pd.DataFrame({"x": [7]}), [0])
+
+
+def test_long_whole_numbers_that_hardly_repeat_are_an_identifier():
+    rng = np.random.default_rng(0)
+    ids = 2**60 + rng.integers(0, 10**12, 400)
+    column = BayesClassifier().fit(pd.DataFrame({"x": ids}), np.arange(400) % 2).schema_["x"]
+    assert column.family is None
+    assert "identifier" in column.reason
+    distances = ids.astype(float) * 1e6
+    assert BayesClassifier().fit(pd.DataFrame({"x": distances}), np.arange(400) % 2).schema_["x"].family
