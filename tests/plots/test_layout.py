@@ -167,6 +167,7 @@ def test_names_are_cut_in_the_middle_so_that_their_ends_tell_them_apart():
 
 
 def test_the_axes_given_are_drawn_on(made):
+    plt.close("all")  # what other tests have left
     for name in NAMES:
         figure, ax = plt.subplots(1, 2 if name in ("density", "evaluation") else 1)
         display = made[name].plot(ax)
