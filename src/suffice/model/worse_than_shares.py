@@ -25,7 +25,7 @@ MOST_CONTRIBUTIONS = 1 << 22
 """Contributions of cells by classes, which bound the rows that tell the columns apart."""
 ROWS_PER_CLASS = 10
 """Rows, on average, from which the shares of classes are known."""
-NEGLIGIBLE = 0.01
+NEGLIGIBLE = 0.05
 """Nats by which posteriors may be worse without a word."""
 MOST_BLAMED = 3
 _CHECKED = ContextVar("checked", default=True)
@@ -53,7 +53,7 @@ def worse_than_shares(
 
     The rows were trained on, so their loss is if anything too low. None if it is not clearly higher than that
     of the shares, by more than the standard error of the mean difference, or if there are too few rows or no
-    densities. Losses that are worse by less than 0.01 nats are not worth a word.
+    densities. Losses that are worse by less than 0.05 nats are not worth a word.
     """
     most = min(MOST_ROWS, MOST_SCORES // len(shares))
     if min(table.n_rows, most) < max(FEWEST_ROWS, ROWS_PER_CLASS * len(shares)) or len(shares) < 2:
