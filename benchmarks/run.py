@@ -25,6 +25,7 @@ import text
 from comparison import HEADER, Comparison
 from compiling import compile_times
 from growth import growth
+from quality import quality
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "bench.json"
@@ -33,20 +34,23 @@ MODULES = (dense, discrete, text, regression, cross_validation, command_line)
 PARTS: dict[str, Callable[[], list[Comparison]]] = {
     part.__name__: part for module in MODULES for part in module.PARTS
 }
+USUAL = [*PARTS, "compiling", "growth"]
+KNOWN = [*USUAL, "quality"]
+"""The last one is measured only where it is named: it takes long, and needs data sets."""
 
 
 def main(chosen: list[str]) -> int:
-    known = [*PARTS, "compiling", "growth"]
-    unknown = [name for name in chosen if name not in known]
+    unknown = [name for name in chosen if name not in KNOWN]
     if unknown:
-        print(f"there is no part {unknown[0]!r}; the parts are {', '.join(known)}.")
+        print(f"there is no part {unknown[0]!r}; the parts are {', '.join(KNOWN)}.")
         return 2
     machine = f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     print(f"suffice {suffice.__version__} against scikit-learn {sklearn.__version__} on {machine}")
-    print("Medians of runs taken in turns; memory is what a call holds at most beyond its arguments.\n")
-    print(HEADER)
+    if chosen != ["quality"]:
+        print("Medians of runs taken in turns; memory is what a call holds at most beyond its arguments.\n")
+        print(HEADER)
     failed: list[Comparison] = []
-    for name in chosen or known:
+    for name in chosen or USUAL:
         if name in PARTS:
             done = PARTS[name]()
             keep(name, [asdict(c) | {"faster": c.times_faster} for c in done])
@@ -54,11 +58,19 @@ def main(chosen: list[str]) -> int:
         elif name == "compiling":
             print("\ncompiling at first use, with an empty cache")
             keep(name, compile_times())
+        elif name == "quality":
+            print("\nanswers on public tables")
+            answers = quality()
+            if not answers:
+                return 1
+            keep(name, answers)
         else:
             print("\ngrowth with rows n, columns d and classes K")
             keep(name, [asdict(g) | {"exponent": g.exponent} for g in growth()])
-    draw([c for name, part in kept().items() if name in PARTS for c in part])
-    print(f"\nwritten to {RESULTS}, drawn in {PICTURE}")
+    print(f"\nwritten to {RESULTS}")
+    if any(name in PARTS for name in chosen or USUAL):
+        draw([c for name, part in kept().items() if name in PARTS for c in part])
+        print(f"drawn in {PICTURE}")
     for c in failed:
         print(f"FAIL {c.work}: {c.times_faster:.3g}×; {'; '.join(c.complaints)}")
     return int(bool(failed))
@@ -73,7 +85,7 @@ def keep(name: str, measured: Any) -> None:
     """Put one part in the place of what was measured of it before."""
     RESULTS.parent.mkdir(exist_ok=True)
     results = kept() | {name: measured}
-    in_order = {known: results[known] for known in [*PARTS, "compiling", "growth"] if known in results}
+    in_order = {known: results[known] for known in KNOWN if known in results}
     RESULTS.write_text(json.dumps(in_order, indent=1) + "\n", encoding="utf-8")
 
 

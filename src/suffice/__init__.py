@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from suffice.estimators.bayes import BayesClassifier
     from suffice.estimators.calibrated import Calibrated
     from suffice.estimators.costs import CostSensitive, thresholds_from_costs
+    from suffice.estimators.evidence.classifier import EvidenceClassifier
     from suffice.estimators.gaussian import GaussianDiscriminant
     from suffice.estimators.novelty_detector import NoveltyDetector
     from suffice.estimators.other_priors import WithPriors, adapt_priors
@@ -39,6 +40,7 @@ __all__ = [
     "Calibrated",
     "CostSensitive",
     "Evaluation",
+    "EvidenceClassifier",
     "GaussianDiscriminant",
     "LearningCurves",
     "LogisticRegression",
@@ -72,6 +74,7 @@ _HOMES = {
     "Calibrated": "suffice.estimators.calibrated",
     "CostSensitive": "suffice.estimators.costs",
     "Evaluation": "suffice.evaluation.evaluate",
+    "EvidenceClassifier": "suffice.estimators.evidence.classifier",
     "GaussianDiscriminant": "suffice.estimators.gaussian",
     "LearningCurves": "suffice.evaluation.learning_curves",
     "LogisticRegression": "suffice.estimators.regression",

@@ -20,23 +20,35 @@ class Progress:
         What is going on, in a word or two.
     patience : float, optional
         Seconds before anything is shown; 2 unless given.
+    quiet : bool, optional
+        Whether nothing is ever shown.
     """
 
-    def __init__(self, work: str, patience: float | None = None) -> None:
-        self.work, self.patience = work, PATIENCE if patience is None else patience
+    def __init__(self, work: str, patience: float | None = None, *, quiet: bool = False) -> None:
+        self.work, self.patience, self.quiet = work, PATIENCE if patience is None else patience, quiet
         self._started = time.monotonic()
         self._shown: Any = None
 
-    def say(self, state: str) -> None:
-        """Show how far the work has come."""
+    def say(self, state: str, share: float | None = None) -> None:
+        """Show how far the work has come; with the share of it that is done, also how long the rest takes."""
         if self._shown is None:
-            if time.monotonic() - self._started < self.patience or not sys.stderr.isatty():
+            early = time.monotonic() - self._started < self.patience
+            if early or self.quiet or not sys.stderr.isatty():
                 return
             from rich.console import Console
 
             self._shown = Console(stderr=True).status(self.work)
             self._shown.start()
-        self._shown.update(f"{self.work}: {state}")
+        self._shown.update(f"{self.work}: {state}{self._left(share)}")
+
+    def _left(self, share: float | None) -> str:
+        """The share in per cent, and the time left at the speed so far."""
+        if share is None or not 0.0 < share <= 1.0:
+            return ""
+        seconds = round((time.monotonic() - self._started) * (1.0 - share) / share)
+        hours, minutes = seconds // 3600, seconds // 60 % 60
+        left = f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
+        return f", {100 * share:.0f} %, {left} left"
 
     def stop(self) -> None:
         """Show it no more."""

@@ -411,11 +411,7 @@ def test_a_mark_of_missing_cells_can_be_chosen(run, folder):
     lines = [f"{'unknown' if i % 9 == 0 else i * 7 % 100},{'ab'[i % 2]}" for i in range(120)]
     (folder / "rows.csv").write_text("\n".join(["n,kind", *lines]) + "\n")
     assert "categories" in run("fit", "rows.csv", "-y", "kind", "-o", "a.suffice").stderr
-    said = run("fit", "rows.csv", "-y", "kind", "-o", "b.suffice", "--missing-mark", "unknown").stderr
+    said = run("fit", "rows.csv", "-y", "kind", "-o", "b.suffice", "--missing", "unknown").stderr
     assert "read as numbers: whole numbers" in said
-    run("summarize", "rows.csv", "-y", "kind", "-o", "c.suffice", "--missing-mark", "unknown")
+    run("summarize", "rows.csv", "-y", "kind", "-o", "c.suffice", "--missing", "unknown")
     assert suffice.load("c.suffice") == suffice.load("b.suffice").statistics_
-    refused = run(
-        *("fit", "rows.csv", "-y", "kind", "-o", "d.suffice", "--missing-mark", "x", "--model", "gda"), code=2
-    )
-    assert "--missing-mark works with --model nb" in refused.stderr

@@ -80,3 +80,23 @@ def test_the_shell_completes_columns(shell):
     typed = "suffice fit penguins.csv -y spe"
     done = shell(f"COMP_WORDS='{typed}' COMP_CWORD=4 _SUFFICE_COMPLETE=bash_complete suffice")
     assert done.stdout == b"plain,species\n"
+
+
+@pytest.mark.parametrize(
+    "typed, heavy",
+    [
+        ("suffice pre", {"numpy", "pyarrow", "scipy", "sklearn", "pandas"}),
+        ("suffice predict --ke", {"numpy", "pyarrow", "scipy", "sklearn", "pandas"}),
+        ("suffice fit penguins.csv -y spe", {"scipy", "sklearn", "pandas", "numba", "narwhals"}),
+    ],
+)
+def test_completion_imports_little(folder, shell, typed, heavy):
+    code = (
+        "import sys; from suffice.cli import main\n"
+        "try: main(prog_name='suffice')\n"
+        f"finally: print('heavy:', sorted({heavy!r} & set(sys.modules)))"
+    )
+    (folder / "completed.py").write_text(code)
+    place = len(typed.split()) - 1
+    line = f"COMP_WORDS='{typed}' COMP_CWORD={place} _SUFFICE_COMPLETE=bash_complete {sys.executable}"
+    assert shell(f"{line} completed.py").stdout.splitlines()[-1] == b"heavy: []"

@@ -97,8 +97,8 @@ def test_a_regression_does_not_add(run):
     [
         (b"", "empty"),
         (b"x,y\n", "no rows"),
-        (b"x,y\n1,a\n2\n", "Expected 2 columns"),
-        (b"x,y\n1,a\n2,b,c\n", "Expected 2 columns"),
+        (b"x,y\n1,a\n2\n", "there are 2 columns"),
+        (b"x,y\n1,a\n2,b,c\n", "there are 2 columns"),
         (b"x,y\n1,a\n2,\n", "no label at row 1"),
         (b"x,y\n1,\xff\n", "UTF-8"),
         (b"x,y\ninf,a\n2,b\n", "infinite"),
@@ -134,8 +134,9 @@ def test_damaged_gzip_is_told_with_the_name_of_the_file(run, place):
     assert "d.csv.gz" in run("fit", "d.csv.gz", "-y", "species", "-o", "m.suffice", code=1).stderr
 
 
-@pytest.mark.parametrize("path", ["nothing.csv", "."])
-def test_files_that_are_not_there_or_are_folders(run, path):
+@pytest.mark.parametrize("path", ["nothing.csv", "empty"])
+def test_files_that_are_not_there_and_folders_without_any(run, path):
+    Path("empty").mkdir()
     assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
 
 

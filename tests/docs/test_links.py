@@ -6,6 +6,8 @@ PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/guide.md",
+    "docs/evidence.md",
+    "docs/decisions/0038-weighing-the-evidence.md",
     "docs/families.md",
     "docs/notes.md",
     "docs/discriminants.md",

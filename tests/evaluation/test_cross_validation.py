@@ -259,6 +259,7 @@ def test_abstaining_counts_as_an_answer_in_cross_validation():
     assert evaluate(model, X, Y, cv=4).labels == (0, 1, 2, -1)
 
 
+@pytest.mark.filterwarnings("ignore:column 'visits'.*never seen in training")  # the halves differ on purpose
 def test_the_schema_is_that_of_all_rows_unless_refitted():
     frame = pd.DataFrame({"visits": np.r_[RNG.integers(0, 2, 60), RNG.poisson(4.0, 60)], "x": X[:, 0]})
     halves = [(np.arange(60), np.arange(60, 120)), (np.arange(60, 120), np.arange(60))]

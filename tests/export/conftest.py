@@ -214,6 +214,34 @@ def few_rows_case(**settings):
     return Case(model, with_gaps(train.fillna(1.5), rng))
 
 
+def evidence_case(n_classes=3, offset=0.0, **settings):
+    """Weighed evidence of numbers, counts, flags and levels, some with gaps; two numbers interact."""
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, n_classes, N)
+    sign = rng.choice([-1.0, 1.0], N)
+    train = pd.DataFrame(
+        {
+            "length": rng.normal(2.0 * y, 1.0) + offset,
+            "width": sign * (1.0 + rng.exponential(1.0, N)),
+            "depth": sign * (y - 0.7) + rng.normal(0.0, 0.3, N),
+            "often": np.where(rng.random(N) < 0.3, 0.0, rng.gamma(1.0 + y)),
+            "count": rng.poisson(1.0 + 2.0 * y).astype(float),
+            "flag": (rng.random(N) < 0.2 + 0.2 * y).astype(float),
+            'a"; DROP TABLE x; --': draw(families.Categorical(), y, rng),
+            "constant": np.full(N, 3.0),
+        }
+    )
+    gappy = ["length", 'a"; DROP TABLE x; --']
+    model = suffice.EvidenceClassifier(**settings)
+    labels = np.array(["a", "it's", "c", "d"])[y]
+    model.fit(train.assign(**with_gaps(train[gappy], rng)), labels)
+    rows = train.assign(**with_gaps(train[gappy], rng))
+    rows.loc[3, 'a"; DROP TABLE x; --'] = "never seen"
+    for row, value in enumerate([1e30, -1e30, 1e-300, -1.5, 0.0], start=5):
+        rows.loc[row, ["length", "width", "count"]] = value
+    return Case(model, rows)
+
+
 CASES = {
     **{repr(family): lambda family=family: family_case(family) for family in FAMILIES},
     "Gamma smooth": lambda: family_case(families.Gamma(unseen="smooth")),
@@ -264,6 +292,10 @@ CASES = {
     "probit of many": lambda: regression_case(ProbitRegression, 3),
     "whole numbers": whole_number_levels_case,
     "ruled out": ruled_out_case,
+    "weighed evidence": evidence_case,
+    "weighed evidence, not negative": lambda: evidence_case(
+        2, offset=1e6, nonnegative=True, priors="uniform"
+    ),
     "bounded Normal": lambda: family_case(families.Normal(), bound=1.0),
     "bounded mixed": lambda: mixed_case(bound=1.0),
     "bounded new levels": lambda: certain_case(families.Categorical(alpha=0, unseen="smooth"), bound=0.5),

@@ -115,3 +115,21 @@ def test_whole_counts_of_few_classes_are_summed_exactly_in_parts(most, of_words,
     dense[held] = x
     base = gammaln(dense.sum(axis=1) + 1.0) - gammaln(dense + 1.0).sum(axis=1)
     np.testing.assert_allclose(sums.base, np.bincount(classes, base), rtol=1e-13)
+
+
+@pytest.mark.parametrize("odd", [-1.0, 0.5, -0.5, 256.0, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("weights", [None, np.ones(6)], ids=["", "weighted"])
+@pytest.mark.parametrize("n_classes", [2, 40], ids=["in tables", "class by class"])
+def test_a_check_is_made_before_anything_but_small_whole_numbers_is_summed(odd, weights, n_classes):
+    def refuse():
+        raise ValueError("not a count")
+
+    x = np.array([1.0, 2.0, 3.0, 255.0, 1.0, 1.0])
+    rows = SparseRows(np.arange(7), np.zeros(6, np.int32), x, 1)
+    classes = np.array([0, 1, 0, 1, 0, 1])
+    if n_classes == 2:
+        found = class_sums.class_sums(rows, classes, weights, n_classes, check=refuse)
+        np.testing.assert_array_equal(found.total, [5.0, 258.0])
+    x[4] = odd
+    with pytest.raises(ValueError, match="not a count"):
+        class_sums.class_sums(rows, classes, weights, n_classes, check=refuse)

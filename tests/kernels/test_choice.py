@@ -131,3 +131,15 @@ def test_all_parts_of_a_prediction_use_the_same_kernels(monkeypatch):
         model.predict_proba(X)
         assert len(used) > 8
         assert set(used) == {expected}
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("cells", [lambda X: X, lambda X: X.T, lambda X: X[:, 1:], lambda X: X.ravel()])
+def test_counts_are_told_from_other_numbers_wherever_these_are(bad, cells):
+    X = np.random.default_rng(0).poisson(2.0, (90_000, 3)).astype(np.float64)
+    assert choice.are_counts(cells(X))
+    assert choice.are_counts(np.empty((0, 3)))
+    for row in (0, 89_999):
+        X[row, 1] = bad
+        assert not choice.are_counts(cells(X))
+        X[row, 1] = 0.0

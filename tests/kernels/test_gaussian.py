@@ -111,6 +111,7 @@ def test_scores_of_rows_are_the_same(table):
     inverse = np.tril(np.random.default_rng(0).normal(size=(3, d, d)))
     for name, arguments in {
         "quadratic_scores": (np.full(d, 1e100), centre, scale, shift, centre),
+        "bounded_squares": (np.full(d, 1e100), centre, scale, shift, centre, scale[0], 2.5),
         "linear_scores": (np.full(d, 1e100), centre[0], scale, centre[:, 0].copy()),
         "whitened_scores": (np.full(d, 1e100), centre, scale[0], shift, inverse, centre[:, 0].copy()),
     }.items():

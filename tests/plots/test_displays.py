@@ -29,10 +29,16 @@ WAYS = {
     "PosteriorDisplay.from_estimator": lambda model, X, y: (model, X, y),
     "ReliabilityDisplay.from_estimator": lambda model, X, y: (model, X, y),
     "ReliabilityDisplay.from_predictions": lambda model, X, y: (y, model.predict_proba(X)),
+    "ShapeDisplay.from_estimator": lambda _, X, y: (
+        suffice.EvidenceClassifier(pieces=["columns"], pairs=0).fit(X, y),
+        X,
+        y,
+    ),
 }
 SMALL = {
     "DensityDisplay": {"columns": ["island"]},
     "LearningCurveDisplay": {"sizes": [4, 8], "repeats": 2},
+    "ShapeDisplay": {"columns": ["island"]},
     "PosteriorDisplay": {"columns": ("island", "bill_length_mm"), "resolution": 9},
 }
 

@@ -64,6 +64,12 @@ DRAWN = {
         lambda m, X, y: plots.PosteriorDisplay.from_estimator(m, X, y, columns=COLUMNS[3:], resolution=9),
         [*COLUMNS[3:], *CLASSES, "a $ b", "new\\nline"],
     ),
+    "shapes": (
+        lambda m, X, y: plots.ShapeDisplay.from_estimator(
+            suffice.EvidenceClassifier(m.schema_).fit(X, y), X, y
+        ),
+        [*COLUMNS, *CLASSES, "a $ b"],
+    ),
     "reliability": (plots.ReliabilityDisplay.from_estimator, CLASSES),
 }
 

@@ -138,11 +138,24 @@ def _text_of_numbers():
     return suffice.BayesClassifier(missing_marks=["?"]).fit(X, ["a", "b"] * 30), X
 
 
+def _weighed():
+    X, y, by_column = mixed()
+    return suffice.EvidenceClassifier(by_column, priors="uniform").fit(X, y), X
+
+
+def _weighed_given():
+    X, y = suffice.load_penguins()
+    first = suffice.EvidenceClassifier(cv=3).fit(X, y)
+    return suffice.EvidenceClassifier(pieces=first.pieces_, penalty=2.0, nonnegative=True).fit(X, y), X
+
+
 MODELS = {
     "mixed table": _table,
     "inferred": _inferred,
     "text of numbers": _text_of_numbers,
     "priors by label": _given_priors,
+    "weighed evidence": _weighed,
+    "weighed evidence of given pieces": _weighed_given,
     "full covariance with gaps": lambda: _gaussian(covariance="full"),
     "shared covariance with gaps": lambda: _gaussian(covariance="shared", shrinkage=0.25),
     "pairwise": lambda: _gaussian(missing="pairwise", shrinkage="oas"),

@@ -4,6 +4,7 @@ import os
 import struct
 import time
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -24,9 +25,11 @@ MEGABYTES = 100
 
 @pytest.fixture(scope="module")
 def files():
-    models = [make()[0] for make in MODELS.values()]
-    maps = [calibrated("inferred", method)[0] for method in ("vector", "isotonic")]
-    return [saved(one) for one in (*models, *maps, MODELS["mixed table"]()[0].statistics_)]
+    """Files with rows to ask their models about."""
+    models = [make() for make in MODELS.values()]
+    maps = [calibrated("inferred", method) for method in ("vector", "isotonic")]
+    model, X = MODELS["mixed table"]()
+    return [(saved(one), X) for one, X in (*models, *maps, (model.statistics_, X))]
 
 
 def flip(rng, packed, place, _):
@@ -159,17 +162,23 @@ def subtly_damaged(rng, packed):
     return put_together(header, bytes(body))
 
 
-def is_loaded(packed):
-    """Whether a file loads; anything but `SufficeFileError` is a failure. What loads can be saved again."""
+def is_loaded(packed, X):
+    """Whether a file loads; anything but `SufficeFileError` is a failure.
+
+    What loads can be saved again, and gives finite posteriors or says that its sums have no parameters.
+    """
     try:
         thing = loaded(packed)
     except suffice.SufficeFileError:
         return False
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
             again = saved(thing)
+            posteriors = thing.predict_proba(X) if hasattr(thing, "predict_proba") else np.zeros(1)
     except (ValueError, ArithmeticError):  # its sums are possible one by one, but have no parameters
         return True
+    assert np.isfinite(posteriors).all()
     assert type(loaded(again)) is type(thing)
     return True
 
@@ -182,11 +191,12 @@ def fuzz(files, seed, n_files):
     try:
         for number in range(n_files):
             damage = damaged if rng.random() < 0.3 else subtly_damaged
-            packed = damage(rng, one_of(rng, files))
+            packed, X = one_of(rng, files)
+            packed = damage(rng, packed)
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
             start = time.perf_counter()
-            n_loaded += is_loaded(packed)
+            n_loaded += is_loaded(packed, X)
             assert time.perf_counter() - start < SECONDS, (seed, number)
             assert tracemalloc.get_traced_memory()[1] - before < MEGABYTES * 1e6, (seed, number)
     finally:
@@ -199,12 +209,13 @@ def test_damaged_files_load_or_are_refused(files):
 
 
 def test_damaged_files_of_calibrated_models_load_or_are_refused():
-    files = [saved(calibrated("inferred", method)[0]) for method in ("vector", "isotonic")]
+    maps = [calibrated("inferred", method) for method in ("vector", "isotonic")]
+    files = [(saved(model), X) for model, X in maps]
     assert 0 < fuzz(files, 7, FEW) < FEW
 
 
 def test_the_files_are_of_every_class(files):
-    assert {taken_apart(packed)[0]["__metadata__"]["content"]["class"] for packed in files} == set(CLASSES)
+    assert {taken_apart(packed)[0]["__metadata__"]["content"]["class"] for packed, _ in files} == set(CLASSES)
 
 
 @pytest.mark.slow

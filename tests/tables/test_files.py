@@ -155,13 +155,12 @@ def test_the_headers_of_files_put_one_behind_the_other_are_no_rows(tmp_path):
     "name, text, words",
     [
         ("t.csv", "", "empty"),
-        ("t.csv", "a,b\n", "no rows"),
-        ("t.csv", "a,b\n1,2\n3\n", "Expected 2 columns, got 1"),
-        ("t.csv", "a,b\n1,2\n3,4,5\n", "Expected 2 columns, got 3"),
+        ("t.csv", "a,b\n1,2\n3\n", "row 1 has 1 cell, but there are 2 columns"),
+        ("t.csv", "a,b\n1,2\n3,4,5\n", "row 1 has 3 cells, but there are 2 columns"),
         ("t.csv", "a,a\n1,2\n", "more than once"),
         ("t.jsonl", "", "empty"),
-        ("t.jsonl", '{"a": 1}\nnonsense\n', "JSON parse error"),
-        ("t.jsonl", '{"a": [1, 2]}\n', "lists or objects"),
+        ("t.jsonl", '{"a": 1}\nnonsense\n', "row 1 is not a JSON object"),
+        ("t.jsonl", '{"a": [1, 2]}\n', "lists, objects or bytes"),
         ("t.parquet", "a,b\n1,2\n", "Parquet"),
         ("t.arrow", "a,b\n1,2\n", "t.arrow"),
         ("t.txt", "a,b\n1,2\n", "must end in .csv"),
@@ -182,7 +181,7 @@ def test_other_encodings_are_refused_with_the_cure(tmp_path):
 def test_a_packed_file_that_is_cut_off_is_refused(tmp_path):
     whole = gzip.compress(b"a,b\n" + os.urandom(2000).hex().encode() + b",2\n")
     (tmp_path / "t.csv.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(FileDataError, match="gzip"):
+    with pytest.raises(FileDataError, match="damaged or truncated"):
         rows_of(tmp_path / "t.csv.gz")
 
 
@@ -194,8 +193,6 @@ def test_paths_globs_and_lists_are_one_source(tmp_path):
     assert rows_of([tmp_path / f"part{i}.csv" for i in range(3)]).to_pydict() == wanted
     with pytest.raises(FileNotFoundError, match="no file"):
         open_source(str(tmp_path / "nothing*.csv"))
-    with pytest.raises(IsADirectoryError, match="directory"):
-        open_source(tmp_path)
 
 
 # --- models from files ---------------------------------------------------------------------------

@@ -199,3 +199,26 @@ def test_columns_of_named_months_are_dates():
     model = BayesClassifier().fit(pd.DataFrame({"day": days}), y)
     assert model.schema_["day"].reason.startswith("read as dates (dd Mon yyyy)")
     assert (model.predict(pd.DataFrame({"day": ["03 Jan 2020", "1 July 2020"]})) == [False, True]).all()
+
+
+@pytest.mark.parametrize(
+    "marks, words",
+    [
+        (["unknown"], "51 categories, numbers but for 'unknown': does that mark missing cells?"),
+        (
+            ["unknown", "n.d."],
+            "52 categories, numbers but for 'unknown', 'n.d.': does that mark missing cells?",
+        ),
+        (["red", "green", "blue", "pink"], "54 categories"),
+    ],
+)
+def test_a_few_texts_among_numbers_are_noted(marks, words):
+    cells = [*(str(i / 8) for i in range(50)), *(marks * 5)] * 4
+    schema = BayesClassifier().fit(pd.DataFrame({"x": cells}), ["a", "b"] * (len(cells) // 2)).schema_
+    assert schema["x"].reason == words
+
+
+def test_categories_without_numbers_are_not_noted():
+    cells = [f"town {i}" for i in range(30)] * 4
+    schema = BayesClassifier().fit(pd.DataFrame({"x": cells}), ["a", "b"] * 60).schema_
+    assert schema["x"].reason == "30 categories"

@@ -8,44 +8,52 @@ import click
 
 from suffice.cli import options
 from suffice.cli.errors import DataFailure, SchemaFailure
-from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
+from suffice.cli.locks import locked
+from suffice.cli.outputs import refuse_output, report, save
 from suffice.tables.wording import counted
 
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILES...")
 @options.output(required=True, text="The file for the sum; - is stdout.")
+@options.timeout
 @options.force
-def merge(files: tuple[str, ...], output: str, force: bool) -> None:
+def merge(files: tuple[str, ...], output: str, timeout: float, force: bool) -> None:
     """Add models or statistics: the result is the same as from all their rows together.
 
     If the first file holds a model, so does the result, with the same settings. All files must have the same
     columns and families.
     """
-    refuse_to_replace(output, force=force)
-    refuse_a_terminal(output)
-    total, *others = [_addable(path) for path in files]
-    for path, other in zip(files[1:], others, strict=True):
-        total = _combined(total, other, files[0], path, 1)
-    save(total, output)
-    click.echo(f"{counted(_statistics(total).n_rows, 'row')}.", err=True)
+    refuse_output(output, force=force)
+    with locked(output, timeout):  # which may be one of the files
+        total, *others = [_addable(path) for path in files]
+        for path, other in zip(files[1:], others, strict=True):
+            total = _combined(total, other, files[0], path, 1)
+        save(total, output)
+    _report(total, output)
 
 
 @options.command("suffice subtract week.suffice monday.suffice -o rest.suffice")
 @options.model_file("whole")
 @options.model_file("part")
 @options.output(required=True, text="The file for the difference; - is stdout.")
+@options.timeout
 @options.force
-def subtract(whole: str, part: str, output: str, force: bool) -> None:
+def subtract(whole: str, part: str, output: str, timeout: float, force: bool) -> None:
     """Remove the rows of PART from WHOLE: the result is as if WHOLE had never seen them.
 
     Both files hold models or statistics with the same columns and families.
     """
-    refuse_to_replace(output, force=force)
-    refuse_a_terminal(output)
-    left = _combined(_addable(whole), _addable(part), whole, part, -1)
-    save(left, output)
-    click.echo(f"{counted(_statistics(left).n_rows, 'row')}.", err=True)
+    refuse_output(output, force=force)
+    with locked(output, timeout):
+        left = _combined(_addable(whole), _addable(part), whole, part, -1)
+        save(left, output)
+    _report(left, output)
+
+
+def _report(held: Any, output: str) -> None:
+    n_rows = _statistics(held).n_rows
+    report(f"{counted(n_rows, 'row')}.", {"file": output, "rows": n_rows})
 
 
 def _addable(path: str) -> Any:

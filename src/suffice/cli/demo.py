@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
 import numpy as np
@@ -10,13 +12,18 @@ from sklearn.model_selection import train_test_split
 
 from suffice.datasets import load_penguins
 from suffice.estimators.bayes import BayesClassifier
-from suffice.evaluation.evaluate import evaluate
+from suffice.evaluation.evaluate import Evaluation, evaluate
 
 Labels = NDArray[Any]
 
 
-def main() -> None:
-    """Fit, evaluate, explain, add and subtract."""
+def main(*, quiet: bool = False) -> Evaluation:
+    """Fit, evaluate, explain, add and subtract, and print all of it unless quiet."""
+    with redirect_stdout(io.StringIO()) if quiet else nullcontext():
+        return _shown()
+
+
+def _shown() -> Evaluation:
     X, y = load_penguins()
     gaps = sum(column.null_count for column in X.columns)
     print(f"The Palmer penguins: {X.num_rows} rows, {X.num_columns} columns, {gaps} missing cells.")
@@ -29,7 +36,8 @@ def main() -> None:
     print(model.schema_)
 
     heading("Evaluate on the held-out rows")
-    print(evaluate(model, test, y_test))
+    evaluation = evaluate(model, test, y_test)
+    print(evaluation)
 
     heading("Explain")
     explained = model.explain(test)
@@ -44,6 +52,7 @@ def main() -> None:
 
     heading("Add and subtract")
     show_arithmetic(model, BayesClassifier(families=model.schema_).fit(X, y), test, y_test)
+    return evaluation
 
 
 def heading(text: str) -> None:

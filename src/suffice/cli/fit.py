@@ -1,23 +1,27 @@
-"""Commands that read labelled rows: fit, summarize and update."""
+"""The command that learns a model from labelled rows: fit."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from suffice.cli import options
-from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, save
+from suffice.cli.locks import locked
+from suffice.cli.outputs import refuse_output, report, save
 from suffice.tables.wording import counted, listed, quoted
 
 if TYPE_CHECKING:
+    from suffice.cli.options import DataFormat
     from suffice.tables.files.batches import LabelledFiles
     from suffice.tables.files.source import FileSource
 
-MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
+MODELS = ("auto", "nb", "evidence", "gda", "qda", "text", "logistic")
+OF_FAMILIES = ("auto", "nb", "evidence", "text")
+"""Models with a family for each column."""
 
 
 @options.command(
@@ -33,15 +37,33 @@ MODELS = ("auto", "nb", "gda", "qda", "text", "logistic")
     type=click.Choice(MODELS),
     default="auto",
     show_default=True,
-    help="nb: naive Bayes, with a family for each column; gda, qda: joint Gaussians with one covariance, "
+    help="nb: naive Bayes, with a family for each column; evidence: the same and more, each piece weighed by "
+    "held-out rows, for the best probabilities; gda, qda: joint Gaussians with one covariance, "
     "or with one per class; text: the words of one column; logistic: logistic regression. auto is nb, or "
     "gda or qda if all columns are measurements and the cross-validated log loss is lower.",
 )
 @options.families
-@options.missing_marks
+@click.option(
+    "--alpha",
+    type=click.FloatRange(min=0.0),
+    help="nb, text: the smoothing of every inferred family, in pseudo-observations.",
+)
+@click.option(
+    "--priors",
+    metavar="uniform|CLASS=P,...",
+    help="The class priors; by default the class frequencies. Not for logistic.",
+)
+@click.option(
+    "--unseen",
+    type=click.Choice(["ignore", "smooth", "error"]),
+    help="nb, text: what to do with values that were never seen; ignore by default. With this option, DATA "
+    "is read twice.",
+)
 @options.weight
 @options.drop
-@options.form
+@options.drop_unlabelled
+@options.data_format
+@options.timeout
 @options.force
 def fit(
     data: tuple[str, ...],
@@ -49,10 +71,14 @@ def fit(
     output: str,
     kind: str,
     families: tuple[str, ...],
-    missing_marks: tuple[str, ...],
+    alpha: float | None,
+    priors: str | None,
+    unseen: str | None,
     weight: str | None,
     drop: tuple[str, ...],
-    form: str | None,
+    drop_unlabelled: bool,
+    data_format: DataFormat,
+    timeout: float,
     force: bool,
 ) -> None:
     """Fit a model to the labelled rows of DATA and save it.
@@ -62,72 +88,136 @@ def fit(
     loss in 5-fold cross-validation on up to 50,000 rows, compared with always predicting the most common
     class.
     """
-    from suffice.cli.inputs import named_target, opened
+    from suffice.cli.columns import named_target
+    from suffice.cli.inputs import opened
 
-    refuse_to_replace(output, force=force)
-    refuse_a_terminal(output)
+    refuse_output(output, force=force)
     chosen = options.chosen_families(families)
-    if chosen and kind not in ("auto", "nb"):
-        raise click.UsageError(f"--families works with --model nb, not with --model {kind}.")
-    if missing_marks and kind not in ("auto", "nb"):
-        raise click.UsageError(f"--missing-mark works with --model nb, not with --model {kind}.")
-    with opened(data, form, "fitting") as source:
-        columns = {"target": named_target(source, target), "weight": weight, "drop": drop}
-        model, evaluation, n_rows = _fitted(source, kind, chosen, missing_marks or None, columns)
-        save(model, output)
-    if hasattr(model, "schema_"):
-        click.echo(f"{model.schema_!r}\n", err=True)
+    settings = {"--families": chosen, "--alpha": alpha, "--unseen": unseen}
+    for name, value in settings.items():
+        beside = (kind == "text" and name == "--families") or (kind == "evidence" and name != "--families")
+        if value not in (None, {}) and (kind not in OF_FAMILIES or beside):
+            raise click.UsageError(f"{name} works with --model nb, not with --model {kind}.")
+    if priors is not None and kind == "logistic":
+        raise click.UsageError("--priors works with the other models, not with --model logistic.")
+    wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
+    with opened(data, wish.reading(data_format), "fitting", drop_unlabelled=drop_unlabelled) as source:
+        column = named_target(source, target)
+        model, evaluation, n_rows = wish.fitted(source, {"target": column, "weight": weight, "drop": drop})
+        with locked(output, timeout):
+            save(model, output)
+    report(*_report(model, evaluation, n_rows, output))
+
+
+def _report(model: Any, evaluation: Any, n_rows: int, output: str) -> tuple[str, dict[str, Any]]:
+    """What was fitted and how good it is, in words and as facts."""
+    facts = {"file": output, "model": type(model).__name__, "rows": n_rows, "classes": model.classes_}
     size = f"{counted(n_rows, 'row')}, {counted(len(model.classes_), 'class')}"
-    click.echo(f"{type(model).__name__} fitted to {size}.", err=True)
+    lines = [f"{type(model).__name__} fitted to {size}."]
+    if hasattr(model, "schema_"):
+        lines.insert(0, f"{model.schema_!r}\n")
+        facts["columns"] = described_columns(model.schema_)
+    if hasattr(model, "weights_"):
+        lines.insert(1, f"{model.weights_!r}\n")
     if evaluation is None:
-        click.echo("There are too few rows for cross-validation.", err=True)
-        return
+        return "\n".join([*lines, "There are too few rows for cross-validation."]), facts
     baseline = evaluation.baseline
-    click.echo(
+    lines.append(
         f"Cross-validated: accuracy {evaluation.accuracy:.3f} and log loss {evaluation.log_loss:.3f}; "
-        f"always {quoted(evaluation.commonest)}: {baseline.accuracy:.3f} and {baseline.log_loss:.3f}.",
-        err=True,
+        f"always {quoted(evaluation.commonest)}: {baseline.accuracy:.3f} and {baseline.log_loss:.3f}."
     )
+    facts["cross_validation"] = {**evaluation.scalars(), "baseline": baseline.scalars()}
+    return "\n".join(lines), facts
 
 
-def _fitted(
-    source: FileSource,
-    kind: str,
-    families: dict[str, Any],
-    marks: tuple[str, ...] | None,
-    columns: dict[str, Any],
-) -> tuple[Any, Any, int]:
-    """The model, its cross-validation, and the number of rows."""
-    import suffice
-    from suffice.cli.cross_validation import Sample, cross_validated
-    from suffice.tables.files.batches import LabelledFiles
-    from suffice.tables.targets import require_column
+def described_columns(schema: Any) -> list[dict[str, Any]]:
+    """Each column with its family and why it was chosen."""
+    return [
+        {"name": str(one.name), "family": one.family and repr(one.family), "why": one.reason}
+        for one in schema
+    ]
 
-    for name in families:
-        require_column(name, source.names)
-    files = LabelledFiles.of(source, **columns)
-    if kind in ("gda", "qda", "logistic"):
-        _refuse_text(files, kind)
-    if kind == "text":
-        families = {_text_column(source, columns): suffice.families.Words()}
-    makers: dict[str, Callable[[], Any]] = {
-        "gda": lambda: suffice.GaussianDiscriminant("shared"),
-        "qda": lambda: suffice.GaussianDiscriminant("full"),
-        "logistic": suffice.LogisticRegression,
-    }
-    model = makers.get(kind, lambda: suffice.BayesClassifier(families or "infer", missing_marks=marks))()
-    model.fit_from(source, **columns)
-    sample = files.through(Sample)
-    best = cross_validated(model, sample)
-    if kind == "auto" and not families and best is not None and _are_measurements(model, sample):
-        for other in ("gda", "qda"):
-            rival = makers[other]()
-            found = cross_validated(rival, sample)
-            if found is not None and found.log_loss < best.log_loss:
-                model, best = rival, found
-        if not model.__sklearn_is_fitted__():
-            model.fit_from(source, **columns)
-    return model, best, sample.n_rows
+
+@dataclass(frozen=True)
+class Wish:
+    """The model that is asked for."""
+
+    kind: str
+    families: dict[str, Any]
+    alpha: float | None
+    unseen: str | None
+    priors: Any
+    """None, "uniform", or a prior for each class, by its text."""
+    marks: tuple[str, ...] | None
+    """Texts that stand for a missing cell."""
+
+    def reading(self, data_format: DataFormat) -> DataFormat:
+        """How files are read: a model of families reads marks of missing cells itself, and remembers them."""
+        if self.kind not in OF_FAMILIES:
+            return data_format
+        return replace(data_format, options=replace(data_format.options, missing=None))
+
+    def fitted(self, source: FileSource, columns: dict[str, Any]) -> tuple[Any, Any, int]:
+        """The model, its cross-validation, and the number of rows."""
+        from suffice.cli.cross_validation import Sample, cross_validated
+        from suffice.tables.files.batches import LabelledFiles
+        from suffice.tables.targets import require_column
+
+        for name in self.families:
+            require_column(name, source.names)
+        files = LabelledFiles.of(source, **columns)
+        if self.kind in ("gda", "qda", "logistic"):
+            _refuse_text(files, self.kind)
+        model = self._new(self.kind, source, columns).fit_from(source, **columns)
+        if self.unseen is not None:
+            known = _with_unseen(model.schema_, self.unseen)
+            model = model.set_params(families=known, alpha=None).fit_from(source, **columns)
+        priors = options.priors_of_labels(self.priors, model.classes_) if self.priors else None
+        model = model if priors is None else model.with_priors(priors)
+        sample = files.through(Sample)
+        best = cross_validated(model, sample)
+        given = self.families or self.alpha is not None or self.unseen is not None
+        if self.kind == "auto" and not given and best is not None and _are_measurements(model, sample):
+            for other in ("gda", "qda"):
+                rival = self._new(other, source, columns).set_params(priors=priors)
+                found = cross_validated(rival, sample)
+                if found is not None and found.log_loss < best.log_loss:
+                    model, best = rival, found
+            if not model.__sklearn_is_fitted__():
+                model.fit_from(source, **columns)
+        return model, best, sample.n_rows
+
+    def _new(self, kind: str, source: FileSource, columns: dict[str, Any]) -> Any:
+        """A model of a kind, before it is fitted."""
+        import suffice
+
+        makers: dict[str, Callable[[], Any]] = {
+            "gda": lambda: suffice.GaussianDiscriminant("shared"),
+            "qda": lambda: suffice.GaussianDiscriminant("full"),
+            "logistic": suffice.LogisticRegression,
+        }
+        if kind in makers:
+            return makers[kind]()
+        families: Any = self.families or "infer"
+        if kind == "text":
+            smoothing: dict[str, Any] = {} if self.alpha is None else {"alpha": self.alpha}
+            families = {_text_column(source, columns): suffice.families.Words(**smoothing)}
+        if kind == "evidence":
+            return suffice.EvidenceClassifier(families, missing_marks=self.marks)
+        return suffice.BayesClassifier(families, alpha=self.alpha, missing_marks=self.marks)
+
+
+def _with_unseen(schema: Any, unseen: Any) -> Any:
+    """The schema with what its families do with values that were never seen."""
+
+    def of(family: Any) -> Any:
+        if family is None:
+            return None
+        inner = "rest" if hasattr(family, "rest") else None
+        return replace(family, **({"rest": of(family.rest)} if inner else {"unseen": unseen}))
+
+    columns = tuple(column._replace(family=of(column.family)) for column in schema)
+    return replace(schema, columns=columns, held_out=None)
 
 
 def _refuse_text(files: LabelledFiles, kind: str) -> None:
@@ -162,138 +252,3 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
             f"{listed(left, brackets=False)}; drop the others with --drop, or use --model auto for all."
         )
     return left[0]
-
-
-@options.command(
-    "suffice summarize monday.csv -y species -o monday.suffice",
-    "cat tuesday.csv | suffice summarize - -y species --like monday.suffice -o tuesday.suffice",
-    "suffice merge monday.suffice tuesday.suffice -o week.suffice",
-)
-@options.data()
-@options.target
-@options.output(required=True, text="The file for the statistics; - is stdout.")
-@click.option(
-    "--like",
-    type=click.Path(),
-    metavar="FILE",
-    help="Use the families of this model or statistics, so that the results can be merged.",
-)
-@options.families
-@options.missing_marks
-@options.weight
-@options.drop
-@options.form
-@options.force
-def summarize(
-    data: tuple[str, ...],
-    target: str | None,
-    output: str,
-    like: str | None,
-    families: tuple[str, ...],
-    missing_marks: tuple[str, ...],
-    weight: str | None,
-    drop: tuple[str, ...],
-    form: str | None,
-    force: bool,
-) -> None:
-    """Reduce the labelled rows of DATA to their statistics, which are all that a model needs.
-
-    Statistics of parts (days, sites, shards) can be merged and subtracted, and used in place of a model.
-    All parts must have the same families: pass the first result to the others with --like.
-    """
-    import suffice
-    from suffice.cli.inputs import load, named_target, opened
-
-    refuse_to_replace(output, force=force)
-    refuse_a_terminal(output)
-    chosen: Any = options.chosen_families(families) or "infer"
-    if like is not None and families:
-        raise click.UsageError("--like and --families both set the families; use only one of them.")
-    if like is not None and missing_marks:
-        raise click.UsageError("--like sets the marks of missing cells too; leave out --missing-mark.")
-    with opened(data, form, "summarizing") as source:
-        rows, column = source, named_target(source, target)
-        if like is not None:
-            rows, chosen = _like(load(like), source, column, weight)
-        statistics = suffice.summarize(
-            rows,
-            target=column,
-            families=chosen,
-            sample_weight=weight,
-            drop=() if like else drop,
-            missing_marks=missing_marks or None,
-        )
-        save(statistics, output)
-    click.echo(f"{statistics!r}", err=True)
-
-
-def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tuple[FileSource, Any]:
-    """The rows with the columns of another file, read as in that file."""
-    import suffice
-    from suffice.cli.inputs import as_model, kind_of_classes, reader
-
-    model = as_model(held)
-    if not isinstance(model, suffice.BayesClassifier):
-        raise click.UsageError("--like needs statistics or a model of families; this file holds neither.")
-    wanted = {**reader(model, source).wanted, target: kind_of_classes(model)}
-    schema = model.statistics_.schema
-    others = [name for name in (target, weight) if name is not None]
-    return source.only([*map(str, schema.names), *others], wanted), schema
-
-
-@options.command("suffice update penguins.suffice new-penguins.csv -y species")
-@options.model_file()
-@options.data()
-@options.known_target
-@options.weight
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(),
-    metavar="FILE",
-    help="The file for the updated model; MODEL itself by default.",
-)
-@options.form
-@options.force
-def update(
-    model: str,
-    data: tuple[str, ...],
-    target: str | None,
-    weight: str | None,
-    output: str | None,
-    form: str | None,
-    force: bool,
-) -> None:
-    """Add the labelled rows of DATA to MODEL, as if it had been fitted to them as well.
-
-    The file is replaced in one step once the new model is complete; if anything fails, it is left as it was.
-    """
-    import suffice
-    from suffice.cli.inputs import as_model, kind_of_classes, load, opened, reader, target_of
-    from suffice.tables.files.batches import LabelledFiles
-
-    if output is not None:
-        refuse_to_replace(output, force=force)
-    if model == "-":
-        raise click.UsageError("a model from stdin cannot be updated in place; name a file.")
-    held = load(model)
-    learner = as_model(held)
-    if not hasattr(learner, "partial_fit"):
-        raise click.UsageError(f"a {type(learner).__name__} cannot be updated; fit it again to all rows.")
-    with opened(data, form, "updating") as source:
-        reading = reader(learner, source, learning=True)
-        column = target_of(learner, source, target, weight)
-        others = [name for name in (column, weight) if name is not None]
-        wanted = {**reading.wanted, column: kind_of_classes(learner)}
-        files = LabelledFiles.of(source.only([*reading.names, *others], wanted), column, weight)
-        updated = files.through(lambda batches: _more(copy(learner), reading, batches))
-    is_statistics = isinstance(held, suffice.Statistics)
-    save(updated.statistics_ if is_statistics else updated, model if output is None else output)
-    rows = [one.statistics_.n_rows for one in (updated, learner)]
-    click.echo(f"{counted(rows[0], 'row')} (previously {rows[1]:,}).", err=True)
-
-
-def _more(learner: Any, reading: Any, batches: Any) -> Any:
-    for X, y, weights in batches:
-        learner.partial_fit(reading.arranged(X), y, sample_weight=weights)
-    return learner

@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import click
 
+from suffice.cli.messages import choose
 from suffice.tables.files.formats import FORMATS
+from suffice.tables.files.options import ReadingOptions
 
 Decorator = Callable[[Any], Any]
 
 
 def command(*examples: str) -> Decorator:
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples, with the options that every command has."""
     lines = "".join(f"  {line}\n" for line in examples)
-    return click.command(epilog=f"\b\nExample{'s' * (len(examples) > 1)}:\n{lines}")
+    made = click.command(epilog=f"\b\nExample{'s' * (len(examples) > 1)}:\n{lines}")
+    return lambda function: made(_threads(_json(_quiet(function))))
+
+
+def _choose(_: click.Context, param: click.Parameter, value: bool) -> None:
+    choose(**{str(param.name): value})
+
+
+def _set_threads(_: click.Context, __: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        from suffice.kernels.threads import set_threads
+
+        set_threads(value)
+
+
+_common: dict[str, Any] = {"expose_value": False, "is_eager": True}
+_quiet = click.option("-q", "--quiet", is_flag=True, callback=_choose, help="Only tell errors.", **_common)
+_json = click.option(
+    "--json",
+    is_flag=True,
+    callback=_choose,
+    help="Answer in JSON, on stdout; errors too, on stderr.",
+    **_common,
+)
+_threads = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    callback=_set_threads,
+    help="The most threads to use; by default one for each processor.",
+    **_common,
+)
 
 
 def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -42,12 +76,68 @@ def model_file(name: str = "model") -> Decorator:
     return click.argument(name, type=click.Path(), metavar=name.upper())
 
 
-form = click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="The format of DATA, if the file name does not show it; csv for stdin.",
+@dataclass(frozen=True)
+class DataFormat:
+    """How the files of DATA are written."""
+
+    form: str | None
+    options: ReadingOptions
+
+
+_FORMAT_OPTIONS = (
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        help="The format of DATA, if the file name does not show it; csv for stdin.",
+    ),
+    click.option(
+        "--sep", metavar="CHARACTER", help="What separates the cells of csv files, such as ; or \\t."
+    ),
+    click.option("--decimal", default=".", metavar="CHARACTER", help="What separates decimals: . or ,"),
+    click.option(
+        "--encoding", default="utf-8", metavar="NAME", help="The encoding of text, such as latin-1."
+    ),
 )
+missing = click.option(
+    "--missing",
+    multiple=True,
+    metavar="TEXT,...",
+    help="Texts that stand for a missing cell, such as '?,NA,-'.",
+)
+
+
+def data_format(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how DATA is written, as one argument; `missing` is among them."""
+
+    @wraps(function)
+    def with_format(
+        *,
+        form: str | None,
+        sep: str | None,
+        decimal: str,
+        encoding: str,
+        missing: tuple[str, ...],
+        **named: Any,
+    ) -> Any:
+        marks = marks_of(missing)
+        sep = "\t" if sep == "\\t" else sep
+        try:
+            chosen = ReadingOptions(missing=marks, sep=sep, decimal=decimal, encoding=encoding)
+        except ValueError as error:
+            raise click.UsageError(f"--{error}") from error
+        return function(data_format=DataFormat(form, chosen), **named)
+
+    for option in (missing, *reversed(_FORMAT_OPTIONS)):
+        with_format = option(with_format)
+    return with_format
+
+
+def marks_of(texts: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Texts that stand for a missing cell; None if none is named."""
+    return tuple(mark.strip() for text in texts for mark in text.split(",")) if texts else None
+
+
 target = click.option(
     "-y",
     "--target",
@@ -82,13 +172,16 @@ families = click.option(
     help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. For the "
     "other columns, the first 100,000 rows decide.",
 )
-missing_marks = click.option(
-    "--missing-mark",
-    "missing_marks",
-    multiple=True,
-    metavar="TEXT",
-    help="A text that stands for a missing cell; can be repeated. By default ?, -, NA, N/A, NaN, None and "
-    "null do in columns of numbers and dates, and ? in columns of categories.",
+drop_unlabelled = click.option(
+    "--drop-unlabelled", is_flag=True, help="Leave out rows without a label, instead of refusing them."
+)
+timeout = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.0),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait while another command changes the same file.",
 )
 force = click.option("--force", is_flag=True, help="Overwrite an existing file.")
 
@@ -105,6 +198,50 @@ output_format = click.option(
     type=click.Choice(FORMATS),
     help="The format of the result, if the file name does not show it; csv on stdout.",
 )
+
+
+def chosen_priors(text: str | None) -> Any:
+    """None, "uniform", or priors by class from `class=prior,class=prior`; a class may hold commas and =."""
+    if text is None or text == "uniform":
+        return text
+    priors: dict[str, float] = {}
+    waiting = ""
+    for piece in text.split(","):
+        waiting += piece
+        label, equals, number = waiting.rpartition("=")
+        try:
+            prior = float(number) if equals else None
+        except ValueError:
+            prior = None
+        if prior is None:
+            waiting += ","
+            continue
+        priors[label.strip()] = prior
+        waiting = ""
+    if waiting:
+        raise click.BadParameter(
+            f"{waiting.rstrip(',')!r} is no prior; write uniform, or CLASS=P,..., as in good=0.9,bad=0.1.",
+            param_hint="--priors",
+        )
+    return priors
+
+
+def priors_of_labels(priors: Any, classes: Any) -> Any:
+    """Priors that were given by the text of each class, by its label."""
+    import numpy as np
+
+    from suffice.model.priors import class_priors
+    from suffice.tables.targets import class_index
+
+    try:
+        if priors != "uniform":
+            known = {str(label): label for label in classes.tolist()}
+            places = {label: class_index(label, list(known)) for label in priors}
+            priors = {classes.tolist()[places[label]]: prior for label, prior in priors.items()}
+        class_priors(priors, classes, np.ones(len(classes)))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--priors") from error
+    return priors
 
 
 def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -6,15 +6,29 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
+from suffice.cli.messages import as_json, say, wants_json
+from suffice.tables.wording import visible
+
 MOST_ROWS = 1 << 13
 """Rows that are Python objects at a time, on their way into text."""
+PACKED = (".gz", ".bz2", ".xz")
+"""Extensions of files that are compressed as they are written."""
+NOT_WRITTEN = (".zst", ".zstd", ".lz4", ".br")
+
+
+def refuse_output(path: str, *, force: bool) -> None:
+    """Refuse a place for a binary result, before any work is done."""
+    refuse_to_replace(path, force=force)
+    refuse_a_terminal(path)
+    if path == "-" and wants_json():
+        raise click.UsageError("--json writes to stdout, so the result needs a file; name one with -o.")
 
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
@@ -57,50 +71,122 @@ def write_text(text: str, path: str) -> None:
         file.write((text.rstrip("\n") + "\n").encode())
 
 
-def write_tables(tables: Iterable[Any], path: str, form: str | None) -> None:
-    """Write pyarrow Tables one after the other, each as soon as it is there."""
+def write_for_people(text: str, path: str) -> None:
+    """Write what people read on a terminal, in which names and labels cannot hide anything."""
+    write_text(visible(text), path)
+
+
+def report(text: str, facts: Mapping[str, Any]) -> None:
+    """Report what a command has done: in words on stderr, or as JSON on stdout."""
+    if wants_json():
+        write_text(as_json(facts), "-")
+    else:
+        say(text)
+
+
+def as_arrow(frame: Any) -> Any:
+    """A frame of any library as a pyarrow Table."""
+    import narwhals.stable.v2 as nw
+
+    return nw.from_native(frame, eager_only=True).to_arrow()
+
+
+def format_to_write(path: str, form: str | None) -> str:
+    """The format of a table that will be written, refused before any work is done if there is none."""
     from suffice.tables.files.formats import UnknownFormatError, format_of
 
     if form is None:
         try:
-            form = "csv" if path == "-" else format_of(Path(path))
+            form = format_of(Path(path)) if path != "-" else "jsonl" if wants_json() else "csv"
         except UnknownFormatError as error:
             raise click.UsageError(
                 f"{str(error).rstrip('.')}, or name the format with --output-format."
             ) from error
     if form in ("parquet", "arrow"):
         refuse_a_terminal(path)
-    packed = path.endswith(".gz")
-    with sink(path) as file, _packing(file) if packed else _as_it_is(file) as out:
+    suffix = Path(path).suffix.lower()
+    if form == "parquet" and suffix in (*PACKED, *NOT_WRITTEN):
+        plain = path[: -len(suffix)]
+        raise click.UsageError(f"a parquet file is compressed inside; name it without {suffix}: {plain}.")
+    if suffix in NOT_WRITTEN:
+        raise click.UsageError(f"{suffix} files are only read; write one of {', '.join(PACKED)}.")
+    return form
+
+
+def write_tables(tables: Iterable[Any], path: str, form: str) -> None:
+    """Write pyarrow Tables one after the other, each as soon as it is there; the first may have no rows."""
+    with sink(path) as file, _packed(path, file) as out:
         _WRITERS[form](tables, out)
 
 
-@contextmanager
-def _packing(file: Any) -> Iterator[Any]:
-    import gzip
+def _packed(path: str, file: Any) -> Any:
+    """The file, through the compression that its name asks for."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".gz":
+        import gzip
 
-    with gzip.GzipFile(fileobj=file, mode="wb", mtime=0) as packed:
-        yield packed
+        return gzip.GzipFile(fileobj=file, mode="wb", mtime=0)
+    if suffix == ".bz2":
+        import bz2
 
+        return bz2.BZ2File(file, "wb")
+    if suffix == ".xz":
+        import lzma
 
-@contextmanager
-def _as_it_is(file: Any) -> Iterator[Any]:
-    yield file
+        return lzma.LZMAFile(file, "wb")
+    return nullcontext(file)
 
 
 def _write_separated(delimiter: str) -> Callable[[Iterable[Any], Any], None]:
     def write(tables: Iterable[Any], out: Any) -> None:
         for number, table in enumerate(tables):
-            text = io.StringIO()
-            lines = csv.writer(text, delimiter=delimiter, lineterminator="\n")
             if number == 0:
-                lines.writerow(table.column_names)
-            for batch in table.to_batches(MOST_ROWS):
-                lines.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-            out.write(text.getvalue().encode())
+                out.write(_lines([table.column_names], delimiter))
+            quickly = _rows_quickly(table, delimiter)
+            out.write(_rows(table, delimiter) if quickly is None else quickly)
             out.flush()
 
     return write
+
+
+def _rows_quickly(table: Any, delimiter: str) -> bytes | None:
+    """The rows as Arrow writes them; None where cells need quotes, which Arrow puts around every text."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    if any(pa.types.is_duration(of) for of in table.schema.types):
+        return None  # which would be mere numbers
+    text = pa.BufferOutputStream()
+    settings = arrow_csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    try:
+        arrow_csv.write_csv(table, text, settings)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return None
+    lines = text.getvalue().to_pybytes()
+    is_torn = table.num_columns == 1 and (lines.startswith(b"\n") or b"\n\n" in lines)
+    return None if is_torn else lines  # a line without anything would be no row
+
+
+def _rows(table: Any, delimiter: str) -> bytes:
+    """The rows, with quotes where they are needed."""
+    return b"".join(
+        _lines(zip(*map(_cells, batch.columns), strict=True), delimiter)
+        for batch in table.to_batches(MOST_ROWS)
+    )
+
+
+def _cells(column: Any) -> list[Any]:
+    """Cells as Arrow writes them; durations as Python does."""
+    import pyarrow as pa
+
+    cells: list[Any] = (column if pa.types.is_duration(column.type) else column.cast(pa.string())).to_pylist()
+    return cells
+
+
+def _lines(rows: Iterable[Iterable[Any]], delimiter: str) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
 
 
 def _write_lines(tables: Iterable[Any], out: Any) -> None:

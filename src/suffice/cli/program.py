@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from suffice import __version__
-from suffice.cli.errors import told
+from suffice.cli.errors import PipeClosed, exit_code_of, open_streams
+from suffice.cli.messages import choose, say
 
 COMMANDS = {
     "fit": ("fit", "Fit a model to labelled rows."),
     "predict": ("predict", "Predict the class of each row."),
-    "evaluate": ("predict", "Evaluate a model on labelled rows."),
-    "explain": ("predict", "Show how each cell speaks for or against each class."),
-    "sample": ("predict", "Draw random rows from a model."),
-    "summarize": ("fit", "Reduce labelled rows to their statistics."),
+    "evaluate": ("evaluate", "Evaluate a model on labelled rows."),
+    "explain": ("evaluate", "Show how each cell speaks for or against each class."),
+    "sample": ("sample", "Draw random rows from a model."),
+    "summarize": ("summarize", "Reduce labelled rows to their statistics."),
     "merge": ("arithmetic", "Add models or statistics."),
     "subtract": ("arithmetic", "Remove the rows of one file from another."),
-    "update": ("fit", "Add rows to a fitted model."),
+    "update": ("summarize", "Add rows to a fitted model."),
     "info": ("show", "Describe what a file holds."),
     "export": ("show", "Write a model as SQL, ONNX or JSON."),
-    "plot": ("show", "Draw a model and its data."),
+    "plot": ("plot", "Draw a model and its data."),
     "demo": ("show", "Demonstrate the library on a small table."),
 }
 
@@ -61,12 +64,24 @@ class Program(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; data goes to stdout, everything else to stderr."""
         warnings.showwarning = _show_warning
-        with told(ctx):
+        try:
             return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise PipeClosed from error  # for which click would end with 1
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **named: Any) -> NoReturn:
+        """Run the program, and end the process with an exit code."""
+        open_streams()
+        typed = sys.argv[1:] if args is None else list(args)
+        choose(
+            quiet=False, alone=args is None, json="--json" in typed
+        )  # also for errors of what else was typed
+        named["standalone_mode"] = False
+        sys.exit(exit_code_of(lambda: super(Program, self).main(args, *rest, **named)))
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    click.echo(f"Warning: {message}", err=True)
+    say(f"Warning: {message}")
 
 
 @click.group(
@@ -83,7 +98,7 @@ Tab completion of commands, options and columns in bash (or zsh, fish):
 
 \b
 Exit codes: 0 success, 1 unusable data, 2 wrong usage,
-3 columns that do not match the model, 130 interrupted.""",
+3 columns that do not match the model, 130 interrupted, 143 terminated.""",
 )
 @click.version_option(__version__, prog_name="suffice")
 def main() -> None:

@@ -1,20 +1,26 @@
-"""Commands that show a model: info, export, plot and demo."""
+"""Commands that show a model: info, export and demo."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from pathlib import Path
 from typing import Any
 
 import click
 
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
-from suffice.cli.outputs import refuse_a_terminal, refuse_to_replace, sink, write_text
+from suffice.cli.fit import described_columns
+from suffice.cli.messages import as_json, wants_json
+from suffice.cli.outputs import (
+    refuse_a_terminal,
+    refuse_to_replace,
+    sink,
+    write_for_people,
+    write_tables,
+    write_text,
+)
+from suffice.cli.summarize import facts_of
 from suffice.export.dialects import DIALECTS
-from suffice.tables.wording import counted
 
 NAME_PART = r'(?:"(?:[^"]|"")+"|[^".]+)'
 
@@ -38,7 +44,23 @@ def info(file: str) -> None:
     """Describe what FILE holds: the kind of model, its rows and classes, and the family of each column."""
     from suffice.cli.inputs import load
 
-    write_text("\n".join(_told(load(file))), "-")
+    held = load(file, to_ask=True)
+    if wants_json():
+        write_text(as_json(_described(held)), "-")
+    else:
+        write_for_people("\n".join(_told(held)), "-")
+
+
+def _described(held: Any) -> dict[str, Any]:
+    """What a file holds, for programs."""
+    statistics = getattr(held, "statistics_", held)
+    content: dict[str, Any] = {"holds": type(held).__name__}
+    if hasattr(held, "get_params"):
+        content |= {"settings": _settings(held), "classes": held.classes_}
+    if hasattr(statistics, "schema"):
+        content |= facts_of(statistics)
+        content["columns"] = described_columns(statistics.schema)
+    return content
 
 
 def _told(held: Any) -> list[str]:
@@ -49,7 +71,8 @@ def _told(held: Any) -> list[str]:
     settings = ", ".join(f"{name}={value!r}" for name, value in _settings(held).items())
     lines = [f"{type(held).__name__}({settings})"]
     if hasattr(held, "statistics_"):
-        return [*lines, repr(held.statistics_), "", repr(held.schema_)]
+        weighed = ["", repr(held.weights_)] if hasattr(held, "weights_") else []
+        return [*lines, repr(held.statistics_), "", repr(held.schema_), *weighed]
     return [*lines, repr(held.summary())]
 
 
@@ -67,7 +90,10 @@ def _settings(model: Any) -> dict[str, Any]:
 )
 @options.model_file()
 @click.option(
-    "--to", "form", type=click.Choice(["sql", "onnx", "json"]), required=True, help="The format to write."
+    "--to",
+    "form",
+    type=click.Choice(["sql", "onnx", "json"]),
+    help="The format to write; --json is --to json.",
 )
 @click.option(
     "--table",
@@ -109,7 +135,7 @@ def _settings(model: Any) -> dict[str, Any]:
 @options.force
 def export(
     model: str,
-    form: str,
+    form: str | None,
     table: list[str],
     dialect: str,
     result: Any,
@@ -126,9 +152,12 @@ def export(
     from suffice.cli.inputs import load_model
 
     refuse_to_replace(output, force=force)
+    form = form or ("json" if wants_json() else None)
+    if form is None:
+        raise click.UsageError("name the format to write with --to: sql, onnx or json.")
     held = load_model(model)
     if form == "json":
-        write_text(json.dumps(_readable(held), indent=2, ensure_ascii=False), output)
+        write_text(as_json(_readable(held)), output)
         return
     if not hasattr(held, f"to_{form}"):
         raise DataFailure(f"a {type(held).__name__} cannot be exported to {form}; use --to json.")
@@ -146,133 +175,12 @@ def _readable(model: Any) -> dict[str, Any]:
     content: dict[str, Any] = {"model": type(model).__name__, "classes": model.classes_}
     if hasattr(model, "schema_"):
         content["priors"] = model.priors_
-        content["columns"] = [
-            {"name": str(c.name), "family": c.family and repr(c.family), "why": c.reason}
-            for c in model.schema_
-        ]
+        content["columns"] = described_columns(model.schema_)
         content["parameters"] = model.parameters_
     else:
         content |= {"coefficients": model.coef_, "intercepts": model.intercept_}
         content["columns"] = getattr(model, "feature_names_in_", list(range(model.n_features_in_)))
-    plain: dict[str, Any] = _plain(content)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    """A value for JSON; NaN and infinities become null."""
-    if isinstance(value, dict):
-        return {name if isinstance(name, str) else str(name): _plain(one) for name, one in value.items()}
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, (str, int, bool)) or value is None else str(value)
-
-
-PICTURES = ("densities", "posterior", "evaluation", "confusion", "reliability", "explanation")
-
-
-@options.command(
-    "suffice plot penguins.suffice penguins.csv -o densities.png",
-    "suffice plot penguins.suffice rows.csv --what posterior --columns a --columns b -o ab.svg",
-)
-@options.model_file()
-@options.data()
-@click.option(
-    "--what",
-    type=click.Choice(PICTURES),
-    default="densities",
-    show_default=True,
-    help="densities: each column by class; posterior: over two columns; evaluation, confusion, reliability: "
-    "on labelled rows; explanation: of one row.",
-)
-@click.option(
-    "--columns",
-    multiple=True,
-    metavar="COLUMN",
-    shell_complete=options.columns_of_data,
-    help="A column to draw; can be repeated. posterior needs two.",
-)
-@click.option(
-    "--row",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="explanation: the row; the first is 0.",
-)
-@options.known_target
-@options.output(required=True, text="The picture: a .png, .svg or .pdf file.")
-@options.form
-@options.force
-def plot(
-    model: str,
-    data: tuple[str, ...],
-    what: str,
-    columns: tuple[str, ...],
-    row: int,
-    target: str | None,
-    output: str,
-    form: str | None,
-    force: bool,
-) -> None:
-    """Draw MODEL together with the rows of DATA; needs matplotlib (pip install 'suffice[plot]').
-
-    All rows are held in memory; if there are very many, pass a part of them.
-    """
-    from suffice.cli.inputs import load_model, opened, reader
-
-    refuse_to_replace(output, force=force)
-    refuse_a_terminal(output)
-    suffix = Path(output).suffix.lower().lstrip(".") or "png"
-    if suffix not in ("png", "svg", "pdf"):
-        raise click.UsageError(f"a picture must be a .png, .svg or .pdf file, not {output}.")
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    held = load_model(model)
-    if what == "posterior" and len(columns) != 2:
-        raise click.UsageError("posterior needs two columns; name them with --columns A --columns B.")
-    with opened(data, form, "drawing") as source:
-        reading = reader(held, source)
-        X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
-    if what == "explanation" and row >= len(X):
-        raise click.UsageError(
-            f"there is no row {row}: the data has {counted(len(X), 'row')}, and the first is row 0."
-        )
-    display = _display(held, what, X, y, list(columns) or None, row)
-    with sink(output) as file:
-        display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
-
-
-def _rows(model: Any, reading: Any, source: Any, target: str | None, *, labelled: bool) -> tuple[Any, Any]:
-    import pyarrow as pa
-
-    from suffice.cli.inputs import kind_of_classes, target_of
-
-    if not labelled:
-        return reading.arranged(pa.concat_tables(list(reading.batches(source)))), None
-    column = target_of(model, source, target)
-    batches = reading.batches(source, column, wanted={column: kind_of_classes(model)})
-    table = pa.concat_tables(list(batches))
-    return reading.arranged(table.select(list(reading.names))), table.column(column)
-
-
-def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, row: int) -> Any:
-    import suffice
-    from suffice import plots
-
-    if what == "densities":
-        return plots.DensityDisplay.from_estimator(model, X, columns=columns)
-    if what == "posterior":
-        return plots.PosteriorDisplay.from_estimator(model, X, y, columns=columns)
-    if what == "evaluation":
-        return suffice.evaluate(model, X, y).plot()
-    if what == "explanation":
-        return model.explain(X[row : row + 1]).plot()
-    kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
-    return kinds[what].from_estimator(model, X, y)
+    return content
 
 
 @options.command("suffice demo", "suffice demo --data > penguins.csv")
@@ -282,8 +190,16 @@ def demo(data: bool) -> None:
     if data:
         from importlib.resources import files
 
-        write_text((files("suffice") / "datasets" / "penguins.csv").read_text(encoding="utf-8"), "-")
+        path = files("suffice") / "datasets" / "penguins.csv"
+        if wants_json():
+            from pyarrow import csv
+
+            write_tables([csv.read_csv(str(path))], "-", "jsonl")
+        else:
+            write_text(path.read_text(encoding="utf-8"), "-")
         return
     from suffice.cli.demo import main
 
-    main()
+    evaluation = main(quiet=wants_json())
+    if wants_json():
+        write_text(as_json(evaluation.to_dict()), "-")

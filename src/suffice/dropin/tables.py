@@ -21,12 +21,12 @@ class ThresholdedTable(Table):
     def __init__(self, table: Table, threshold: float) -> None:
         vars(self).update(vars(table))
         self.threshold = threshold
-        if table.sparse is not None:
+        if table.stored is not None:
             stored = table.sparse.data
             above = self._above(stored[:, np.newaxis], np.float64)[:, 0]
             if stored.dtype.kind == "f" and not is_complete(stored):
                 above[np.isnan(stored)] = np.nan
-            self.sparse = with_data(table.sparse, above)
+            self.stored = self.sparse = with_data(table.sparse, above)
 
     def numbers(
         self, columns: Sequence[int] | slice, *, infinities: bool = False
@@ -59,7 +59,7 @@ class ThresholdedTable(Table):
     def part(self, rows: slice) -> Table:
         """Adjacent rows."""
         part = super().part(rows)
-        return part if self.sparse is not None else ThresholdedTable(part, self.threshold)
+        return part if self.stored is not None else ThresholdedTable(part, self.threshold)
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""

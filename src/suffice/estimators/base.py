@@ -11,11 +11,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
+from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import LabelledFiles

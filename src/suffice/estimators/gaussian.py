@@ -9,7 +9,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
-from sklearn.base import TransformerMixin
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
@@ -21,6 +20,7 @@ from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
+from suffice.lazy.scikit_learn import TransformerMixin
 from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
 from suffice.model.solution import Posterior
@@ -37,8 +37,9 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         "full" (QDA: each class has its own Σ), "shared" (LDA: one Σ for all classes), "diagonal" (Gaussian
         naive Bayes), "shared_diagonal" (one diagonal Σ), "isotropic" and "shared_isotropic" (Σ = λI), or
         groups of labels that share one Σ: [["C1", "C2"], ["C3"]].
-    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
-        Shrinkage of the correlations; a pair is Friedman's regularised discriminant analysis.
+    shrinkage : None, float, "ledoit_wolf", "oas", "bayes" or (λ, γ), default=None
+        Shrinkage of the correlations; a pair is Friedman's regularised discriminant analysis. "bayes" is the
+        mean of Σ given the rows: the prior of a class's Σ is worth d + 2 rows of the shared Σ.
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).

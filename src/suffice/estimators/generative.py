@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, read_only
-from suffice.estimators.base import Estimator
+from suffice.arrays import Array
+from suffice.estimators.scored import Scored
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
@@ -44,7 +44,7 @@ class FittedState:
     """How the priors were adapted to unlabelled rows."""
 
 
-class Generative(Estimator):
+class Generative(Scored):
     """A model of p(x, C_k) that holds sums and is solved for its parameters when they are first needed."""
 
     _learnt: FittedState
@@ -73,50 +73,6 @@ class Generative(Estimator):
             return read_features(self, X)
         schema = self._learnt.accumulator.schema
         return read_more_features(self, X, schema.names if schema.named else None)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        codes = self._read_off(X, lambda scores: np.argmax(scores.comparable(), axis=1), base=False)
-        return np.asarray(self.classes_[codes])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Posteriors p(C_k | x).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        posteriors : ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-        """
-        return self._solved_model().posteriors(self._read(X, reset=False))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Log posteriors log p(C_k | x).
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        log_posteriors : ndarray of shape (n_samples, n_classes)
-        """
-        return self._solved_model().log_posteriors(self._read(X, reset=False))
 
     def predict_joint_log_proba(self, X: Any) -> Array:
         """Joint scores a_k(x) = log p(x | C_k) + log p(C_k), with all constants.
@@ -278,32 +234,8 @@ class Generative(Estimator):
         """The model of some columns, by position, for pictures of them."""
         return self._solved_model().marginal(columns)
 
-    def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
-        """Apply a function to the scores of each row."""
-        return self._solved_model().read_off(self._read(X, reset=False), function, base=base)
-
     def _scoring(self, gaps: Gaps) -> Scoring:
         return self._solved_model().scoring(self._learnt.container, gaps)
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The class labels, sorted."""
-        return read_only(self._solved_model().classes)
-
-    @property
-    def priors_(self) -> Array:
-        """The class priors π_k, in the order of `classes_`."""
-        return read_only(self._solved_model().priors)
-
-    @property
-    def prior_shift_(self) -> PriorShift:
-        """How `adapt_priors` found the priors, with a test of the shift."""
-        self._require_fitted()
-        if self._learnt.shift is None:
-            raise AttributeError(
-                "the priors were not adapted; model.adapt_priors(X) returns a model with adapted priors."
-            )
-        return self._learnt.shift
 
     @property
     def statistics_(self) -> Statistics:

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from suffice.arrays import Codes
 from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
 from suffice.factors.left_out import LeftOut
+from suffice.lazy import scikit_learn
 from suffice.model.chosen_families import Families
 from suffice.model.column_scores import ColumnScores
 from suffice.model.folds import SplitRows, Splits, TrainingSums, iterated, read_splits
@@ -56,7 +56,7 @@ class FittedToSplits(Generative):
 
     def _on_columns(self, columns: Sequence[int], names: Sequence[Hashable], *, named: bool) -> Self:
         """An unfitted model for a table of some columns, by position, of one with these names."""
-        return clone(self)  # type: ignore[no-any-return]
+        return scikit_learn.clone(self)  # type: ignore[no-any-return]
 
     def _column_scores(
         self, X: Any, y: Any, splits: Sequence[tuple[Codes, Codes]], sample_weight: ArrayLike | None
@@ -112,7 +112,7 @@ class FittedToSplits(Generative):
         """
         data = LabelledData.of(self, X, y, sample_weight)
         splits = list(data.splits(cv, None))
-        reader = clone(self)
+        reader = scikit_learn.clone(self)
         folds = reader._column_scores(data.X, data.labels, splits, data.weight)
         if folds is None:
             raise ValueError(
@@ -254,7 +254,9 @@ class FittedToSplits(Generative):
         read: list[tuple[Any, SplitRows, FittedToSplits]] = []
         groups: list[tuple[SplitRows, list[_Candidate]]] = []
         for number, changed in enumerate(settings):
-            model: FittedToSplits = clone(self).set_params(**clone(dict(changed), safe=False))
+            model: FittedToSplits = scikit_learn.clone(self).set_params(
+                **scikit_learn.clone(dict(changed), safe=False)
+            )
             reading = model._reading()
             found = next((one for one in read if one[0] == reading), None)
             if found is None:
@@ -298,7 +300,7 @@ class _Candidate:
 def _refitted(unfitted: Any, X: Any, y: Any, weights: ArrayLike | None) -> Any:
     """A model that is fitted to training rows themselves."""
     with unchecked():
-        return clone(unfitted).fit(X, y, weights)
+        return scikit_learn.clone(unfitted).fit(X, y, weights)
 
 
 def _fitted(unfitted: Any, rows: SplitRows, train: Codes, statistics: Statistics) -> Any:

@@ -32,6 +32,21 @@ class Answers:
     n_labels: int
     n_classes: int
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows were answered."""
+        return len(self.truth)
+
+    @property
+    def total_weight(self) -> float | None:
+        """The weight of all rows; None where rows have no weights."""
+        return None if self.weight is None else float(self.weight.sum())
+
+    @property
+    def has_posteriors(self) -> bool:
+        """Whether the model gave the posteriors of the rows."""
+        return self.probability is not None
+
     def take(self, rows: NDArray[np.intp] | slice) -> Answers:
         """Some rows, each as often as it is named; a slice copies nothing."""
         return Answers(
@@ -58,7 +73,7 @@ class Answers:
         return Answers(
             present,
             np.full(len(present), np.argmax(counts), dtype=np.intp),
-            None if self.probability is None else np.tile(self.shares(), (len(present), 1)),
+            np.tile(self.shares(), (len(present), 1)) if self.has_posteriors else None,
             counts[present],
             self.n_labels,
             self.n_classes,
@@ -91,7 +106,7 @@ def read_answers(
     place = {label: k for k, label in enumerate(known)}
     truth_codes = _codes(truth, place)
     n_classes = len(place)
-    _check_types(known, list(place)[len(known) :])
+    check_types(known, list(place)[len(known) :])
     if predicted is not None:
         predicted_codes = _codes(predicted, place)
     elif probability is not None:
@@ -148,7 +163,7 @@ def _codes(values: NDArray[Any], place: dict[Any, int]) -> NDArray[np.intp]:
     return codes
 
 
-def _check_types(known: list[Any], strange: list[Any]) -> None:
+def check_types(known: list[Any], strange: list[Any]) -> None:
     """Refuse labels that the model does not know because they have another type."""
     if strange and isinstance(strange[0], str) != isinstance(known[0], str):
         raise ValueError(

@@ -84,11 +84,28 @@ class Metrics:
         -------
         metrics : Metrics
         """
-        measured = _measure(_Rows(answers), _own_weights(answers), _curves(answers))
+        measured = _measure(Rows(answers), own_weights(answers), _curves(answers))
+        return cls.from_measured(measured, answers.n_classes)
+
+    @classmethod
+    def from_measured(cls, measured: dict[Key, Array], n_classes: int) -> Metrics:
+        """Gather what was measured with one set of weights.
+
+        Parameters
+        ----------
+        measured : dict
+            Each metric, as an array of length 1.
+        n_classes : int
+            The number of classes.
+
+        Returns
+        -------
+        metrics : Metrics
+        """
         values = {key: float(of_rows[0]) for key, of_rows in measured.items()}
 
         def by_class(name: str) -> Array:
-            return np.array([values[name, k] for k in range(answers.n_classes)])
+            return np.array([values[name, k] for k in range(n_classes)])
 
         def average(kind: str) -> Average:
             return Average(*(values[name, kind] for name in Average._fields))
@@ -165,34 +182,35 @@ class Metrics:
 def confusion(answers: Answers) -> NDArray[np.float64 | np.int64]:
     """Rows (or their weight) by truth (rows of the matrix) and prediction (columns)."""
     k = answers.n_labels
-    return np.bincount(_pairs(answers), answers.weight, k * k).reshape(k, k)
+    counts = np.bincount(_pairs(answers), answers.weight, k * k).reshape(k, k)
+    return counts if answers.total_weight is not None else counts.astype(np.int64)
 
 
 def error_and_log_loss(answers: Answers) -> tuple[float, float]:
     """The share of rows that are wrong, and the log loss."""
     wrong = (answers.truth != answers.predicted).astype(np.float64)
-    return float(_means(wrong, _own_weights(answers))[0]), log_loss(answers)
+    return float(_means(wrong, own_weights(answers))[0]), log_loss(answers)
 
 
 def log_loss(answers: Answers) -> float:
     """The mean of −log p of each row's class."""
-    return float(_means(_log_losses(answers), _own_weights(answers))[0])
+    return float(_means(_log_losses(answers), own_weights(answers))[0])
 
 
 def bootstrap_metrics(answers: Answers, times: int, rng: np.random.Generator) -> dict[Key, Array]:
     """Every metric of rows drawn with replacement, so many times; NaN where it is undefined in a draw."""
-    rows, curves = _Rows(answers), list(_curves(answers))
+    rows, curves = Rows(answers), list(_curves(answers))
     n = len(answers.truth)
     step = max(1, CELLS_AT_ONCE // max(n, answers.n_labels**2))
     parts = []
     for start in range(0, times, step):
         drawn = rng.integers(n, size=(min(step, times - start), n))
         counts = np.stack([np.bincount(some, minlength=n) for some in drawn])
-        parts.append(_measure(rows, counts * _own_weights(answers), curves))
+        parts.append(_measure(rows, counts * own_weights(answers), curves))
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
-class _Rows:
+class Rows:
     """What each row adds to the metrics, whatever its weight."""
 
     def __init__(self, answers: Answers) -> None:
@@ -219,27 +237,49 @@ class _Curve:
         return cls(order, starts, positive[order])
 
     def areas(self, weights: Array) -> Array:
-        """The chance that a row of the class scores above one that is not; ties count half."""
+        """The area under the curve for each set of weights."""
         ordered = weights[:, self.order]
         hits = np.add.reduceat(ordered * self.positive, self.starts, axis=1)
         others = np.add.reduceat(ordered * ~self.positive, self.starts, axis=1)
-        below = np.cumsum(others, axis=1) - 0.5 * others
-        return _ratio(np.sum(hits * below, axis=1), hits.sum(axis=1) * others.sum(axis=1))
+        return areas_of_groups(hits, others)
 
 
-def _measure(rows: _Rows, weights: Array, curves: Iterable[_Curve]) -> dict[Key, Array]:
+def areas_of_groups(hits: Array, others: Array) -> Array:
+    """The chance that a row of the class scores above another, from weights by score; ties count half."""
+    below = np.cumsum(others, axis=1) - 0.5 * others
+    return _ratio(np.sum(hits * below, axis=1), hits.sum(axis=1) * others.sum(axis=1))
+
+
+def _measure(rows: Rows, weights: Array, curves: Iterable[_Curve]) -> dict[Key, Array]:
     """Every metric for each set of weights, (sets, n)."""
-    k, classes, total = rows.n_labels, rows.n_classes, weights.sum(axis=1)
-    matrices = _sums_by(rows.pairs, weights, k * k).reshape(-1, k, k)
-    right = np.diagonal(matrices, axis1=1, axis2=2)
-    areas = np.full((len(weights), classes), np.nan)
+    areas = np.full((len(weights), rows.n_classes), np.nan)
     for j, curve in enumerate(curves):
         areas[:, j] = curve.areas(weights)
-    gaps = _sums_by(rows.bins, weights * rows.gaps, CONFIDENCE_BINS)
+    k = rows.n_labels
+    return metrics_of_sums(
+        sums_by(rows.pairs, weights, k * k).reshape(-1, k, k),
+        weights.sum(axis=1),
+        _means(rows.log_losses, weights),
+        _means(rows.squares, weights),
+        sums_by(rows.bins, weights * rows.gaps, CONFIDENCE_BINS),
+        areas,
+    )
+
+
+def metrics_of_sums(
+    matrices: Array, total: Array, log_loss: Array, squares: Array, gaps: Array, areas: Array
+) -> dict[Key, Array]:
+    """Every metric from sums over the rows, for each set of weights.
+
+    These are confusion matrices, the total weight, the mean log loss and squared distance, the gaps of each
+    bin of confidence, and the areas under the ROC curves of each class.
+    """
+    classes = areas.shape[1]
+    right = np.diagonal(matrices, axis1=1, axis2=2)
     named: dict[Key, Array] = {
         ("accuracy", None): right.sum(axis=1) / total,
-        ("log_loss", None): _means(rows.log_losses, weights),
-        ("brier", None): _means(rows.squares, weights),
+        ("log_loss", None): log_loss,
+        ("brier", None): squares * 0.5 if classes == 2 else squares,
         ("ece", None): np.abs(gaps).sum(axis=1) / total,
         ("roc_auc", None): areas.mean(axis=1),
     }
@@ -257,7 +297,7 @@ def _measure(rows: _Rows, weights: Array, curves: Iterable[_Curve]) -> dict[Key,
     return named
 
 
-def _own_weights(answers: Answers) -> Array:
+def own_weights(answers: Answers) -> Array:
     """The weights of the rows as one set."""
     return np.ones((1, len(answers.truth))) if answers.weight is None else answers.weight[np.newaxis]
 
@@ -278,7 +318,7 @@ def _log_losses(answers: Answers) -> Array:
 
 
 def _squares(answers: Answers) -> Array:
-    """The squared distance of each row's posteriors from its class, halved for two classes."""
+    """The squared distance of each row's posteriors from its class."""
     n, p = len(answers.truth), answers.probability
     squares = np.full(n, np.nan)
     if p is None or answers.n_classes < 2:
@@ -288,7 +328,7 @@ def _squares(answers: Answers) -> Array:
         away = p[some].astype(np.float64)
         away[np.arange(len(away)), answers.truth[some]] -= 1.0
         squares[some] = np.einsum("ij,ij->i", away, away)
-    return squares * 0.5 if answers.n_classes == 2 else squares
+    return squares
 
 
 def _gaps(answers: Answers) -> tuple[NDArray[np.intp], Array]:
@@ -308,7 +348,7 @@ def _curves(answers: Answers) -> Iterator[_Curve]:
             yield _Curve.of(answers.probability[:, j], answers.truth == j)
 
 
-def _sums_by(codes: NDArray[np.intp], weights: Array, size: int) -> Array:
+def sums_by(codes: NDArray[np.intp], weights: Array, size: int) -> Array:
     """The weight of each code, for each set of weights."""
     return np.stack([np.bincount(codes, some, size) for some in weights])
 

@@ -142,8 +142,8 @@ class Report(Metrics):
         return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
 
     def _heading(self) -> str:
-        rows = counted(len(self.answers.truth), "row")
-        weight = "" if self.answers.weight is None else f" of weight {self.answers.weight.sum():g}"
+        rows, total = counted(self.answers.n_rows, "row"), self.answers.total_weight
+        weight = "" if total is None else f" of weight {total:g}"
         return f"Evaluation of {rows}{weight}, {counted(self.answers.n_classes, 'class')}"
 
     def _tables(self) -> list[tuple[str, list[list[str]]]]:

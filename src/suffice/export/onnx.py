@@ -106,7 +106,7 @@ class _Graph(Tensors):
             Number: lambda node, _: self.constant(node.value.reshape(1, -1)),
             Cell: lambda node, _: self.cell(node.column),
             Missing: lambda node, _: self.add("IsNaN", self.cell(node.column)),
-            LevelNumber: self._level_number,
+            LevelNumber: lambda node, _: self.cast(self._level_number(node), np.float64),
             Apply: self._apply,
             Clip: self._clip,
             Where: lambda _, parts: self.add("Where", *parts),
@@ -198,7 +198,7 @@ class _Graph(Tensors):
         row = self.add("Squeeze", self.cast(parts[0], np.int64), self.constant(np.array([1])))
         return self.add("Gather", self.constant(node.table), row, axis=0)
 
-    def _level_number(self, node: LevelNumber, _: list[str]) -> str:
+    def _level_number(self, node: LevelNumber) -> str:
         column, cell, n = self.columns[node.column], self.cell(node.column), len(node.levels)
         places = np.arange(n, dtype=np.int64)
         if column.kind == "level":

@@ -20,7 +20,7 @@ from scipy import sparse
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Expression, Gaps, Missing, Score, Where, as_expression
 from suffice.factors.blocks import places
-from suffice.factors.scores import Scores
+from suffice.factors.scores import Scores, bounded
 from suffice.families import Family
 from suffice.storage import Fields
 
@@ -32,6 +32,8 @@ class Totals(ABC):
     """Sums of one factor, by class. Private and mutable; `Statistics` shows them immutably."""
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]]
+    refuses_infinities: ClassVar[bool] = False
+    """Whether sparse cells come unchecked, because infinities are refused while they are read."""
     divisible: ClassVar[bool] = True
     """Whether the sums of some of the columns can be taken from those of all."""
     family: Family
@@ -225,6 +227,18 @@ class SolvedFactor(ABC):
             f"{labels[0]}: {self.family.name} cannot be written as SQL or ONNX; leave the column out with "
             "families={…: None}, or score the rows in Python."
         )
+
+    def scaled(self, by: Array, most: float) -> SolvedFactor | None:
+        """A factor of the evidence of each column, bounded and times a number; None if it must be wrapped.
+
+        It ranks the classes and has no density.
+        """
+        return None
+
+    def add_bounded(self, block: Block, labels: list[str], by: Array, most: float, scores: Scores) -> None:
+        """Add the evidence of each column, at most so many nats below its highest, times a number."""
+        cells = bounded(self.contributions(block, labels, base=False), most)
+        scores.finite += np.einsum("njk,j->nk", cells, by)
 
     def counted(self, j: int, column: int, label: str) -> Expression:
         """Whether the scores count a cell of the j-th column: it is neither missing nor ignored."""

@@ -49,12 +49,6 @@ def add_products(block: Any, table: Array, out: Array) -> None:
     discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, np.ascontiguousarray(table), out)
 
 
-def place_of_entry(block: Any, entry: int) -> tuple[int, int]:
-    """Row and column of a stored entry."""
-    coordinates = block.tocoo()
-    return int(coordinates.row[entry]), int(coordinates.col[entry])
-
-
 def take_columns(block: Any, columns: list[int]) -> Any:
     """Some of the columns of a batch, in whatever form a factor reads it."""
     if isinstance(block, LevelCells):

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from suffice.arrays import Array, Counts
 from suffice.factors.base import Block
@@ -28,8 +29,8 @@ class OutsideSupportError(ValueError):
 
 
 def refuse_infinities(block: Block, labels: list[str]) -> None:
-    """Raise for ±inf; sparse blocks were checked when they were read."""
-    found = first_infinity(block) if isinstance(block, np.ndarray) else None
+    """Raise for ±inf among numbers, dense or sparse."""
+    found = first_infinity(block) if isinstance(block, np.ndarray) or sparse.issparse(block) else None
     if found is not None:
         row, column = found
         raise ValueError(infinity_refusal(labels[column], row, block[row, column]))
@@ -63,9 +64,10 @@ def first_offence(bad: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def impossible(weight: Array, support: Counts, size: float) -> NDArray[np.bool_]:
-    """Where a weight and its row count contradict each other, apart from rounding."""
+    """Where a weight contradicts its row count, or is far more than the `size` of all rows."""
     none_left = (support == 0) & (np.abs(weight) > 1e-9 * size)
-    return np.asarray((support < 0) | ((support > 0) & (weight <= 0)) | none_left)
+    too_much = weight > 2.0 * size
+    return np.asarray((support < 0) | ((support > 0) & (weight <= 0)) | none_left | too_much)
 
 
 def within(a: Array, b: Array, rtol: float, size: float) -> bool:

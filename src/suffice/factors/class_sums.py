@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable
+from functools import cache, reduce
 from itertools import pairwise
 from operator import add
 from types import ModuleType
@@ -29,6 +30,10 @@ COLUMNS_AT_ONCE = 1 << 22
 """Each run has arrays of all columns, so wide rows are summed in few runs: memory stays bounded."""
 SOONER = 1 << 10
 """Compiled sums of words pay off at this many times fewer entries: counting so many has imported numba."""
+
+
+def nothing_to_refuse() -> None:
+    """Counts that the library made itself need no check."""
 
 
 class SparseRows(NamedTuple):
@@ -59,15 +64,20 @@ def class_sums(
     *,
     row_sums: RowSums = NO_ROW_SUMS,
     of_words: bool = False,
+    check: Callable[[], None] = nothing_to_refuse,
 ) -> SparseSums:
     """Σw·x and the number of rows with x > 0, of words also Σw·[x > 0]; a row with a gap adds nothing.
 
-    The rows without one are added to `row_sums`, where that is given.
+    The rows without one are added to `row_sums`, where that is given. `check` is called before anything that
+    may not be a count is summed, and raises where it is not one.
     """
     kernels = discrete_for(len(rows.x) * (SOONER if of_words else 1))
     n_cells = n_classes * rows.n_columns
     if n_classes <= kernels.FEW_CLASSES and n_cells <= CELLS_PER_ENTRY * len(rows.x):
-        return _summed_in_tables(kernels, rows, classes, weights, n_classes, row_sums, of_words=of_words)
+        return _summed_in_tables(
+            kernels, rows, classes, weights, n_classes, row_sums, cache(check), of_words=of_words
+        )
+    check()
     held, columns, total, support, present = _summed(
         kernels, rows, classes, weights, n_classes, row_sums, of_words=of_words
     )
@@ -87,6 +97,7 @@ def _summed_in_tables(
     weights: Array | None,
     n_classes: int,
     row_sums: RowSums,
+    check: Callable[[], None],
     *,
     of_words: bool,
 ) -> SparseSums:
@@ -101,7 +112,8 @@ def _summed_in_tables(
         own = np.zeros((3 if len(row_sums.base) else 0, n_classes))
         entries = rows.columns[first:last], rows.x[first:last]
         present = tables[2] if with_present else own[:0]
-        kernels.sum_in_tables(starts, *entries, classes[part], by_row[part], *tables[:2], present, own)
+        own_rows = classes[part], by_row[part]
+        kernels.sum_in_tables(starts, *entries, *own_rows, *tables[:2], present, own, check)
         return tables, own
 
     # The tables of a part should be smaller than the part.

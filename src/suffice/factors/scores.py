@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 
 IMPOSSIBLE = 1.0
 """The order of a cell whose probability vanishes."""
@@ -63,6 +63,13 @@ class Scores:
         order = np.where(np.isneginf(finite), np.inf, self.order)
         return np.where(order == order.min(axis=1, keepdims=True), finite, -np.inf)
 
+    def best(self) -> Codes:
+        """The first class of the highest score of each row."""
+        scores = self.comparable()
+        if scores.shape[1] == 2:  # comparing two columns takes a tenth of searching every row
+            return np.asarray(scores[:, 1] > scores[:, 0]).astype(np.intp)
+        return np.asarray(scores.argmax(axis=1))
+
     def weighed_joint(self) -> Array:
         """The scores that posteriors compare, ±inf where the order says so."""
         return Scores(self._weighed(), self.order).joint()
@@ -82,3 +89,10 @@ def unseen_log_shares(weight: Array, alpha: float, n_levels: int, n_unseen: int 
     unseen = np.divide(alpha, total, out=np.full_like(total, 1.0 / n_all), where=total > 0)
     with np.errstate(divide="ignore"):
         return np.log(unseen), np.log1p(-np.minimum(n_unseen * unseen, 1.0))
+
+
+def bounded(evidence: Array, most: float) -> Array:
+    """Evidence for each class on the last axis, below the highest, and at most so many nats below it."""
+    highest = evidence.max(axis=-1, keepdims=True)
+    below = evidence - np.where(np.isfinite(highest), highest, 0.0)
+    return np.clip(np.where(np.isnan(below), 0.0, below), -most, 0.0)

@@ -21,7 +21,7 @@ COVARIANCES: tuple[Covariance, ...] = (
     "isotropic",
     "shared_isotropic",
 )
-SHRINKAGES = ("ledoit_wolf", "oas")
+SHRINKAGES = ("ledoit_wolf", "oas", "bayes")
 MISSING = ("em", "pairwise")
 
 
@@ -34,9 +34,10 @@ class MultivariateNormal(Family):
     covariance : str or groups of labels, default="full"
         "full" (a Σ for each class), "shared" (one Σ), "diagonal", "shared_diagonal", "isotropic" (Σ = λI),
         "shared_isotropic", or groups of labels that share one Σ: [["C1", "C2"], ["C3"]].
-    shrinkage : None, float, "ledoit_wolf", "oas" or (λ, γ), default=None
+    shrinkage : None, float, "ledoit_wolf", "oas", "bayes" or (λ, γ), default=None
         Shrink the correlations of each Σ toward 0: by a fixed amount, by the Ledoit–Wolf or OAS estimate, or
-        as in Friedman's regularised discriminant analysis.
+        as in Friedman's regularised discriminant analysis. "bayes" is the mean of Σ given the rows: the prior
+        of a class's Σ is worth d + 2 rows of the shared Σ, which OAS shrinks.
     missing : {"em", "pairwise"}, default="em"
         How gaps are handled: maximum likelihood by EM, or sums over pairs of columns.
     ddof : float, default=0.0
@@ -161,8 +162,8 @@ def checked_shrinkage(shrinkage: Any) -> Any:
     if numeric and all(0 <= n <= 1 for n in numbers):
         return tuple(float(n) for n in numbers) if len(numbers) == 2 else float(numbers[0])
     raise ValueError(
-        "shrinkage must be None, a number from 0 to 1, 'ledoit_wolf', 'oas', or Friedman's pair (λ, γ) of "
-        f"such numbers, got {shrinkage!r}."
+        "shrinkage must be None, a number from 0 to 1, 'ledoit_wolf', 'oas', 'bayes', or Friedman's pair "
+        f"(λ, γ) of such numbers, got {shrinkage!r}."
     )
 
 

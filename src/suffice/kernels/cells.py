@@ -43,6 +43,12 @@ def _filled(empty: Any, starts: NDArray[Any], at: NDArray[Any], x: NDArray[Any])
     return empty
 
 
+def place_of_entry(block: Any, entry: int) -> tuple[int, int]:
+    """Row and column of a stored entry of a csr or csc array."""
+    along, across = int(np.searchsorted(block.indptr, entry, side="right")) - 1, int(block.indices[entry])
+    return (along, across) if block.format == "csr" else (across, along)
+
+
 def by_class(classes: Codes, n_classes: int) -> Codes:
     """The rows class by class, in their order; short integers are sorted without comparisons."""
     return np.argsort(classes.astype(np.uint16) if n_classes <= 1 << 16 else classes, kind="stable")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from suffice.arrays import read_only
 from suffice.kernels import discrete as discrete_reference
 from suffice.kernels import gaussian as gaussian_reference
-from suffice.kernels.cells import row_runs
+from suffice.kernels.cells import place_of_entry, row_runs
 from suffice.kernels.threads import run, uninterrupted
 
 WORTH_COMPILING = 1 << 24
@@ -85,8 +86,11 @@ def contiguous(array: NDArray[Any]) -> NDArray[Any]:
     return read_only(np.ascontiguousarray(array))
 
 
-def first_infinity(values: NDArray[Any]) -> tuple[int, int] | None:
+def first_infinity(values: Any) -> tuple[int, int] | None:
     """Row and column of the first ±inf, reading clean data once: its sum of squares is finite."""
+    if sparse.issparse(values):
+        found = first_infinity(values.data[:, np.newaxis])
+        return None if found is None else place_of_entry(values, found[0])
     if values.dtype.kind != "f" or not values.size or has_squares(values):
         return None
     for rows in row_parts(*values.shape):
@@ -114,6 +118,13 @@ def has_squares(values: NDArray[Any]) -> bool:
     # In one row: a loop over few columns would stop the processor from adding several at once.
     parts = run(lambda at: kernels.sum_of_squares(read_only(cells[np.newaxis, at])), row_parts(cells.size, 1))
     return bool(np.isfinite(sum(parts)))
+
+
+def are_counts(values: NDArray[Any]) -> bool:
+    """Whether no number is missing, negative or infinite: one read, in runs that stay in the cache."""
+    cells = values.ravel(order="K") if values.flags.forc else values
+    runs = (cells[run] for run in row_runs(len(cells), cells.size // max(len(cells), 1)))
+    return all(run.min() >= 0 and run.max() < np.inf for run in runs)
 
 
 def is_complete(values: NDArray[Any]) -> bool:

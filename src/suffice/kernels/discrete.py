@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -14,8 +15,12 @@ from suffice.kernels.cells import as_columns, as_rows, class_members, entry_runs
 
 Cells = NDArray[Any]
 LOG_FACTORIALS = gammaln(np.arange(1.0, 257.0))
+PER_DRAW = LOG_FACTORIALS / np.maximum(np.arange(256.0), 1.0)
+"""Log x! / x: times the counts themselves, which are at hand, it needs no array of ones."""
 FEW_CLASSES = 16
 """Up to so many classes, a product with a table of memberships is the quickest sum of sparse entries."""
+ONE_BY_ONE = 2
+"""Up to so many classes, a product of sparse rows for each is quicker than one for all."""
 MISSING = -1
 """The place of a missing cell."""
 ENTRIES_IN_CACHE = 1 << 18
@@ -191,25 +196,33 @@ def sum_in_tables(
     support: Array,
     present: Array,
     sums: Array,
+    check: Callable[[], None],
 ) -> None:
     """Add Σw·x, the number of rows with x > 0 and Σw·[x > 0] of sparse rows to (columns, classes) tables.
 
     Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]; an empty `present` or `sums`
-    asks for none. A row with a gap adds nothing. No `weights` are weights of 1.
+    asks for none. A row with a gap adds nothing. No `weights` are weights of 1. `check` is called before
+    anything else than small whole numbers is summed, so that these are not read once more to be checked.
     """
+    runs = entry_runs(starts, max(ENTRIES_IN_CACHE, total.size))
     # Used again and again: fresh memory takes longer than what is written to it.
-    buffers = _Buffers.of(min(len(x), 2 * ENTRIES_IN_CACHE))
-    for run in entry_runs(starts, max(ENTRIES_IN_CACHE, total.size)):
+    buffers = _Buffers.of(max((starts[run.stop] - starts[run.start] for run in runs), default=0))
+    packed = _Packed(total, support)
+    for run in runs:
         filled = slice(starts[run.start], starts[run.stop])
         rows = starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled]
         own, w = classes[run], weights[run]
-        draws = row_totals(rows[0], rows[2])
-        if np.isnan(draws.sum()):
+        with np.errstate(invalid="ignore"):  # ∞ − ∞
+            draws = row_totals(rows[0], rows[2])
+            has_gaps = np.isnan(draws.sum())
+        if has_gaps:
+            check()
             whole = ~np.isnan(draws)
             block = as_rows(*rows, len(total))[whole]
             rows = block.indptr, block.indices, block.data
             own, draws, w = own[whole], draws[whole], w[whole] if len(w) else w
-        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), buffers)
+        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), packed, buffers, check)
+    packed.unpack()
 
 
 def _add_whole_rows(
@@ -220,13 +233,14 @@ def _add_whole_rows(
     weights: Array,
     draws: Array,
     out: tuple[Array, ...],
+    packed: _Packed,
     buffers: _Buffers,
+    check: Callable[[], None],
 ) -> None:
     """`sum_in_tables` of rows without gaps."""
     total, support, present, sums = out
-    n_classes, (entries, whole, ones) = total.shape[1], buffers.first(len(x))
-    members = np.zeros((len(classes), n_classes))
-    members[np.arange(len(classes)), classes] = 1.0
+    n_classes, (entries, whole) = total.shape[1], buffers.first(len(x))
+    members = np.eye(n_classes).take(classes, axis=0)
 
     def by_column(by_row: Array) -> Array:
         return np.asarray(as_columns(starts, columns, entries, len(total)) @ by_row)
@@ -235,12 +249,12 @@ def _add_whole_rows(
         np.copyto(whole, x, casting="unsafe")
     entries[:] = whole
     are_small = whole.max(initial=0) < len(LOG_FACTORIALS) and np.array_equal(entries, x)
-    if are_small and not len(weights) and whole.min(initial=1) > 0 and draws.sum() < 1 / A_ROW:
+    fewest = whole.min(initial=1)
+    if not are_small or fewest < 0:
+        check()
+    if are_small and not len(weights) and fewest > 0 and draws.sum() < 1 / A_ROW:
         np.add(entries, A_ROW, out=entries)
-        both = by_column(members)
-        counts = np.floor(both)
-        total += counts
-        support += (both - counts) / A_ROW
+        packed.add(by_column(members), draws.sum())
     else:
         weighted = members * weights[:, np.newaxis] if len(weights) else members
         entries[:] = x
@@ -251,37 +265,60 @@ def _add_whole_rows(
             present += by_column(weighted)
     if len(sums):
         if are_small:  # read as columns, whole numbers find their terms in the table
-            terms = as_rows(starts, whole, ones, len(LOG_FACTORIALS)) @ LOG_FACTORIALS
+            terms = as_rows(starts, whole, x, len(LOG_FACTORIALS)) @ PER_DRAW
         else:
             terms = row_totals(starts, gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries))
         base = log_factorials(draws) - terms
-        sums[0] += np.bincount(classes, weights if len(weights) else None, n_classes)
-        sums[1] += np.bincount(classes, minlength=n_classes)
+        n_rows = np.bincount(classes, minlength=n_classes)
+        sums[0] += np.bincount(classes, weights, n_classes) if len(weights) else n_rows
+        sums[1] += n_rows
         sums[2] += np.bincount(classes, weights * base if len(weights) else base, n_classes)
 
 
+class _Packed:
+    """Σ (x + A_ROW) by column and class: unpacked once, it is Σx and the number of rows."""
+
+    def __init__(self, total: Array, support: Array) -> None:
+        self.total, self.support = total, support
+        self.sums, self.draws = np.zeros_like(total), 0.0
+
+    def add(self, sums: Array, draws: float) -> None:
+        """Add sums of so many draws, fewer than 1 / A_ROW."""
+        if self.draws + draws >= 1 / A_ROW:
+            self.unpack()
+        self.sums += sums
+        self.draws += draws
+
+    def unpack(self) -> None:
+        """Add the sums to those in plain numbers."""
+        counts = np.floor(self.sums)
+        self.total += counts
+        self.support += (self.sums - counts) / A_ROW
+        self.sums[:], self.draws = 0.0, 0.0
+
+
 class _Buffers(NamedTuple):
-    """Room for the entries of a run: as numbers, and as whole numbers; and as many ones."""
+    """Room for the entries of a run: as numbers, and as whole numbers."""
 
     entries: Array
     whole: NDArray[np.int32]
-    ones: Array
 
     @classmethod
     def of(cls, size: int) -> Self:
-        return cls(np.empty(size), np.empty(size, np.int32), np.ones(size))
+        return cls(np.empty(size), np.empty(size, np.int32))
 
     def first(self, n: int) -> Self:
         """Room for n entries."""
-        if n > len(self.ones):
-            return self.of(n)
-        return type(self)(self.entries[:n], self.whole[:n], self.ones[:n])
+        return type(self)(self.entries[:n], self.whole[:n])
 
 
 def row_totals(starts: NDArray[Any], entries: Cells) -> Array:
     """Σ of the entries of each sparse row."""
-    totals, first = np.zeros(len(starts) - 1), starts[:-1]
+    first = starts[:-1]
     filled = first < starts[1:]
+    if len(first) and filled.all():
+        return np.add.reduceat(entries, first, dtype=np.float64)
+    totals = np.zeros(len(first))
     totals[filled] = np.add.reduceat(entries, first[filled], dtype=np.float64) if len(entries) else 0.0
     return totals
 
@@ -335,4 +372,14 @@ def sum_entries(
 
 def add_count_scores(starts: NDArray[Any], columns: NDArray[Any], x: Cells, table: Array, out: Array) -> None:
     """Add Σ x·table[column] over the entries of each row of sparse counts."""
-    out += as_rows(starts, columns, x, len(table)) @ table
+    if table.shape[1] > ONE_BY_ONE:
+        out += as_rows(starts, columns, x, len(table)) @ table
+        return
+    by_class = np.ascontiguousarray(table.T)
+    for run in entry_runs(starts, ENTRIES_IN_CACHE):
+        filled = slice(starts[run.start], starts[run.stop])
+        rows = as_rows(
+            starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled], len(table)
+        )
+        for k, of_class in enumerate(by_class):
+            out[run, k] += rows @ of_class

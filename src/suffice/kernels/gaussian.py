@@ -135,6 +135,28 @@ def quadratic_scores(
     return True
 
 
+def bounded_squares(
+    values: Matrix,
+    limit: Array,
+    centre: Array,
+    scale: Array,
+    shift: Array,
+    constant: Array,
+    weight: Array,
+    most: float,
+    out: Array,
+) -> bool:
+    """Add Σ_j weight·max(s − the highest s of the cell, −most), with s as in `quadratic_scores`."""
+    if np.isinf(values).any():
+        return False
+    for run in row_runs(values.shape[0], values.shape[1] * len(centre)):
+        tile = np.clip(np.asarray(values[run], dtype=np.float64), -limit, limit)
+        cells = constant - np.square((tile[:, np.newaxis] - centre) * scale - shift)
+        below = np.maximum(cells - cells.max(axis=1, keepdims=True), -most)
+        out[run] += np.where(np.isnan(below), 0.0, below) @ weight
+    return True
+
+
 def _are_within(values: Matrix, limit: Array) -> bool:
     """Whether no cell is missing or beyond ±limit of its column."""
     least, flat = limit.min(initial=np.inf), values.ravel()

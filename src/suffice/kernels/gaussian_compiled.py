@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
+from suffice.kernels.tiles_compiled import TILE, fill_tile, has_infinity, is_beyond, is_spoilt
 
 Matrix = NDArray[np.floating[Any]]
 
-TILE = 64
 STRIP = 64
 """Columns of a tile that are read together, so that it stays close to the processor."""
 LOG2_E = 1.4426950408889634
@@ -141,53 +141,6 @@ def grouped(values: Matrix, classes: Codes, origin: Array, starts: Codes, rows: 
 
 
 @inlined
-def _tile(block: Matrix, tile: Array) -> int:
-    """Fill the tile with a block, column by column, and with zeros in the place of rows that are not there.
-
-    Returns the number of rows. Places are passed as numbers, because slices take long to compile.
-    """
-    n = len(block)
-    for i in range(n):
-        for j in range(block.shape[1]):
-            tile[j, i] = np.float64(block[i, j])
-    for j in range(block.shape[1] if n < TILE else 0):
-        for i in range(n, TILE):
-            tile[j, i] = 0.0
-    return n
-
-
-@inlined
-def _is_spoilt(tile: Array) -> bool:
-    """Whether a cell is infinite or NaN."""
-    count = 0
-    for j in range(tile.shape[0]):
-        for i in range(TILE):
-            count += 0 if tile[j, i] - tile[j, i] == 0.0 else 1
-    return count > 0
-
-
-@inlined
-def _is_beyond(tile: Array, limit: Array, first: int) -> bool:
-    """Whether a cell is missing, or beyond ±limit of its column."""
-    count = 0
-    for j in range(tile.shape[0]):
-        most = limit[first + j]
-        for i in range(TILE):
-            count += 0 if abs(tile[j, i]) <= most else 1
-    return count > 0
-
-
-@inlined
-def _has_infinity(tile: Array) -> bool:
-    """Whether a cell is infinite."""
-    for j in range(tile.shape[0]):
-        for i in range(TILE):
-            if np.isinf(tile[j, i]):
-                return True
-    return False
-
-
-@inlined
 def _squares(tile: Array, k: int, centre: Array, scale: Array, shift: Array, scores: Array) -> None:
     """Take ((x − centre)·scale − shift)² from the scores of class k."""
     for j in range(tile.shape[0]):
@@ -222,9 +175,9 @@ def quadratic_scores(
     n_classes, d = centre.shape
     tile, scores = np.empty((d, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
-        n = _tile(values[start : start + TILE], tile)
-        gaps = _is_spoilt(tile)
-        if gaps and _has_infinity(tile):
+        n = fill_tile(values[start : start + TILE], tile)
+        gaps = is_spoilt(tile)
+        if gaps and has_infinity(tile):
             return False
         for j in range(d):
             for i in range(TILE):
@@ -241,6 +194,62 @@ def quadratic_scores(
                 _squares(tile, k, centre, scale, shift, scores)
             for i in range(n):
                 out[start + i, k] += scores[i]
+    return True
+
+
+@inlined
+def _cells_of_column(
+    x: Array, j: int, top: float, centre: Array, scale: Array, shift: Array, constant: Array, cells: Array
+) -> None:
+    """Write constant − ((x − centre)·scale − shift)² of one column for all classes."""
+    for k in range(cells.shape[0]):
+        middle, factor, rest, peak = centre[k, j], scale[k, j], shift[k, j], constant[k, j]
+        for i in range(TILE):
+            z = (max(min(x[i], top), -top) - middle) * factor - rest
+            cells[k, i] = peak - z * z
+
+
+@inlined
+def _add_bounded(x: Array, cells: Array, highest: Array, own: float, most: float, scores: Array) -> None:
+    """Add the cells below the highest of their row, no lower than −most, times a weight; 0 if missing."""
+    for i in range(TILE):
+        highest[i] = cells[0, i]
+    for k in range(1, cells.shape[0]):
+        for i in range(TILE):
+            highest[i] = max(highest[i], cells[k, i])
+    for k in range(cells.shape[0]):
+        for i in range(TILE):
+            below = own * max(cells[k, i] - highest[i], -most)
+            scores[k, i] += 0.0 if np.isnan(x[i]) else below
+
+
+@contracting
+def bounded_squares(
+    values: Matrix,
+    limit: Array,
+    centre: Array,
+    scale: Array,
+    shift: Array,
+    constant: Array,
+    weight: Array,
+    most: float,
+    out: Array,
+) -> bool:
+    """Add Σ_j weight·max(s − the highest s of the cell, −most), with s as in `quadratic_scores`."""
+    n_classes, d = centre.shape
+    tile, highest = np.empty((d, TILE)), np.empty(TILE)
+    cells, scores = np.empty((n_classes, TILE)), np.empty((n_classes, TILE))
+    for start in range(0, values.shape[0], TILE):
+        n = fill_tile(values[start : start + TILE], tile)
+        if is_spoilt(tile) and has_infinity(tile):
+            return False
+        scores[:] = 0.0
+        for j in range(d):
+            _cells_of_column(tile[j], j, limit[j], centre, scale, shift, constant, cells)
+            _add_bounded(tile[j], cells, highest, weight[j], most, scores)
+        for k in range(n_classes):
+            for i in range(n):
+                out[start + i, k] += scores[k, i]
     return True
 
 
@@ -285,8 +294,8 @@ def linear_scores(
                 scores[k, i] = constant[k]
         for first in range(0, d, STRIP):
             tile = whole[: min(STRIP, d - first)]
-            n = _tile(values[start : start + TILE, first : first + STRIP], tile)
-            if _is_beyond(tile, limit, first):
+            n = fill_tile(values[start : start + TILE, first : first + STRIP], tile)
+            if is_beyond(tile, limit, first):
                 return start
             _centre(tile, base, first)
             for k in range(n_classes):
@@ -349,8 +358,8 @@ def whitened_scores(
     tile, away = np.empty((d, TILE)), np.zeros((fours, TILE))
     two, norms = np.empty((2, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
-        n = _tile(values[start : start + TILE], tile)
-        if _is_beyond(tile, limit, 0):
+        n = fill_tile(values[start : start + TILE], tile)
+        if is_beyond(tile, limit, 0):
             return start
         for k in range(n_classes):
             for j in range(d):
@@ -404,7 +413,7 @@ def softmax(scores: Array) -> None:
     highest, total = np.empty(TILE), np.empty(TILE)
     for start in range(0, scores.shape[0], TILE):
         block = scores[start : start + TILE]
-        n = _tile(block, tile)
+        n = fill_tile(block, tile)
         for i in range(TILE):
             highest[i], total[i] = tile[0, i], 0.0
         for k in range(1, n_classes):

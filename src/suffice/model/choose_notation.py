@@ -29,6 +29,8 @@ FEW_CODES = 10
 """So many different whole numbers are categories, if they are text although all of them are numbers."""
 SAMPLE = 64
 """The first levels, which show the units; the first rows, which show whether numbers may be days."""
+MOST_MARKS = 3
+"""So many different texts among numbers may all stand for missing cells."""
 CODES = {
     *("id", "ids", "uuid", "guid", "zip", "zipcode", "postcode", "postcodes", "postalcode", "plz"),
     *("phone", "telephone", "fax", "ssn", "iban", "isbn", "ean"),
@@ -38,7 +40,7 @@ CODES = {
 
 def may_be_written(table: Table) -> bool:
     """Whether cells may be text that stands for something else."""
-    return table.array is None and table.sparse is None
+    return table.array is None and table.stored is None
 
 
 def choose_notations(
@@ -109,6 +111,19 @@ def _are_few_codes(levels: Levels, notation: Notation) -> bool:
 def may_be_dates(levels: Levels) -> bool:
     """Whether the levels of a column are dates whose days and months cannot be told apart."""
     return _is_ambiguous(_readable(levels, _candidates(levels, MARKS)))
+
+
+def not_numbers(levels: Levels) -> list[str]:
+    """The few levels that are not numbers where nearly all others are; none if there are more."""
+    others: list[str] = []
+    most = min(MOST_MARKS, len(levels.values) // 10)
+    for value in levels.values:
+        if not isinstance(value, str) or read_number(value, unit_of(value)) is not None:
+            continue
+        others.append(value)
+        if len(others) > most:
+            return []
+    return others
 
 
 def _readable(levels: Levels, candidates: list[Notation]) -> dict[Notation, int]:

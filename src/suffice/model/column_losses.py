@@ -12,6 +12,7 @@ from suffice.arrays import Array, Codes
 from suffice.factors import KINDS, Totals
 from suffice.families import Family
 from suffice.links import log_sum
+from suffice.model.dealt import dealt_folds
 from suffice.tables.columns import LevelCells, array_column
 
 FOLDS = 5
@@ -34,10 +35,7 @@ class ColumnLosses:
         self.classes = classes
         self.n_classes = n_classes
         self.weights = weights
-        order = np.argsort(classes, kind="stable")
-        fold = np.empty(len(classes), dtype=np.intp)
-        fold[order] = np.arange(len(classes)) % FOLDS  # every fold has its share of every class
-        self._folds = [(np.flatnonzero(fold != one), np.flatnonzero(fold == one)) for one in range(FOLDS)]
+        self._folds = dealt_folds(classes, FOLDS)
         self._log_priors = [self._log_prior(training) for training, _ in self._folds]
 
     def of(self, family: Family, numbers: Array) -> Losses:

@@ -31,6 +31,11 @@ class Factor:
         """What the factor reads: numbers, levels or documents."""
         return KINDS[self.family.factor].totals.reads
 
+    @property
+    def refuses_infinities(self) -> bool:
+        """Whether the factor refuses infinities of sparse cells while it reads them."""
+        return KINDS[self.family.factor].totals.refuses_infinities
+
 
 class Column(NamedTuple):
     """One column of a table: its family and the reason for it.

@@ -17,6 +17,7 @@ from suffice.arrays import Array, Codes
 from suffice.factors.base import Block
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
+from suffice.model.dealt import dealt_folds
 from suffice.model.drawn_rows import by_rows
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
@@ -95,9 +96,7 @@ def _held_out_evidence(
 
     These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row.
     """
-    folds = np.empty(len(codes), dtype=np.intp)
-    folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % FOLDS  # each has its share of a class
-    members = [np.flatnonzero(folds == fold) for fold in range(FOLDS)]
+    members = [rows for _, rows in dealt_folds(codes, FOLDS)]
     cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
     sums = [
         _sums(schema, [of_rows(rows) for of_rows in cells], codes[rows], weight[rows]) for rows in members

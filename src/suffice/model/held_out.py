@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone, is_regressor
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import has_fit_parameter
 
 from suffice.arrays import Array, Codes
 from suffice.kernels.choose import one_choice
+from suffice.lazy import scikit_learn
 from suffice.model.folds import read_splits
 from suffice.model.leave_one_out import LeftOutPosteriors
 from suffice.model.one_by_one import (
@@ -58,7 +56,7 @@ class LabelledData:
         X, y = labelled(X, y)
         labels = read_labels(y)
         if labels.dtype.kind == "f":
-            check_classification_targets(labels)
+            scikit_learn.check_classification_targets(labels)
         if not hasattr(X, "shape"):
             if isinstance(X, Mapping):
                 X = read_records(X)
@@ -192,7 +190,7 @@ def fitted_grid(
         else:
             yield from with_known_answers(splits, held, data.without_each(model, settings), fit)
         return
-    if data.weight is not None and not has_fit_parameter(model, "sample_weight"):
+    if data.weight is not None and not scikit_learn.has_fit_parameter(model, "sample_weight"):
         raise TypeError(f"{type(model).__name__}.fit does not take sample_weight; leave the weights out.")
     for split, (train, _) in enumerate(splits):
         X, labels = take_rows(data.X, train), data.labels[train]
@@ -210,8 +208,8 @@ def leaves_rows_out(model: Any, *, refit_schema: bool) -> bool:
 
 def with_settings(model: Any, changed: Mapping[str, Any]) -> Any:
     """A clone of a model with some settings changed; a model without settings is copied."""
-    one = clone(model, safe=False)
-    return one.set_params(**clone(dict(changed), safe=False)) if changed else one
+    one = scikit_learn.clone(model, safe=False)
+    return one.set_params(**scikit_learn.clone(dict(changed), safe=False)) if changed else one
 
 
 def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
@@ -235,7 +233,7 @@ def _splitter(cv: Any, labels: NDArray[Any]) -> Any:
 
 def is_regression(model: Any) -> bool:
     """Whether a model predicts numbers, not classes."""
-    return isinstance(model, BaseEstimator) and is_regressor(model)
+    return isinstance(model, scikit_learn.BaseEstimator) and scikit_learn.is_regressor(model)
 
 
 def cure_without_posteriors(model: Any) -> str:

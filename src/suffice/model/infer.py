@@ -27,6 +27,7 @@ from suffice.model.choose_notation import (
     is_named_like_a_code,
     may_be_dates,
     may_be_written,
+    not_numbers,
     words_of,
 )
 from suffice.model.chosen_families import (
@@ -46,7 +47,7 @@ from suffice.model.shared_sums import only_columns
 from suffice.tables.columns import LARGEST_EXACT
 from suffice.tables.notations import Marks
 from suffice.tables.table import Levels, Table
-from suffice.tables.wording import counted, one_line, quoted
+from suffice.tables.wording import counted, listed, one_line, quoted
 from suffice.tables.written_table import WrittenTable
 
 IDENTIFIER_ROWS = 50
@@ -192,7 +193,7 @@ def _plain_array(table: Table) -> Schema | None:
     """One family for all columns of a numeric array; None for an array of objects."""
     family: Family
     block = None
-    if table.sparse is not None:
+    if table.stored is not None:
         data = table.sparse.data
         if (np.isnan(data) | ((data >= 0) & (data == np.floor(data)))).all():
             family, reason, block = Multinomial(), "sparse counts", 0
@@ -286,7 +287,7 @@ class _Observed:
             return Column(name, None, "no value yet", undecided=True)
         if kind == "boolean":
             return Column(name, BERNOULLI, "true or false")
-        if self.table.array is not None or self.table.sparse is not None:
+        if self.table.array is not None or self.table.stored is not None:
             return Column(name, NORMAL, "numbers in an array")
         if kind != "number":
             return f"a {kind}, in seconds"
@@ -372,7 +373,11 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
         )
     if _are_nearly_unique(n_levels, n_rows):
         return Column(name, None, _identifier(n_levels, n_rows, "value"))
-    return Column(name, Categorical(), counted(n_levels, "category"))
+    marks = not_numbers(levels)
+    note = (
+        f", numbers but for {listed(marks, brackets=False)}: does that mark missing cells?" if marks else ""
+    )
+    return Column(name, Categorical(), f"{counted(n_levels, 'category')}{note}")
 
 
 def _are_nearly_unique(n_different: int, n_rows: int) -> bool:

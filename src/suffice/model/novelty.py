@@ -16,7 +16,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from suffice.arrays import Array, Counts
 from suffice.families import Words
@@ -116,6 +115,8 @@ class GaussianTail:
     def __call__(self, log_p: Array) -> Array:
         """The probability of a density at most this large."""
         squares = 2.0 * (np.log(self.share) + self.peak - log_p[:, np.newaxis])
+        from scipy import stats
+
         return np.asarray(stats.chi2.sf(squares, self.degrees) @ self.share)
 
 

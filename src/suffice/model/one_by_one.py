@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.arrays import Array, Codes
+from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin
 from suffice.model.leave_one_out import LeftOutPosteriors
 
 Split = tuple[Codes, Codes]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from suffice.arrays import Codes
 from suffice.families import Family, Hurdle
+from suffice.lazy import scikit_learn
 from suffice.model.schema import Schema
 from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
@@ -88,4 +88,4 @@ def generator_of(random_state: Any) -> np.random.Generator:
     """A Generator from anything that scikit-learn accepts as a random state."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(scikit_learn.check_random_state(random_state).randint(2**31))

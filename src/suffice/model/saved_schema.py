@@ -110,7 +110,4 @@ def _names(fields: Fields, n_columns: int) -> list[Hashable]:
     names = fields.setting("names") if "names" in fields else fields.scalars("names", n_columns)
     if not isinstance(names, list) or len(names) != n_columns:
         raise fields.error("names", f"must hold {n_columns} names.")
-    try:
-        return fields.distinct("names", names)
-    except TypeError as error:
-        raise fields.error("names", "holds values that cannot be names.") from error
+    return fields.distinct("names", names)

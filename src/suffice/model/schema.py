@@ -251,8 +251,9 @@ class Schema:
                 blocks.append(table.level_cells(columns.tolist()))
             elif factor.reads == "documents":
                 blocks.append([TextBlock(table.documents(j)) for j in columns.tolist()])
-            elif table.sparse is not None:
-                blocks.append(table.sparse if everything else table.sparse[:, columns])
+            elif table.stored is not None:
+                cells = table.stored if factor.refuses_infinities else table.sparse
+                blocks.append(cells if everything else cells[:, columns])
             elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
                 blocks.append(cells)
             else:

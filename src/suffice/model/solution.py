@@ -22,7 +22,7 @@ from suffice.factors.presence import WithPresence, are_there_together
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts
-from suffice.links import difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
+from suffice.links import FEW_CLASSES, difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
@@ -212,7 +212,11 @@ class SolvedModel:
 
     def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
         """The same from the cells of each factor, into an array (rows, classes)."""
-        finite[:] = self.offset
+        if len(self.offset) <= FEW_CLASSES:  # class by class: rows of few numbers are slow to write
+            for k, score in enumerate(self.offset):
+                finite[:, k] = score
+        else:
+            finite[:] = self.offset
         scores = Scores(finite, None, self.offset, self.evidence_weight)
         for factor, labels, block in zip(self.factors, self.factor_labels, blocks, strict=True):
             factor.add_scores(block, labels, scores, base=base)

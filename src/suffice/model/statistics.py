@@ -23,6 +23,7 @@ from suffice.model.schema import Schema
 from suffice.model.shared_sums import arranged
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
+from suffice.storage.load import newer_versions_named
 from suffice.tables.targets import joined_labels, mix_text
 from suffice.tables.wording import counted, quoted
 
@@ -353,7 +354,8 @@ class Statistics(Saved):
         kind = fields.text("class")
         if kind != "Statistics":
             raise SufficeFileError(f"the file holds a {kind}, not Statistics; read it with suffice.load.")
-        return cls._from_fields(fields)
+        with newer_versions_named(fields):
+            return cls._from_fields(fields)
 
     def _to_fields(self) -> dict[str, Any]:
         """Everything the statistics are, as a file holds it."""

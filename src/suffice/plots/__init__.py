@@ -18,6 +18,7 @@ _HOMES = {
     "LinkDisplay": "suffice.plots.link",
     "PosteriorDisplay": "suffice.plots.posterior",
     "ReliabilityDisplay": "suffice.plots.reliability",
+    "ShapeDisplay": "suffice.plots.shapes",
 }
 """Displays that live elsewhere are named, not imported, so that this package depends on nothing above it."""
 __all__ = list(_HOMES)

@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.families import Steps
 from suffice.plots.display import (
-    Display,
     check_most,
-    default_width,
     foreground,
     legend_below,
     legend_under_all,
     make_frame,
     make_taller,
-    pyplot,
 )
 from suffice.plots.grid import (
     MOST_LEVELS,
@@ -44,6 +41,7 @@ from suffice.plots.observed import (
     stands_for_rows,
 )
 from suffice.plots.palette import styles
+from suffice.plots.panels import PanelDisplay, are_bars, taller
 from suffice.tables.container import Container
 from suffice.tables.table import Table
 from suffice.tables.targets import labelled
@@ -51,20 +49,12 @@ from suffice.tables.targets import labelled
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PANEL = (3.0, 2.2)
-"""The width and height of a panel, in inches."""
-NAMES = 0.5
-"""The part of a panel's height for the labels of its axis, in inches."""
 MARGIN = 0.1
 """How far curves go beyond the data, as a share of their range."""
 STEMS_APART = 0.01
 """The part of an axis between the stems of two classes."""
 AT_ONCE = 64
 """Columns whose evidence is computed together: that of a joint block takes the cube of their number."""
-MOST_BARS = 40
-"""More values than this are drawn as steps."""
-MOST_BARS_IN_ALL = 240
-"""The same for values times classes."""
 TALLEST = 2.0
 """Rows are drawn up to this many times as high as the densities, which a spike would flatten otherwise."""
 
@@ -98,7 +88,7 @@ class Panel:
 
 
 @dataclass
-class DensityDisplay(Display):
+class DensityDisplay(PanelDisplay):
     """Class-conditional densities p(x | C_k), column by column.
 
     Continuous families are drawn as curves, categories and counts as bars. The values of a Hurdle that repeat
@@ -159,8 +149,8 @@ class DensityDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted BayesClassifier or GaussianDiscriminant
-            The model.
+        estimator : fitted BayesClassifier, GaussianDiscriminant or EvidenceClassifier
+            The model; the densities of an EvidenceClassifier are those of its `generative_`.
         X : array-like or frame of shape (n_samples, n_features)
             Rows, which set the range of each axis.
         y : array-like of shape (n_samples,) or str, optional
@@ -189,6 +179,7 @@ class DensityDisplay(Display):
                 "GaussianDiscriminant."
             )
         check_most(most)
+        estimator = getattr(estimator, "generative_", estimator)
         X, y = labelled(X, y)
         table, classes = read_rows(estimator, X), np.asarray(estimator.classes_)
         codes = None if y is None else class_codes(table, y, classes)
@@ -222,18 +213,18 @@ class DensityDisplay(Display):
         DensityDisplay
             The display itself.
         """
-        axes = self._panels(ax)
+        axes = self._panels(ax, len(self.panels))
         handles: list[Any] = []
         for panel, one in zip(self.panels, axes, strict=True):
             handles = self._draw(panel, one)
             keep_within(one)
         if any(panel.observed is not None for panel in self.panels):
-            bars = all(_are_bars(panel.grid, len(self.classes)) for panel in self.panels)
+            bars = all(are_bars(panel.grid, len(self.classes)) for panel in self.panels)
             handles = [*handles, stands_for_rows(axes[0], bars=bars)]
         if ax is None:
             if self.left_out:
                 self.figure_.suptitle(self._caption(), fontsize="medium")
-            make_taller(self.figure_, _taller(axes))
+            make_taller(self.figure_, taller(axes))
         if legend:
             if ax is None:
                 legend_under_all(self.figure_, handles)
@@ -274,32 +265,12 @@ class DensityDisplay(Display):
         drawn = sum(panel.n_columns for panel in self.panels)
         return f"{drawn:,} of {drawn + self.left_out:,} columns: those of highest evidence"
 
-    def _panels(self, ax: Any) -> list[Axes]:
-        """One axes for each column."""
-        n = len(self.panels)
-        if ax is not None:
-            axes = list(np.ravel(np.array(ax, dtype=object)))
-            if len(axes) != n:
-                raise ValueError(
-                    f"there are {n} columns to draw but {len(axes)} axes; pass one for each column."
-                )
-            self.ax_, self.figure_ = (ax if n > 1 else axes[0]), axes[0].figure
-            return axes
-        if n == 1:
-            return [self._start(None)]
-        across = max(1, min(n, int(default_width() / PANEL[0])))
-        down = -(-n // across)
-        figure = pyplot().figure(figsize=(default_width(), PANEL[1] * down), layout="constrained")
-        axes = [figure.add_subplot(down, across, i + 1) for i in range(n)]
-        self.ax_, self.figure_ = np.array(axes, dtype=object), figure
-        return axes
-
     def _draw(self, panel: Panel, ax: Axes) -> list[Any]:
         """Draw the density of each class, and return what stands for it in a legend."""
         handles: list[Any] = []
         grid, at = panel.grid, panel.grid.positions
         looks = styles(len(self.classes))
-        bars = _are_bars(grid, len(looks))
+        bars = are_bars(grid, len(looks))
         step = float(np.diff(at).min()) if len(at) > 1 else 1.0
         width = 0.8 * step / len(looks)
         for k, (look, label) in enumerate(zip(looks, self.classes.tolist(), strict=True)):
@@ -348,23 +319,6 @@ class DensityDisplay(Display):
         right.set_ylabel(f"share of {', '.join(map(str, panel.repeated))}")
 
 
-def _taller(axes: list[Axes]) -> float:
-    """The inches that the labels below all panels need beyond the room that panels have for them."""
-    below: dict[int, float] = {}
-    for ax in axes:
-        spec, names = ax.get_subplotspec(), ax.xaxis.get_tightbbox()
-        if spec is not None and names is not None:
-            row = spec.rowspan.start
-            below[row] = max(below.get(row, NAMES), names.height / ax.figure.dpi)
-    return sum(below.values()) - NAMES * len(below)
-
-
-def _are_bars(grid: Grid, n_classes: int) -> bool:
-    """Whether values are few enough to be bars side by side."""
-    n_values = len(grid.values)
-    return not grid.is_smooth and n_values <= MOST_BARS and n_values * n_classes <= MOST_BARS_IN_ALL
-
-
 def _keep_densities_visible(ax: Axes, panel: Panel) -> None:
     """Cut off bins far higher than the densities."""
     highest = float(np.nan_to_num(panel.density).max(initial=0.0))
@@ -391,7 +345,7 @@ def _panel(estimator: Any, table: Table, column: int, resolution: int, codes: Co
         shares = np.exp(around.log_densities({column: np.array(repeated, dtype=np.float64)}))
     n_classes, observed = density.shape[1], None
     if codes is not None:
-        observed = observe(grid, table, codes, n_classes, one_by_one=_are_bars(grid, n_classes))
+        observed = observe(grid, table, codes, n_classes, one_by_one=are_bars(grid, n_classes))
     return Panel(grid, density, 1, repeated, shares, observed)
 
 

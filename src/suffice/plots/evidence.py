@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 ROW_HEIGHT = 0.3
 WORDS = {
+    "nats": "added to held-out rows (nats per row)",
     "nats_gained": "gained on these rows (nats per row)",
     "nats_believed": "believed of these rows (nats per row)",
     "weight_of_evidence": "weight of evidence (nats)",

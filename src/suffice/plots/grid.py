@@ -132,7 +132,7 @@ class Surroundings:
         both = [table.names[j] for j in drawn if j in fixed]
         if both:
             raise ValueError(f"column {both[0]!r} is drawn, so it cannot be held; remove it from held=.")
-        if not marginalises(estimator):
+        if not hasattr(estimator, "_marginal"):
             # At the middle of the data, since other models cannot leave a column out.
             others = (j for j in range(table.n_columns) if j not in fixed and j not in drawn)
             fixed |= {j: _middle(table, j) for j in others}
@@ -230,7 +230,7 @@ class Surroundings:
 
 
 def marginalises(estimator: Any) -> bool:
-    """Whether the model marginalises out the column of a missing cell: it has a density and accepts gaps."""
+    """Whether the model reads the columns of its schema: it is generative and accepts gaps."""
     from sklearn.utils import get_tags
 
     return hasattr(estimator, "with_priors") and bool(get_tags(estimator).input_tags.allow_nan)

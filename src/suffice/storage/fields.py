@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from suffice.storage.format import Buffer, SufficeFileError, Tensors, pack, unpack
+from suffice.storage.limits import as_set
 from suffice.storage.settings import Known, encode
 
 Shape = tuple[int | None, ...]
@@ -227,7 +228,11 @@ class Fields:
 
     def distinct(self, name: str, values: list[Any]) -> list[Any]:
         """The values, if none of them occurs twice."""
-        if len(set(values)) < len(values):
+        try:
+            n_distinct = len(as_set(values))
+        except SufficeFileError as error:
+            raise SufficeFileError(f"{self._path}{name}: {error}") from error
+        if n_distinct < len(values):
             raise self.error(name, "holds a value twice.")
         return values
 

@@ -26,6 +26,8 @@ OPENING = b'{"__metadata__":{"sha256":"'
 DIGEST = slice(8 + len(OPENING), 8 + len(OPENING) + 64)
 LONGEST_HEADER = 100_000_000
 """The same limit as in safetensors' own reader."""
+MOST_CONTAINERS, MOST_ITEMS = 1_000_000, 4_000_000
+"""The most lists and objects, and the most values, of a short header; long ones may have more."""
 DTYPES = {
     "BOOL": np.dtype(np.bool),
     **{
@@ -102,7 +104,12 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
     if not DIGEST.stop - 8 < length <= LONGEST_HEADER:
         raise SufficeFileError(f"the file is damaged: its header claims a length of {length} bytes.")
     start += _read(file, length + 8 - len(start))
-    header = _parse(start[8:])
+    try:
+        text = start[8:].decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise SufficeFileError(f"the file is damaged: its header is not UTF-8 ({error.reason}).") from error
+    header = _parse(text)
+    del text
     content = _content(header.pop("__metadata__"))
     size = _checked_layout(header)
     body = _read(file, size)
@@ -114,9 +121,7 @@ def unpack(file: IO[bytes]) -> tuple[dict[str, Any], Tensors]:
     blank[DIGEST] = b"0" * 64
     if _digest([blank, body]) != start[DIGEST]:
         raise SufficeFileError("the file is damaged: its checksum does not match its contents.")
-    return _parse(content.encode("utf-8", "surrogatepass")), {
-        name: _tensor(name, entry, body) for name, entry in header.items()
-    }
+    return _parse(content), {name: _tensor(name, entry, body) for name, entry in header.items()}
 
 
 def _read(file: IO[bytes], size: int) -> bytes:
@@ -133,12 +138,14 @@ def _read(file: IO[bytes], size: int) -> bytes:
     return b"".join(parts)
 
 
-def _parse(text: bytes) -> dict[str, Any]:
+def _parse(text: str) -> dict[str, Any]:
     """A JSON object without repeated names and without NaN."""
+    # An empty list of two characters takes 64 bytes, so their number is bounded before there are any.
+    n_containers, n_items = text.count("[") + text.count("{"), text.count(",")
+    if n_containers > max(MOST_CONTAINERS, len(text) // 24) or n_items > max(MOST_ITEMS, len(text) // 8):
+        raise SufficeFileError("the file is damaged: its header has more parts than any model.")
     try:
-        parsed = json.loads(
-            text.decode("utf-8", "surrogatepass"), object_pairs_hook=_distinct, parse_constant=_refuse
-        )
+        parsed = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise SufficeFileError(f"the file is damaged: its header is not valid JSON ({error}).") from error
     if not isinstance(parsed, dict):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
 from suffice.storage.fields import Fields
 from suffice.storage.format import SufficeFileError
 from suffice.storage.saved import CLASSES, Path, read
+
+VERSION = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6}){1,2}[0-9A-Za-z.+-]{0,20}")
 
 
 def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
@@ -43,7 +47,37 @@ def load(path: Path, *, known: Iterable[Any] = ()) -> Any:
     >>> suffice.load(io.BytesIO(file.getvalue())).predict([[1.5]])
     array(['a'], dtype=object)
     """
-    return loaded(read(path, known))
+    fields = read(path, known)
+    with newer_versions_named(fields):
+        return loaded(fields)
+
+
+@contextmanager
+def newer_versions_named(fields: Fields) -> Iterator[None]:
+    """Say that a file is from a newer version, if it is and cannot be read."""
+    try:
+        yield
+    except SufficeFileError as error:
+        own, written = sys.modules["suffice"].__version__, _written_with(fields)
+        if _numbers(written) <= _numbers(own):
+            raise
+        raise SufficeFileError(
+            f"the file was written with suffice {written}, but this is suffice {own}; install the newer "
+            f"version. ({error})"
+        ) from error
+
+
+def _written_with(fields: Fields) -> str:
+    """The version of suffice that wrote a file; nothing if it does not say."""
+    try:
+        version = fields.branch("written_with").text("suffice")
+    except SufficeFileError:
+        return ""
+    return version if VERSION.fullmatch(version) else ""
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:3] if part.isdigit())
 
 
 def loaded(fields: Fields) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import secrets
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,7 @@ Path = str | os.PathLike[str] | IO[bytes]
 CLASSES = (
     "BayesClassifier",
     "Calibrated",
+    "EvidenceClassifier",
     "GaussianDiscriminant",
     "LogisticRegression",
     "ProbitRegression",
@@ -96,25 +98,42 @@ def read(path: Path, known: Any = ()) -> Fields:
 def replacing(path: str) -> Iterator[IO[bytes]]:
     """A new file next to the old one, which it replaces once everything is on the disk.
 
-    Anything but a regular file, such as a pipe or a device, is written to directly.
+    It gets the mode and the owner of the old one, and until then nobody else may read it. Anything but a
+    regular file, such as a pipe or a device, is written to directly.
     """
     place = pathlib.Path(path).resolve()
     if place.exists() and not place.is_file():
         with place.open("wb") as file:
             yield file
         return
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    beside = place.with_name(f".{place.name[:40]}.{secrets.token_hex(4)}.part")
     try:
-        with beside.open("xb") as file:
+        with open(beside, "xb", opener=_private if place.exists() else None) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileNotFoundError):
-            beside.chmod(place.stat().st_mode)
+            _take_over(beside, place.stat())
         beside.replace(place)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _take_over(path: pathlib.Path, old: os.stat_result) -> None:
+    """Give a file the owner, the group and the mode of the one that it will replace."""
+    mode = stat.S_IMODE(old.st_mode)
+    if hasattr(os, "chown"):
+        for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
+            with suppress(PermissionError):
+                os.chown(path, owner, group)
+        if path.stat().st_gid != old.st_gid:  # another group may do no more than everyone
+            mode = mode & ~0o070 | (mode & 0o007) << 3
+    path.chmod(mode)
 
 
 def versions() -> dict[str, str]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from suffice.families import FAMILIES, Family
 from suffice.storage.format import SufficeFileError
+from suffice.storage.limits import as_set
 
 PLAIN_ARRAY = re.compile(r"<[iu][1248]|\|[iu]1|<f[248]|\|b1|<U\d{1,6}|\|O")
 MOST_BITS = 1000
@@ -131,14 +132,14 @@ class Known:
         return tuple(self.decode(part) for part in _list(held))
 
     def _set(self, held: Any) -> frozenset[Any]:
-        return frozenset(_hashable(self.decode(part)) for part in _list(held))
+        return as_set(self.decode(part) for part in _list(held))
 
     def _map(self, held: Any) -> dict[Any, Any]:
         pairs = [_list(pair, 2) for pair in _list(held)]
-        found = {_hashable(self.decode(key)): self.decode(part) for key, part in pairs}
-        if len(found) < len(pairs):
+        keys = [self.decode(key) for key, _ in pairs]
+        if len(as_set(keys)) < len(keys):
             raise SufficeFileError("a key occurs twice.")
-        return found
+        return {key: self.decode(part) for key, (_, part) in zip(keys, pairs, strict=True)}
 
     def _array(self, held: Any) -> Any:
         text, shape, parts = _list(held, 3)
@@ -210,11 +211,3 @@ def _one_of(held: Any, choices: tuple[str, ...]) -> str:
     if not (isinstance(held, str) and held in choices):
         raise SufficeFileError(f"one of {choices} was expected, not {held!r}.")
     return held
-
-
-def _hashable(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError as error:
-        raise SufficeFileError("a key is not a plain value.") from error
-    return value

@@ -119,6 +119,8 @@ class Container:
         at = list(columns)
         if self.library == "pandas":
             template = self.template.iloc[:, at]
+        elif self.library in ("dict", "records"):
+            template = self.template.of_columns(at)
         else:
             template = self.template.select(at) if self.library == "pyarrow" else self.template[:, at]
         if gaps and self.library == "numpy" and template.dtype.kind in "iub":

@@ -306,7 +306,8 @@ def _empty_arrow(names: list[Any], words: list[Any]) -> Any:
         else _arrow_type(word)
         for word in words
     ]
-    return pa.schema(list(zip(names, types, strict=True))).empty_table()
+    # An empty_table would import pandas.
+    return pa.Table.from_batches([], pa.schema(list(zip(names, types, strict=True))))
 
 
 def _arrow_type(word: str) -> Any:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from suffice.lazy import scikit_learn
 from suffice.tables.columns import as_array, complex_refusal
 from suffice.tables.recognized import has_names, is_frame, refuse_lazy
 from suffice.tables.records import are_records, read_records
@@ -39,7 +38,7 @@ def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     labels = read_labels(y)
     if labels.dtype.kind == "f":
-        check_classification_targets(labels)
+        scikit_learn.check_classification_targets(labels)
     return labels
 
 
@@ -50,7 +49,9 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         table = read_table(X)
         if names is not None:
             _check_names(table.names, names)
-        validate_data(estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset)
+        scikit_learn.validate_data(
+            estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset
+        )
         return table
     refuse_lazy(X)
     X = as_array(X, "X") if isinstance(X, (list, tuple, np.ma.MaskedArray)) else X
@@ -58,7 +59,7 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         read_table(X)  # which refuses it without a copy of the data in the message
     if getattr(X, "dtype", None) is not None and X.dtype.kind == "c":
         raise ValueError(complex_refusal("column 0"))
-    checked = validate_data(
+    checked = scikit_learn.validate_data(
         estimator,
         X,
         reset=reset,

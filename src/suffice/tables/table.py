@@ -62,9 +62,11 @@ class Table:
     ) -> None:
         self.n_rows, self.n_columns = source.shape
         self.named = names is not None
-        self.names = tuple(range(self.n_columns)) if names is None else names
+        if names is not None:
+            self.names = names
         self.array = array
-        self.sparse = matrix
+        # The cells of a sparse container as they are: infinities are left for the reader to refuse.
+        self.stored = matrix
         self._library = library
         self._source = source
         self.open_column = open_column
@@ -73,6 +75,18 @@ class Table:
         self._levels: dict[int, Levels] = {}
         self.notations: Mapping[int, Notation] = {}
         self.read_before: dict[tuple[int, Notation], ReadColumn] = {}
+
+    @cached_property
+    def names(self) -> tuple[Hashable, ...]:
+        """The names of the columns, or their positions."""
+        return tuple(range(self.n_columns))
+
+    @cached_property
+    def sparse(self) -> Any:
+        """The cells of a sparse container, None of any other; ±inf is refused."""
+        if self.stored is not None:
+            self._refuse(first_infinity(self.stored), range(self.n_columns), self.stored)
+        return self.stored
 
     @cached_property
     def container(self) -> Container:
@@ -86,8 +100,9 @@ class Table:
     @property
     def cells_per_row(self) -> int:
         """The number of cells in a row; in a sparse one, of those that are stored."""
-        stored = None if self.sparse is None else int(self.sparse.nnz)
-        return int(self.n_columns if stored is None else stored // max(self.n_rows, 1) + 1)
+        if self.stored is None:
+            return int(self.n_columns)
+        return int(self.stored.nnz // max(self.n_rows, 1)) + 1
 
     @property
     def row_labels(self) -> Any:
@@ -100,7 +115,7 @@ class Table:
 
     def kind(self, column: int) -> Kind:
         """Return the kind of the cells of a column."""
-        shared = self.sparse if self._block is None else self._block
+        shared = self.stored if self._block is None else self._block
         if shared is not None:
             return "boolean" if shared.dtype.kind == "b" else "number"
         return self.open_column(column).kind
@@ -138,8 +153,8 @@ class Table:
         positions = range(self.n_columns)[columns] if isinstance(columns, slice) else columns
         if self._block is not None:
             values = as_floats(_take(self._block, positions))
-        elif self.sparse is not None:
-            values = as_floats(self.sparse[:, list(positions)].toarray())
+        elif self.stored is not None:
+            values = as_floats(self.stored[:, list(positions)].toarray())
         else:
             single = [self._column_numbers(position) for position in positions]
             dtype = np.result_type(*single) if single else np.float64
@@ -147,11 +162,15 @@ class Table:
             values = np.empty((self.n_rows, len(single)), dtype, order="F")
             for j, column in enumerate(single):
                 values[:, j] = column
-        found = None if infinities else first_infinity(values)
-        if found is not None:
-            row, j = found
-            raise ValueError(infinity_refusal(self.label(positions[j]), row, values[row, j]))
+        if not infinities:
+            self._refuse(first_infinity(values), positions, values)
         return values
+
+    def _refuse(self, infinity: tuple[int, int] | None, positions: Sequence[int], cells: Any) -> None:
+        """Raise if there is an infinity in the cells of some columns."""
+        if infinity is not None:
+            row, j = infinity
+            raise ValueError(infinity_refusal(self.label(positions[j]), row, cells[row, j]))
 
     def documents(self, column: int) -> Documents:
         """Return a column of text as documents."""
@@ -190,17 +209,20 @@ class Table:
         """Return the table of adjacent rows, without a copy if the container allows it."""
         if self._library == "pyarrow":
             return read_table(self._source.slice(rows.start, rows.stop - rows.start))
-        if self.sparse is not None:
-            return _sparse_table(_adjacent(self._by_row, rows))
+        if self.stored is not None:
+            part = _sparse_table(_adjacent(self._by_row, rows))
+            if "sparse" in vars(self):  # it has been checked
+                part.sparse = part.stored
+            return part
         if self._library == "numpy" and self._block is not None:
-            part = self._source[rows]
-            return _number_table(part, part if self.array is not None else self._block[rows])
+            cells = self._source[rows]
+            return _number_table(cells, cells if self.array is not None else self._block[rows])
         return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
 
     @cached_property
     def _by_row(self) -> Any:
         """The sparse cells stored by row: stored by column, each part would read all of them."""
-        return self.sparse.tocsr()
+        return self.stored.tocsr()
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Return the table of some rows, given by a mask or by their positions."""
@@ -352,18 +374,11 @@ def _read_sparse(X: Any) -> Table:
         X.sum_duplicates()
     if X.dtype == np.longdouble:
         X = X.astype(np.float64)
-    # The caller works on the matrix itself, so its infinities are found here.
-    found = first_infinity(X.data[:, np.newaxis])
-    if found is not None:
-        cell = found[0]
-        across = int(np.searchsorted(X.indptr, cell, side="right")) - 1
-        row, column = (across, X.indices[cell]) if X.format == "csr" else (X.indices[cell], across)
-        raise ValueError(infinity_refusal(f"column {column}", row, X.data[cell]))
     return _sparse_table(X)
 
 
 def _sparse_table(X: Any) -> Table:
-    """Make the table of a sparse array that has been checked."""
+    """Make the table of a sparse array of numbers without duplicates."""
     # Not kept: all columns made dense would be the dense matrix.
     return Table("sparse", X, lambda column: _array_column(X[:, [column]].toarray(), 0), matrix=X)
 

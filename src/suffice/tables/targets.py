@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -88,8 +88,10 @@ def require_column(name: Hashable, names: Iterable[Hashable]) -> None:
     )
 
 
-def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -> Array:
-    """Read weights as floats, finite and not negative; `first_row` numbers the first of them in messages."""
+def read_weights(
+    values: Any, what: str = "sample_weight", place: Callable[[int], str] = "row {}".format
+) -> Array:
+    """Read weights as floats, finite and not negative; `place` says in messages where one of them is."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -99,9 +101,7 @@ def read_weights(values: Any, what: str = "sample_weight", first_row: int = 0) -
         row = int(np.argmax(bad))
         value = weights.reshape(-1)[row]
         cure = " (to remove rows again, use forget)" if what == "sample_weight" and value < 0 else ""
-        raise ValueError(
-            f"{what} is {value} at row {first_row + row}; weights must be finite and not negative{cure}."
-        )
+        raise ValueError(f"{what} is {value} at {place(row)}; weights must be finite and not negative{cure}.")
     return weights
 
 

@@ -65,6 +65,13 @@ def _visible(character: str) -> str:
     return character
 
 
+def visible(text: str) -> str:
+    """Lines for a terminal, which could obey what is hidden in names and labels: that is escaped."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if one == "\n" else _visible(one) for one in text)
+
+
 def _fitting(parts: Sequence[str], most: int) -> list[str]:
     """The first parts, as many as fit into a line of this length."""
     kept: list[str] = []

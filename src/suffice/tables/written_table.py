@@ -75,7 +75,7 @@ class WrittenTable(Table):
 
 def as_text(table: Table, expected: Mapping[int, Notation]) -> dict[int, Notation]:
     """The columns whose numbers arrive as text, of which every cell can be read as expected."""
-    if table.cells([]) is not None or table.sparse is not None:
+    if table.cells([]) is not None or table.stored is not None:
         return {}
     return {
         j: notation

@@ -9,6 +9,8 @@ from operator import index
 from typing import Any
 
 ANALYZERS = ("word", "char_wb", "char")
+LONGEST_TERM = 100
+"""The most words or characters in a term: a document has as many terms of each length as it has words."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,13 @@ class Analysis:
 
 
 def _checked_range(given: Any) -> tuple[int, int]:
-    """Two whole numbers, 1 ≤ a ≤ b."""
+    """Two whole numbers, 1 ≤ a ≤ b, neither of them large."""
     try:
         fewest, most = map(index, given)
     except (TypeError, ValueError) as error:
         raise TypeError(f"ngram_range must be two integers, such as (1, 2), not {given!r}") from error
-    if not 1 <= fewest <= most:
-        raise ValueError(f"ngram_range must be (a, b) with 1 ≤ a ≤ b, not {given!r}")
+    if not 1 <= fewest <= most <= LONGEST_TERM:
+        raise ValueError(f"ngram_range must be (a, b) with 1 ≤ a ≤ b ≤ {LONGEST_TERM}, not {given!r}")
     return fewest, most
 
 

@@ -75,6 +75,12 @@ def locate(term: bytes, h: int, table: Table) -> tuple[int, int]:
     return i, slot
 
 
+def hash_terms(arena: Bytes, offsets: Offsets, hashes: Hashes) -> None:
+    """Write the hash of each given term."""
+    for k in range(len(hashes)):
+        hashes[k] = hash_of(arena[offsets[k] : offsets[k + 1]].tobytes())
+
+
 def find_terms(arena: Bytes, offsets: Offsets, table: Table, ids: Ids) -> None:
     """Write the id of each given term, or −1."""
     for k in range(len(ids)):

@@ -21,6 +21,8 @@ ROOM = 16
 """The terms for which an empty vocabulary has room."""
 WORTH_COMPILING = 1 << 17
 """Bytes of text, with those of the vocabulary, from which compiled kernels do the work."""
+FARTHEST, FEW = 20, 10_000
+"""The most slots between terms and their places, on average over at least so many: words leave one or two."""
 
 
 class Vocabulary:
@@ -41,7 +43,10 @@ class Vocabulary:
 
     @classmethod
     def from_utf8(cls, arena: Bytes, offsets: Offsets) -> Vocabulary | None:
-        """The terms `arena[offsets[i]:offsets[i + 1]]` as a vocabulary, if they are distinct texts."""
+        """The terms `arena[offsets[i]:offsets[i + 1]]` as a vocabulary, if they are distinct texts.
+
+        Texts whose hashes were made to agree are refused: looking them up would take quadratic time.
+        """
         if len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(arena) or (np.diff(offsets) < 0).any():
             return None
         inside = offsets[offsets < len(arena)]
@@ -52,6 +57,8 @@ class Vocabulary:
         except UnicodeDecodeError:
             return None
         vocabulary = cls(len(offsets) - 1)
+        if vocabulary.is_crowded_by(arena, offsets):
+            return None
         vocabulary.add(arena, offsets)
         return vocabulary if len(vocabulary) == len(offsets) - 1 else None
 
@@ -84,6 +91,16 @@ class Vocabulary:
         """
         n_bytes += int(self.table.offsets[self._size]) + self._size
         return chosen("suffice.text.compiled.table", n_bytes, WORTH_COMPILING) or hash_table
+
+    def is_crowded_by(self, arena: Bytes, offsets: Offsets) -> bool:
+        """Whether terms lie far behind the slots of their hashes, all of them in an empty table."""
+        hashes = np.empty(len(offsets) - 1, np.uint64)
+        kernels = self.kernels_for(len(arena) + len(hashes))
+        kernels.hash_terms(read_only(arena), read_only(offsets), hashes)
+        wanted = np.sort(hashes & np.uint64(len(self.table.slots) - 1)).astype(np.int64)
+        order = np.arange(len(wanted))
+        slots = np.maximum.accumulate(wanted - order) + order
+        return int((slots - wanted).sum()) > FARTHEST * max(len(wanted), FEW)
 
     def add(self, arena: Bytes, offsets: Offsets) -> Ids:
         """The id of each term `arena[offsets[i]:offsets[i + 1]]`; those not known yet are added."""

@@ -269,6 +269,20 @@ def test_scores_that_are_differences_of_large_numbers_are_those_of_refits(model)
         assert_equals_refits(model, X[:, np.newaxis], y)
 
 
+@pytest.mark.parametrize("family", [families.Gamma(), families.Gamma("shared"), families.InverseGaussian()])
+def test_a_column_that_hardly_varies_beside_its_size_is_solved_afresh(family):
+    X, y = np.array([[100.251], [100.25], [100.2505], [100.2605], [100.2505]]), np.array(list("cbcbb"))
+    assert not exact_rows(BayesClassifier(family), X, y).any()
+    assert exact_rows(BayesClassifier(family), X - 100.0, y)[[1, 3, 4]].all()
+
+
+@pytest.mark.parametrize("alpha, found", [(0.0, False), (1.0, True)])
+def test_a_class_that_hardly_varies_is_solved_afresh_where_nothing_smooths_it(alpha, found):
+    X = np.array([[100.2501], [100.25], [100.2505], [1.0], [2.0], [4.0]])
+    exact = exact_rows(BayesClassifier(families.Gamma(alpha=alpha)), X, np.array(list("aaabbb")))
+    assert (exact == found).all()
+
+
 @pytest.fixture
 def wine():
     from sklearn.datasets import load_wine

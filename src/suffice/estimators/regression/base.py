@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from suffice.arrays import Array, read_only
 from suffice.estimators.base import Estimator
@@ -25,6 +24,7 @@ from suffice.estimators.regression.summary import Summary
 from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Expression, Gaps, Score
 from suffice.export.scoring import Scoring
+from suffice.lazy.scikit_learn import ConvergenceWarning
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import LabelledFiles

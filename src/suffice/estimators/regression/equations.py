@@ -25,6 +25,8 @@ from suffice.tables.estimator_input import Names
 from suffice.tables.targets import class_index
 from suffice.tables.wording import quoted
 
+LARGEST = 2.0**500
+"""The largest coefficient and offset of a file."""
 MOVED = 1e-6
 """An estimate that a flat direction moves by this share of its largest entry is not determined."""
 
@@ -81,10 +83,15 @@ class Equations:
         unit = fields.array("unit", np.float64, (columns,))
         if (unit <= 0.0).any():
             raise fields.error("unit", "must be positive.")
+        offset = fields.array("offset", np.float64, (rows,))
+        shift = fields.array("shift", np.float64, (columns,))
+        sizes = np.abs(coefficients) * np.maximum(1.0, np.abs(shift) / LARGEST)
+        if max(sizes.max(initial=0.0), np.abs(offset).max(initial=0.0)) > LARGEST:
+            raise fields.error("coefficients", "are so large that scores would be infinite.")
         return cls(
             coefficients=coefficients,
-            offset=fields.array("offset", np.float64, (rows,)),
-            shift=fields.array("shift", np.float64, (columns,)),
+            offset=offset,
+            shift=shift,
             unit=unit,
             intercept=intercept,
             basis=fields.array("basis", np.float64, (rows, m)),
@@ -296,7 +303,4 @@ def _names(fields: Fields, n_columns: int) -> Names | None:
         return None
     if not isinstance(names, list) or len(names) != n_columns:
         raise fields.error("names", f"must hold {n_columns} names.")
-    try:
-        return tuple(fields.distinct("names", names))
-    except TypeError as error:
-        raise fields.error("names", "holds values that cannot be names.") from error
+    return tuple(fields.distinct("names", names))

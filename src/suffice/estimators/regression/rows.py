@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import compute_class_weight
 
 from suffice.arrays import Array
 from suffice.estimators.regression.design import Block, Extent, Parts
 from suffice.kernels.choose import is_complete
+from suffice.lazy import scikit_learn
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
@@ -139,7 +139,9 @@ def _weights_of_classes(
         isinstance(class_weight, str) and class_weight == "balanced"
     ):
         raise ValueError(f"class_weight must be None, 'balanced' or a dict by label, got {class_weight!r}.")
-    weights = compute_class_weight(class_weight, classes=classes, y=classes, sample_weight=totals)
+    weights = scikit_learn.compute_class_weight(
+        class_weight, classes=classes, y=classes, sample_weight=totals
+    )
     for label, weight in zip(classes.tolist(), weights.tolist(), strict=True):
         if not 0.0 < weight < np.inf:
             raise ValueError(
@@ -151,7 +153,7 @@ def _weights_of_classes(
 
 def _numbers(table: Table) -> Any:
     """All cells as floats, dense or csr; columns of other kinds are refused by name."""
-    if table.sparse is not None:
+    if table.stored is not None:
         X = sparse.csr_array(table.sparse)
         return X if X.dtype.kind == "f" else X.astype(np.float64)
     for column in range(table.n_columns):

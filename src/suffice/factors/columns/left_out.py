@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.factors.columns.functions import column_terms
 from suffice.factors.columns.predictive import predictive_columns
+from suffice.factors.columns.rounding import cancels
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.solve import solve_columns
 from suffice.factors.columns.totals import ColumnTotals
@@ -20,6 +22,10 @@ from suffice.kernels.cells import class_blocks
 SHRINKS = 12
 """Powers of two by which the values of a class may come closer when a row leaves. Beyond, what varies in the
 unit of all rows may be taken for rounding."""
+
+NARROW = 2.0**-10
+"""A dispersion that is a small difference of sums has the relative error ε·c/(x − c). Columns whose values
+differ by less than this share of their size are solved afresh: only the same sums give the same digits."""
 
 Solve = Callable[[ColumnTotals, list[str], int], SolvedColumns]
 """(totals, labels, rows left out) → parameters; each of the rows has its d columns."""
@@ -61,6 +67,11 @@ class _WithoutEach:
         self.exponent = all_rows.exponent
         if self.family.scaled or self.family.centred:
             self._measure(all_rows)
+        if cancels(self.family):
+            self.exact &= ~self._is_narrow(slice(None))
+            if self.family.alpha == 0.0:  # else a narrow class has the dispersion of the whole column
+                for _, mine in class_blocks(self.codes, self.n_classes):
+                    self.exact &= ~self._is_narrow(mine).any()
         terms = [
             np.where(seen, term, 0.0) * rows.weights[:, np.newaxis]
             for term in column_terms(
@@ -90,6 +101,17 @@ class _WithoutEach:
             if len(sizes) > 1:
                 second = np.partition(sizes, -2, axis=0)[-2]
                 self.exact[mine] &= ~(sizes > second + SHRINKS).any(axis=1)
+
+    def _is_narrow(self, mine: Codes | slice) -> NDArray[np.bool_]:
+        """Whether some column of these rows, if not constant, has hardly any width without each of them."""
+        values = self.values[mine]
+        if len(values) < 2:
+            return np.zeros(len(values), np.bool_)
+        low, next_low = np.partition(np.where(np.isnan(values), np.inf, values), 1, axis=0)[:2]
+        next_high, high = np.partition(np.where(np.isnan(values), -np.inf, values), -2, axis=0)[-2:]
+        least, most = np.where(values == low, next_low, low), np.where(values == high, next_high, high)
+        with np.errstate(invalid="ignore"):  # ∞ − ∞, where fewer than two are left
+            return np.asarray(((high > low) & (most - least < NARROW * high)).any(axis=1))
 
     def _sums(self, terms: Array) -> tuple[Array, Array]:
         """The sums of each class, and for each row those of the other rows of its class."""

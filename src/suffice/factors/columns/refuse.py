@@ -7,12 +7,12 @@ from scipy import sparse
 
 from suffice.arrays import Array
 from suffice.factors.base import Block
-from suffice.factors.blocks import place_of_entry
 from suffice.factors.checks import OutsideSupportError, are_inside, first_offence, refuse_infinities
 from suffice.factors.columns.functions import MOST, bounded
 from suffice.factors.columns.sparse import largest_entries
 from suffice.factors.origins import SQUARABLE
 from suffice.families import Family
+from suffice.kernels.cells import place_of_entry
 from suffice.kernels.choose import has_squares
 
 LARGEST = 2.0**960

@@ -43,6 +43,11 @@ def follows(family: Family) -> bool:
     return family.centred and family.functions in DISTANCE
 
 
+def cancels(family: Family) -> bool:
+    """Whether the distance is a small difference of sums: (x − c)²/2c² of such as (x − c)/c."""
+    return follows(family) and all(a != 0.0 for a in DISTANCE[family.functions](np.asarray(0.5)))
+
+
 def _distance(family: Family, origin: Array) -> Array:
     """The coefficients of the distance from the origin, (m, …)."""
     return np.stack([np.broadcast_to(a, origin.shape) for a in DISTANCE[family.functions](origin)])

@@ -176,6 +176,17 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         part.log_p_of_rows = np.nan
         return part
 
+    def add_bounded(self, block: Block, labels: list[str], by: Array, most: float, scores: Scores) -> None:
+        if self.quadratic is None or sparse.issparse(block):
+            super().add_bounded(block, labels, by, most, scores)
+            return
+        on = self.active
+        cells = contiguous(active_columns(block, on))
+        kernels = gaussian_for(block.size * len(self.constant))
+        finite = kernels.bounded_squares(cells, *self.quadratic, by[on], most, scores.finite)
+        if not finite or holds_infinity_beside(block, on):
+            refuse_infinities(block, labels)
+
     def _empty(self, n_columns: int) -> SolvedColumns:
         """A factor of other columns, whose parameters are still to be filled in."""
         return SolvedColumns(self.family, len(self.constant), n_columns)

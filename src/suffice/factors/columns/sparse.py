@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, read_only
-from suffice.factors.blocks import add_products, dense, place_of_entry, places, with_data
+from suffice.factors.blocks import add_products, dense, places, with_data
 from suffice.factors.checks import OutsideSupportError, are_inside
 from suffice.factors.columns.parameters import ColumnParameters
 from suffice.factors.scores import Scores
 from suffice.families import Family
+from suffice.kernels.cells import place_of_entry
 from suffice.kernels.choose import discrete_for
 
 

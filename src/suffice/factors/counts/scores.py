@@ -15,11 +15,11 @@ from suffice.export.expressions import Cell, Gaps, Linear, Score, Where, all_of,
 from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import add_products, dense
 from suffice.factors.checks import OutsideSupportError, refuse_errors, refuse_infinities
-from suffice.factors.counts.totals import CountTotals, first_negative
+from suffice.factors.counts.totals import CountTotals, first_negative, stored_cells
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.term_scores import TermScores, are_large, multinomial_scores
 from suffice.families import Bernoulli
-from suffice.kernels.choose import is_complete
+from suffice.kernels.choose import are_counts, is_complete
 
 MOST_EXPORTED = 2.0**53 * 1e-9
 """Nats of a row beyond which float64 does not know its score to 1e-9."""
@@ -102,9 +102,9 @@ class SolvedCounts(SolvedFactor):
 
     def _prepared(self, block: Any, labels: list[str]) -> tuple[Any, NDArray[np.bool_]]:
         """Counts with gaps as zeros, and the rows that are whole."""
-        refuse_infinities(block, labels)
-        if _are_plain(block):
+        if are_counts(stored_cells(block)):
             return block, np.ones(block.shape[0], np.bool_)
+        refuse_infinities(block, labels)
         negative = first_negative(block)
         if negative is not None and self.family.unseen == "error":
             row, column, value = negative
@@ -229,12 +229,6 @@ def _log_base_of_rows(block: Any) -> Array:
     else:
         parts = special.gammaln(np.asarray(block, dtype=np.float64) + 1.0).sum(axis=1)
     return np.asarray(special.gammaln(length + 1.0) - parts)
-
-
-def _are_plain(block: Any) -> bool:
-    """Whether no count is missing or negative, in one read."""
-    cells = block.data if sparse.issparse(block) else block
-    return cells.size == 0 or bool(cells.min() >= 0)
 
 
 def _rows_with_gaps(block: Any) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any, ClassVar, Literal, Self
@@ -12,13 +13,13 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.base import Totals, gather
-from suffice.factors.blocks import place_of_entry
 from suffice.factors.checks import OutsideSupportError, impossible, refuse_infinities, within
-from suffice.factors.class_sums import RowSums, SparseRows, class_sums
+from suffice.factors.class_sums import RowSums, SparseRows, class_sums, nothing_to_refuse
 from suffice.factors.sparse_sums import ClassSparseSums, SparseSums, no_sums, summed
 from suffice.families import Family
 from suffice.kernels import threads
-from suffice.kernels.choose import contiguous, discrete_for, row_parts
+from suffice.kernels.cells import place_of_entry
+from suffice.kernels.choose import are_counts, contiguous, discrete_for, row_parts
 from suffice.storage import Fields
 
 NO_WEIGHTS = read_only(np.zeros(0))
@@ -31,6 +32,7 @@ class CountTotals(ClassSparseSums, Totals):
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
+    refuses_infinities: ClassVar[bool] = True
     divisible: ClassVar[bool] = False
 
     def __init__(
@@ -55,7 +57,16 @@ class CountTotals(ClassSparseSums, Totals):
         """Σ w·x in a plain table."""
         return self.entries.table(self.entries.total, len(self.rows), self.n_columns)
 
+    def prepare(
+        self, block: Any, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
+    ) -> Callable[[Any], None]:
+        """Sum a batch, refusing what cannot be summed on the way: cells are read once."""
+        sums = _sums(block, classes, weights, n_classes, lambda: self.refuse(block, labels, classes))
+        return lambda totals: totals.add_sums(*sums)
+
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
+        if are_counts(stored_cells(block)):
+            return
         refuse_infinities(block, labels)
         negative = first_negative(block)
         if negative is not None:
@@ -63,13 +74,14 @@ class CountTotals(ClassSparseSums, Totals):
             raise OutsideSupportError.of(labels[column], f"{value} (row {row})", self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
-        row_sums = RowSums(self.weight, self.rows, self.base)
-        if sparse.issparse(block):
-            block = block.tocsr()
-            rows = SparseRows(block.indptr, block.indices, block.data, self.n_columns)
-            self.append(class_sums(rows, classes, weights, len(self.rows), row_sums=row_sums))
-        else:
-            self.append(_sums_of_dense_counts(block, classes, weights, row_sums))
+        self.add_sums(*_sums(block, classes, weights, len(self.rows)))
+
+    def add_sums(self, entries: SparseSums, row_sums: RowSums) -> None:
+        """Add the sums of a batch."""
+        self.append(entries)
+        self.weight += row_sums.weight
+        self.rows += row_sums.rows
+        self.base += row_sums.base
 
     def add(self, other: Self, sign: int) -> None:
         self.append(other.entries.scaled(sign, sign))
@@ -166,6 +178,23 @@ class CountTotals(ClassSparseSums, Totals):
         return None
 
 
+def _sums(
+    block: Any,
+    classes: Codes,
+    weights: Array | None,
+    n_classes: int,
+    check: Callable[[], None] = nothing_to_refuse,
+) -> tuple[SparseSums, RowSums]:
+    """The sums of rows of counts, which `check` refuses if they are not counts."""
+    row_sums = RowSums(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros(n_classes))
+    if not sparse.issparse(block):
+        check()
+        return _sums_of_dense_counts(block, classes, weights, row_sums), row_sums
+    block = block.tocsr()
+    rows = SparseRows(block.indptr, block.indices, block.data, block.shape[1])
+    return class_sums(rows, classes, weights, n_classes, row_sums=row_sums, check=check), row_sums
+
+
 def _sums_of_dense_counts(
     block: NDArray[Any], classes: Codes, weights: Array | None, row_sums: RowSums
 ) -> SparseSums:
@@ -189,14 +218,16 @@ def _sums_of_dense_counts(
     return SparseSums.of_tables(0, total, support)
 
 
+def stored_cells(block: Any) -> NDArray[Any]:
+    """The cells of a dense block, or those that a sparse one stores."""
+    return np.asarray(block.data if sparse.issparse(block) else block)
+
+
 def first_negative(block: Any) -> tuple[int, int, Any] | None:
     """Row, column and value of the first count below zero, in row order."""
-    is_sparse = sparse.issparse(block)
-    entries = np.asarray(block.data if is_sparse else block)
-    if not entries.size or entries.min() >= 0:
-        return None
-    if not (entries < 0).any():  # some are missing
+    entries = stored_cells(block)
+    if not (entries < 0).any():
         return None
     at = int(np.argmax(entries < 0))
-    row, column = place_of_entry(block, at) if is_sparse else divmod(at, block.shape[1])
+    row, column = place_of_entry(block, at) if sparse.issparse(block) else divmod(at, block.shape[1])
     return row, column, entries.flat[at]

@@ -26,8 +26,8 @@ from suffice.kernels.choose import is_complete
 
 
 def leave_out_gaussian(totals: GaussianTotals, rows: LabelledBlock) -> LeftOut | None:
-    """None where cells are missing, which takes EM, or where few rows have singular covariances."""
-    if not is_complete(np.asarray(rows.block)):
+    """None where cells are missing, which takes EM, where few rows are singular, and for "bayes"."""
+    if totals.family.shrinkage == "bayes" or not is_complete(np.asarray(rows.block)):
         return None
     is_full = not isinstance(totals.family.covariance, str) or totals.family.covariance in ("full", "shared")
     if is_full and any(isinstance(cell, RowSums) for cell in totals.cells.values()):

@@ -157,7 +157,7 @@ def standardised(totals: GaussianTotals) -> Standardised:
     variance[(variance <= 8.0 * eps * mean**2) | (variance <= noise)] = 0.0
 
     everything = weight.sum(axis=0)
-    away = np.where(weight > 0, (reference - anchor) / unit + mean, 0.0)
+    away = np.where(weight > 0, np.where(held, reference - anchor, 0.0) / unit + mean, 0.0)
     share = np.divide(weight, everything, out=np.zeros_like(weight), where=everything > 0)
     grand = np.sum(share * away, axis=0)
     within = np.sum(share * variance, axis=0)
@@ -175,7 +175,7 @@ def standardised(totals: GaussianTotals) -> Standardised:
 
     grand_raw = anchor + grand * unit
     centre = np.where(weight > 0, reference + mean * unit, grand_raw)
-    shift = np.where(weight > 0, (reference - centre) / unit, 0.0)
+    shift = np.where(weight > 0, reference - centre, 0.0) / unit
     cells: list[list[Cell]] = [[] for _ in range(n_classes)]
     for key, cell in totals.cells.items():
         k, columns = key[0], totals.columns_of(key)

@@ -19,6 +19,10 @@ MOMENTS = {"third": 2, "fourth": 2}
 PAIRWISE = {"weight": 2, "support": 2, "total": 2}
 LARGEST_EXPONENT = 1002
 """Distances between numbers whose squares are finite have no larger exponent."""
+LARGEST = 2.0**500
+"""The most that a sum in units of its columns may be: its square is a number too."""
+DIFFERENCES, TINY = 1e6, 1e-100
+"""How far sums that are differences of many may be beyond their squares, and squares that are not exact."""
 
 
 def degrees_of(family: MultivariateNormal) -> dict[str, int]:
@@ -82,6 +86,8 @@ def sums_from_fields(
         held = np.any(np.broadcast_arrays(*diagonals), axis=0)
         if np.isnan(origin[key[0], np.frombuffer(key[1], np.bool)][held]).any():
             raise fields.error("origin", "is missing for a column that has sums.")
+        if not are_products(cells[key].scatter, cells[key].peak, DIFFERENCES):
+            raise fields.error("scatter", "is far beyond the sums of squares that there ever were.")
     return cells, origin, exponent
 
 
@@ -107,9 +113,17 @@ class SavedSearch:
         singular = frozenset(fields.array("singular", np.int64, (None,)).tolist())
         if not singular <= set(range(n_groups)):
             raise fields.error("singular", "names groups that do not exist.")
-        return cls(
-            fields.array("mean", np.float64, (n_classes, d)),
-            fields.array("scatter", np.float64, (n_groups, d, d)),
-            singular,
-            tuple(map(str, fields.scalars("notes"))),
-        )
+        mean = fields.array("mean", np.float64, (n_classes, d))
+        scatter = fields.array("scatter", np.float64, (n_groups, d, d))
+        possible = all(are_products(one, np.diag(one)) for one in scatter)
+        if not possible or np.abs(mean).max(initial=0.0) > LARGEST:
+            raise fields.error("scatter", "or its mean is not that of any rows.")
+        return cls(mean, scatter, singular, tuple(map(str, fields.scalars("notes"))))
+
+
+def are_products(scatter: Array, squares: Array, slack: float = 1.0 + 1e-6) -> bool:
+    """Whether no sum of products is beyond those of squares: |Σ xy|² ≤ Σ x² · Σ y², and none is huge."""
+    if (squares < 0.0).any() or squares.max(initial=0.0) > LARGEST:
+        return False
+    roots = np.sqrt(squares)
+    return bool((np.abs(scatter) <= slack * np.outer(roots, roots) + TINY).all())

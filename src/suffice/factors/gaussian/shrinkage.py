@@ -15,6 +15,8 @@ from suffice.factors.gaussian.tying import Tying
 def shrunk_matrices(classwise: ClassMoments, shrinkage: Any) -> Array:
     """The covariance of each group after shrinkage."""
     moments, tying = classwise.moments, classwise.tying
+    if shrinkage == "bayes":
+        return _posterior_means(moments, tying)
     if isinstance(shrinkage, tuple):
         return _friedman(moments, tying, *shrinkage)
     matrices = tying.covariances(moments.scatter, moments.weight)
@@ -111,6 +113,26 @@ def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_ident
     level = np.trace(mixed, axis1=1, axis2=2) / max(mixed.shape[1], 1)
     identity = level[:, np.newaxis, np.newaxis] * np.eye(mixed.shape[1])
     return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
+
+
+def _posterior_means(moments: Moments, tying: Tying) -> Array:
+    """The means of covariances given the rows, under conjugate priors that take their means from the rows.
+
+    The prior of the covariance of all classes is worth one row, with the total variances; its correlations
+    are shrunk by the OAS estimate. It is the mean of the prior of each group's own covariance, which is worth
+    d + 2 rows: an inverse Wishart distribution with fewer has no mean.
+    """
+    d, n = moments.mean.shape[1], float(moments.weight.sum())
+    shared = (moments.scatter.sum(axis=0) + np.diag(moments.total_variance)) / (n + 1.0)
+    variance = np.diag(shared).copy()
+    scale = np.sqrt(variance)
+    correlation = shared / scale / scale[:, np.newaxis]
+    shared *= 1.0 - oas_share(float(np.vdot(correlation, correlation)), max(d, 1), n)
+    shared[np.diag_indices(d)] = variance
+    if tying.n_groups == 1:
+        return tying.shaped(shared[np.newaxis])
+    rows = tying.pooled(moments.weight)[:, np.newaxis, np.newaxis]
+    return tying.shaped((moments.scatter + (d + 2.0) * shared) / (rows + d + 2.0))
 
 
 def noise_of_covariances(moments: Moments, tying: Tying, shrinkage: Any) -> Array:

@@ -73,7 +73,8 @@ def class_moments(
 
 def _few_rows(totals: GaussianTotals, classes: NDArray[Any]) -> tuple[ClassMoments, CentredRows] | None:
     """Rows instead of scatter matrices, where rows were kept, are few and lost no digits."""
-    if not all(isinstance(cell, RowSums) for cell in totals.cells.values()):
+    kept = all(isinstance(cell, RowSums) for cell in totals.cells.values())
+    if not kept or totals.family.shrinkage == "bayes":
         return None
     classwise = _class_moments(totals, classes, class_means)
     data, tying = classwise.data, classwise.tying

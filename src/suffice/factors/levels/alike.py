@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,37 @@ CHANCE = 4.0
 """So many standard deviations beyond their expectation, new levels are no matter of chance."""
 
 
-def alike(levels: list[Any]) -> dict[Any, int]:
+class LevelIndex:
+    """Where values are among some levels."""
+
+    def __init__(self, levels: Sequence[Any]) -> None:
+        self.levels = levels
+        self.index = {level: i for i, level in enumerate(levels)}
+
+    def places_of(self, values: list[Any]) -> list[int]:
+        """The place of each value, after the last if it is new.
+
+        A value of another type has the place of the only level that reads alike.
+        """
+        unseen = len(self.levels)
+        places = [self.index.get(value, unseen) for value in values]
+        for at, value in enumerate(values if unseen in places else ()):
+            if places[at] == unseen and isinstance(value, str) not in self.are_text:
+                places[at] = _place_of(value, self.alike, unseen)
+        return places
+
+    @cached_property
+    def are_text(self) -> set[bool]:
+        """Whether the levels are text: of both kinds in a mixed column, where types tell levels apart."""
+        return {isinstance(level, str) for level in self.levels}
+
+    @cached_property
+    def alike(self) -> dict[Any, int]:
+        """The place of each level, by what a value of another type must read as."""
+        return _alike(self.levels)
+
+
+def _alike(levels: Sequence[Any]) -> dict[Any, int]:
     """The place of each level by what a level of another type must read as; none where two read alike."""
     keys = list(map(_meaning, levels))
     times = Counter(keys)
@@ -34,7 +65,7 @@ def alike(levels: list[Any]) -> dict[Any, int]:
     }
 
 
-def place_of(value: Any, places: dict[Any, int], nowhere: int) -> int:
+def _place_of(value: Any, places: dict[Any, int], nowhere: int) -> int:
     """The place of a level that reads like this value of another type."""
     is_text, meant = _meaning(value)
     return nowhere if meant is None else places.get((is_text, meant), nowhere)

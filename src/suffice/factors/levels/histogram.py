@@ -272,7 +272,7 @@ class SolvedHistogram(SolvedLevels):
 
     where_there = SolvedFactor.where_there  # cells are numbers
 
-    def take_columns(self, index: Codes) -> SolvedFactor:
+    def take_columns(self, index: Codes) -> SolvedHistogram:
         taken = index.tolist()
         return SolvedHistogram(
             self.family, [self.tables[j] for j in taken], [self.exponents[j] for j in taken]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +15,12 @@ from suffice.export.expressions import Expression, Gaps, LevelNumber, Lookup, Sc
 from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import as_numbers
 from suffice.factors.checks import refuse_errors
-from suffice.factors.levels.alike import Unseen, alike, place_of, share_of_new
+from suffice.factors.levels.alike import LevelIndex, Unseen, share_of_new
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.grouping import grouped
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
-from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
+from suffice.factors.scores import IMPOSSIBLE, Scores, bounded, unseen_log_shares
 from suffice.families import Categorical, Family
 from suffice.kernels.cells import class_blocks
 from suffice.tables.wording import quoted
@@ -39,7 +40,7 @@ class LevelTable:
         kept = chosen(counts.levels, present)
         order = sorted(range(len(kept)), key=lambda i: _sort_key(kept[i]))
         self.levels = [kept[i] for i in order]
-        self.index = {level: i for i, level in enumerate(self.levels)}
+        self.rows_of = LevelIndex(self.levels).places_of
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, present][:, order]
         self.weight = weight
         self.share_of_new = share_of_new(counts.support.sum(axis=0))
@@ -106,6 +107,12 @@ class LevelTable:
         log_p = self.log_p[: len(self.levels)].T
         return float(np.sum(np.where(self.weight > 0, self.weight * log_p, 0.0)))
 
+    def scaled(self, by: float, most: float) -> LevelTable:
+        """The table as bounded evidence times a number."""
+        other = copy(self)
+        other.log_p, other.order = by * bounded(self.limits, most), None
+        return other
+
     def draw(self, classes: Codes, rng: np.random.Generator) -> Codes:
         """A level number for each row, from the row's class; a level of probability 0 is never drawn."""
         chance, drawn = rng.random(len(classes)), np.empty(len(classes), dtype=np.intp)
@@ -118,25 +125,6 @@ class LevelTable:
     def score(self, row: Expression) -> Score:
         """The scores that a row of the table gives."""
         return Score(Lookup(row, self.log_p), None if self.order is None else Lookup(row, self.order))
-
-    def rows_of(self, values: list[Any]) -> list[int]:
-        """The row of each value; a value of another type has the row of the only level that reads alike."""
-        unseen = len(self.levels)
-        rows = [self.index.get(value, unseen) for value in values]
-        for at, value in enumerate(values if unseen in rows else ()):
-            if rows[at] == unseen and isinstance(value, str) not in self.are_text:
-                rows[at] = place_of(value, self.alike, unseen)
-        return rows
-
-    @cached_property
-    def are_text(self) -> set[bool]:
-        """Whether the levels are text: of both kinds in a mixed column, where types tell levels apart."""
-        return {isinstance(level, str) for level in self.levels}
-
-    @cached_property
-    def alike(self) -> dict[Any, int]:
-        """The row of each level, by what a value of another type must read as."""
-        return alike(self.levels)
 
     def unseen(self, batch: LevelBlock, label: str) -> list[Unseen]:
         """The cells that hold values never seen in training, if there are any."""
@@ -279,7 +267,12 @@ class SolvedLevels(SolvedFactor):
         counts = np.array([table.n_unseen > 0 for table in self.tables])
         return (rows < n_levels) | (unseen & counts), unseen & ~counts
 
-    def take_columns(self, index: Codes) -> SolvedFactor:
+    def scaled(self, by: Array, most: float) -> SolvedFactor | None:
+        other = self.take_columns(np.arange(len(by)))
+        other.tables = [table.scaled(w, most) for table, w in zip(self.tables, by.tolist(), strict=True)]
+        return other
+
+    def take_columns(self, index: Codes) -> SolvedLevels:
         return SolvedLevels(self.family, [self.tables[j] for j in index.tolist()])
 
     def log_power_sums(self, powers: Array) -> Array:

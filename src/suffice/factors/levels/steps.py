@@ -201,7 +201,7 @@ class SolvedSteps(SolvedLevels):
 
     where_there = SolvedFactor.where_there  # cells are numbers
 
-    def take_columns(self, index: Codes) -> SolvedFactor:
+    def take_columns(self, index: Codes) -> SolvedSteps:
         taken = index.tolist()
         return SolvedSteps(self.family, [self.tables[j] for j in taken], [self.edges[j] for j in taken])
 

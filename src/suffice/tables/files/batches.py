@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from suffice.arrays import Array
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, open_source
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
@@ -71,20 +73,51 @@ class LabelledFiles:
             weights = None
             if self.weight is not None:
                 cells = table.column(self.weight).to_numpy(zero_copy_only=False)
-                weights = read_weights(cells, f"column {quoted(self.weight)}", start)
-            labels = _labels(table.column(self.target), self.target, start)
-            kept = table.select(self.features)
+                weights = read_weights(cells, f"column {quoted(self.weight)}", partial(self._place, start))
+            column, kept = table.column(self.target), table.select(self.features)
+            if self.files.drop_unlabelled and column.null_count:
+                there = column.is_valid().to_numpy()
+                column, kept = column.filter(there), kept.filter(there)
+                weights = None if weights is None else weights[there]
+            labels = self._labels(column, start)
             if weights is not None and not weights.all():
                 used = weights > 0
                 kept, labels, weights = kept.filter(used), labels.filter(used), weights[used]
             if kept.num_rows:
                 kept_any = True
                 yield LabelledBatch(kept, labels, weights)
+        if row == 0:
+            raise FileDataError(f"{self.files.title}: there are no rows below the header.")
+        if not kept_any and self.files.drop_unlabelled:
+            raise FileDataError(f"{self.files.title}: no row has a label in column {quoted(self.target)}.")
         if not kept_any:
             raise ValueError(
                 f"the weight column {quoted(self.weight)} is zero in every row, so there is nothing to "
                 "learn from."
             )
+
+    def _place(self, start: int, row: int) -> str:
+        file, there = self.files.locate(start + row)
+        return f"row {there} of {file}"
+
+    def _labels(self, column: Any, start: int) -> Any:
+        import pyarrow as pa
+
+        name = quoted(self.target)
+        if column.null_count:
+            file, row = self.files.locate(start + int(np.argmax(column.is_null().to_numpy())))
+            raise FileDataError(
+                f"{file}: column {name} has no label at row {row}; add one, or remove the row."
+            )
+        if pa.types.is_floating(column.type):
+            values = column.to_numpy()
+            measured = np.isfinite(values) & (values != np.floor(values))
+            if measured.any():
+                raise ValueError(
+                    f"column {name} holds measurements such as {values[np.argmax(measured)]}, not classes; "
+                    "choose another target, or group the values first."
+                )
+        return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
 
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
@@ -100,23 +133,3 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     if first:
         yield pa.concat_tables(first)
     yield from tables
-
-
-def _labels(column: Any, name: str, start: int) -> Any:
-    import pyarrow as pa
-
-    if column.null_count:
-        at = int(np.argmax(column.is_null().to_numpy()))
-        raise ValueError(
-            f"column {quoted(name)} has no label at row {start + at}; add one, or remove the row."
-        )
-    if pa.types.is_floating(column.type):
-        values = column.to_numpy()
-        measured = np.isfinite(values) & (values != np.floor(values))
-        if measured.any():
-            raise ValueError(
-                f"column {quoted(name)} holds measurements such as {values[np.argmax(measured)]}, not "
-                "classes; "
-                "choose another target, or group the values first."
-            )
-    return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column

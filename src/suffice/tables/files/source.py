@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.kernels.threads import run
-from suffice.tables.files.formats import FileDataError, column_names, format_of, raw_batches
+from suffice.tables.files.folders import Partition, files_in
+from suffice.tables.files.formats import DataFile, FileDataError, format_of
+from suffice.tables.files.options import DEFAULTS, ReadingOptions
+from suffice.tables.files.readers import TEXT, column_names, raw_batches
+from suffice.tables.files.share import Share
 from suffice.tables.files.types import (
     Wanted,
+    as_plain,
     cast,
     first_misfit,
-    is_nested,
     narrowest,
-    plain,
     read_as,
     wider,
 )
-from suffice.tables.wording import quoted
+from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
@@ -45,20 +48,45 @@ class FileSource:
     """The format, if the names of the files do not reveal it."""
     wanted: Types = field(default_factory=dict)
     """The kind that the cells of some columns must have."""
-    said: Callable[[int], None] = lambda _: None
-    """Called with the number of rows read so far."""
+    said: Callable[[int, float | None], None] = lambda _, __: None
+    """Called with the number of rows read so far, and the share of the files, if it is known."""
     kept: tuple[str, ...] | None = None
     """The columns to read; all of them by default."""
+    options: ReadingOptions = DEFAULTS
+    """How files of text are written."""
+    called: str | None = None
+    """What messages call the only file, if not by its path: stdin."""
+    partitions: Mapping[Path, Partition] = field(default_factory=dict)
+    """The columns that the names of folders hold, as in year=2024, for the files in them."""
+    headers: dict[Path, tuple[str, ...]] = field(default_factory=dict)
+    """The columns of the files read so far, which sources with some of the columns share."""
+    drop_unlabelled: bool = False
+    """Whether rows without a label are left out where labels are read, instead of refused."""
 
     def __post_init__(self) -> None:
         self._types: dict[str, Any] = {}
         self._settled = False
+        self._starts: list[tuple[int, DataFile]] = []
+        self._keys = dict.fromkeys(key for parts in self.partitions.values() for key in parts)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of the first file."""
-        first = column_names(self.paths[0], self._form(self.paths[0]))
-        return first if self.kept is None else self.kept
+        """The columns, in the order of the first file, and those that the names of folders hold."""
+        return self._names_in(self.paths[0]) if self.kept is None else self.kept
+
+    def _names_in(self, path: Path) -> tuple[str, ...]:
+        if path not in self.headers:
+            file = self._file(path)
+            names = column_names(file)
+            both = [name for name in names if name in self._keys]
+            if both:
+                raise file.error(f"{listed(both, 5)} are columns of the file and in the name of its folder.")
+            self.headers[path] = (*names, *self._keys)
+        return self.headers[path]
+
+    def _file(self, path: Path) -> DataFile:
+        form = format_of(path) if self.form is None else self.form
+        return DataFile(path, form, self.options, self.called)
 
     def only(self, names: Iterable[str], wanted: Types | None = None) -> FileSource:
         """The same rows with some of the columns, in this order, and the kinds their cells must have."""
@@ -79,77 +107,85 @@ class FileSource:
         """The rows, batch by batch."""
         import pyarrow as pa
 
-        n_rows = 0
-        for path, first, batch in self._raw():
-            names = list(self._names_of(batch))
-            typed = partial(self._typed, path, first, batch)
-            yield pa.table(run(typed, names), names=names)
+        n_rows, names, share = 0, list(self.names), Share(self.paths)
+        self._starts = []
+        table = None
+        for file, first, batch in self._raw():
+            if first == 0:
+                self._starts.append((n_rows, file))
+            typed = partial(self._typed, file, first)
+            table = pa.table(run(typed, list(zip(names, batch.columns, strict=True))), names=names)
+            yield table
             n_rows += batch.num_rows
-            self.said(n_rows)
-        if n_rows == 0:
-            paths = " and ".join(map(str, self.paths[:3]))
-            raise FileDataError(f"{paths}: there are no rows below the header.")
+            self.said(n_rows, share.of(len(self._starts) - 1, file, first + batch.num_rows))
+        if table is None:
+            yield pa.table([pa.nulls(0)] * len(names), names=names)
 
-    def _names_of(self, batch: Any) -> tuple[str, ...]:
-        return tuple(batch.schema.names) if self.kept is None else self.kept
+    def locate(self, row: int) -> tuple[DataFile, int]:
+        """The file that holds a row of the batches read so far, and the number of the row there."""
+        start, file = max((one for one in self._starts if one[0] <= row), key=lambda one: one[0])
+        return file, row - start
 
-    def _form(self, path: Path) -> str:
-        return format_of(path) if self.form is None else self.form
+    @property
+    def title(self) -> str:
+        """What messages call all files."""
+        return " and ".join(str(path) if self.called is None else self.called for path in self.paths[:3])
 
-    def _raw(self) -> Iterator[tuple[Path, int, Any]]:
+    def _raw(self) -> Iterator[tuple[DataFile, int, Any]]:
         """Each batch with its file and the number of its first row there."""
         names = self.names
+        # Some column tells the number of rows, even if only those of folders are read.
+        inside = tuple(name for name in names if name not in self._keys) or self._names_in(self.paths[0])[:1]
         for path in self.paths:
-            form = self._form(path)
-            missing = [name for name in names if name not in column_names(path, form)]
-            if missing and form != "jsonl":
-                raise FileDataError(
-                    f"{path}: there is no column {quoted(missing[0])}, which "
+            file, present = self._file(path), set(self._names_in(path))
+            missing = [name for name in names if name not in present]
+            if missing and file.form != "jsonl":
+                raise file.error(
+                    f"there is no column {quoted(missing[0])}, which "
                     f"{'the first file has' if self.kept is None else 'is needed'}."
                 )
-            types = {n: of for n, of in self._types.items() if not is_null(of)} if self._settled else {}
+            settled = self._types if self._settled else {}
+            types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
             first = 0
-            for batch in raw_batches(path, form, names, types):
-                yield path, first, _completed(batch, names) if form == "jsonl" else batch
+            for batch in raw_batches(file, inside, types):
+                yield file, first, _completed(batch, names, self.partitions.get(path, {}))
                 first += batch.num_rows
 
-    def _is_text(self, path: Path) -> bool:
-        return self._form(path) in ("csv", "tsv")
+    def _is_text(self, file: DataFile, name: str) -> bool:
+        return file.form in TEXT or name in self._keys
 
-    def _typed(self, path: Path, first: int, batch: Any, name: str) -> Any:
+    def _typed(self, file: DataFile, first: int, named: tuple[str, Any]) -> Any:
         """A column of a batch, in the type settled for it."""
-        column = batch.column(name)
-        if is_nested(column.type):
-            raise FileDataError(
-                f"{path}: column {quoted(name)} holds lists or objects, but each cell must be one value; "
-                "drop it."
-            )
-        column = cast(column, plain(column.type))
+        name, raw = named
+        column = _plain(file, name, raw)
         if name in self.wanted:
             wanted = self.wanted[name]
             found = read_as(column, wanted)
             if found is None:
                 at = first_misfit(column, lambda part: read_as(part, wanted))
-                raise WrongCellError(name, wanted, column[at].as_py(), path, first + at)
+                raise WrongCellError(name, wanted, column[at].as_py(), file, first + at)
             return found
         settled = self._types.get(name)
         if settled is None:
-            settled = narrowest(column) if self._is_text(path) else column.type
+            settled = narrowest(column) if self._is_text(file, name) else column.type
             self._types[name] = settled
-        found = cast(column, settled) if self._is_text(path) else _in_type(column, settled)
+        found = cast(column, settled) if self._is_text(file, name) else _in_type(column, settled)
         if found is None:
-            raise _TypesChangedError(f"{path}: column {quoted(name)} changes type")
+            raise _TypesChangedError(f"{file}: column {quoted(name)} changes type")
         return found
 
     def _settle(self) -> None:
         """Read everything to find the types of the columns."""
-        for path, _, batch in self._raw():
-            for name in set(self._names_of(batch)) - set(self.wanted):
-                column = cast(batch.column(name), plain(batch.column(name).type))
+        names = self.names
+        for file, _, batch in self._raw():
+            for name, raw in zip(names, batch.columns, strict=True):
+                if name in self.wanted:
+                    continue
+                column = _plain(file, name, raw)
                 of = self._types.get(name)
-                if self._is_text(path) and (of is None or cast(column, of) is None):
+                if self._is_text(file, name) and (of is None or cast(column, of) is None):
                     self._types[name] = _widened_text(column, of)
-                elif not self._is_text(path):
+                elif not self._is_text(file, name):
                     self._types[name] = column.type if of is None else wider(of, column.type)
         self._settled = True
 
@@ -157,11 +193,11 @@ class FileSource:
 class WrongCellError(FileDataError):
     """A cell that is not of the kind its column must have."""
 
-    def __init__(self, name: str, wanted: Wanted, value: Any, path: Path, row: int) -> None:
+    def __init__(self, name: str, wanted: Wanted, value: Any, file: DataFile, row: int) -> None:
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
         words |= {"measure": "numbers, dates or times", "clock": "times of day", "duration": "durations"}
         super().__init__(
-            f"{path}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
+            f"{file}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
             f"{quoted(value)}."
         )
 
@@ -180,33 +216,48 @@ def is_source(X: Any) -> bool:
     return isinstance(X, (str, PathLike, FileSource))
 
 
-def open_source(X: Any, form: str | None = None) -> FileSource:
-    """Open files given by a path, a glob, or a list of these."""
+def open_source(X: Any, form: str | None = None, options: ReadingOptions = DEFAULTS) -> FileSource:
+    """Open files given by a path, a folder, a glob, or a list of these."""
     if isinstance(X, FileSource):
         return X
     if isinstance(X, (list, tuple)) and not X:
         raise ValueError("the list of files is empty; pass a path, a glob or a list of them.")
     paths: list[Path] = []
+    partitions: dict[Path, Partition] = {}
     for one in X if isinstance(X, (list, tuple)) else [X]:
         path = Path(one)
         found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(one)))]  # noqa: PTH207  a pattern may be absolute
         if not found:
             raise FileNotFoundError(f"no file matches {str(one)!r}.")
-        paths += found
-    folders = [path for path in paths if path.is_dir()]
-    if folders:
-        raise IsADirectoryError(f"{folders[0]} is a directory; name its files, as in '{folders[0]}/*.csv'.")
-    return FileSource(tuple(paths), form)
+        for place in found:
+            inside = files_in(place, form) if place.is_dir() else {place: {}}
+            paths += inside
+            partitions |= {file: parts for file, parts in inside.items() if parts}
+    return FileSource(tuple(paths), form, options=options, partitions=partitions)
 
 
-def _completed(batch: Any, names: tuple[str, ...]) -> Any:
-    """A batch of jsonl with all columns: an absent key is a missing cell."""
+def _completed(batch: Any, names: tuple[str, ...], parts: Partition) -> Any:
+    """A batch with all columns: those of folders, and missing cells where a line of jsonl lacks a key."""
     import pyarrow as pa
 
-    columns = [
-        batch.column(name) if name in batch.schema.names else pa.nulls(batch.num_rows) for name in names
-    ]
-    return pa.record_batch(columns, names=list(names))
+    if tuple(batch.schema.names) == names:
+        return batch
+    present = dict(zip(batch.schema.names, batch.columns, strict=True))
+    for name, text in parts.items():
+        present[name] = pa.repeat(pa.scalar(text, pa.string()), batch.num_rows)
+    gap = pa.nulls(batch.num_rows)
+    return pa.record_batch([present.get(name, gap) for name in names], names=list(names))
+
+
+def _plain(file: DataFile, name: str, raw: Any) -> Any:
+    """A column whose cells are values of one kind."""
+    column = as_plain(raw)
+    if column is None:
+        raise file.error(
+            f"column {quoted(name)} holds lists, objects or bytes ({raw.type}), but each cell must be a "
+            "number, a text or a time; drop it."
+        )
+    return column
 
 
 def _in_type(column: Any, settled: Any) -> Any:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, Literal
 
+from suffice.tables.files.times import read_clock, read_duration
+
 Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
 """The kind that the cells of a column must have; a measure is anything but a level."""
+FIRST, FEW = 64, 4
+"""The first cells, which mostly show that a column is of another type; for whole numbers, fewer do."""
+WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
 @cache
@@ -25,8 +31,12 @@ def _readings() -> dict[str, list[Any]]:
     return {
         "number": [pa.int64(), pa.uint64(), _digits(), pa.float64()],
         "boolean": [pa.bool_()],
-        "moment": [pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")],
-        "clock": [pa.time64("us")],
+        "moment": [
+            pa.date32(),
+            *(pa.timestamp(unit, zone) for unit in ("us", "ns") for zone in (None, "UTC")),
+        ],
+        "clock": [pa.time64("us"), pa.time64("ns")],
+        "duration": [pa.duration("us"), pa.duration("ns")],
     }
 
 
@@ -49,18 +59,32 @@ def plain(of: Any) -> Any:
 
     if pa.types.is_dictionary(of):
         return plain(of.value_type)
-    if pa.types.is_large_string(of) or pa.types.is_string_view(of):
+    # Some programs write text to parquet files as bytes.
+    text = (pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary, pa.types.is_large_binary)
+    if any(kind(of) for kind in (*text, pa.types.is_binary_view)):
         return pa.string()
     if pa.types.is_decimal(of):
         return _digits() if of.scale <= 0 and of.precision <= 38 else pa.float64()
     return of
 
 
-def is_nested(of: Any) -> bool:
-    """Whether cells of a type hold several values."""
+def as_plain(column: Any) -> Any:
+    """A column in the type that it is read as, or None if its cells are not values of one kind."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_run_end_encoded(column.type):
+        column = pc.run_end_decode(column)
+    if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
+        return None
+    return cast(column, plain(column.type))
+
+
+def is_text(of: Any) -> bool:
+    """Whether cells of a type are text, or categories that are."""
     import pyarrow as pa
 
-    return bool(pa.types.is_nested(of))
+    return not pa.types.is_nested(of) and bool(pa.types.is_string(plain(of)))
 
 
 def wider(a: Any, b: Any) -> Any:
@@ -77,31 +101,67 @@ def wider(a: Any, b: Any) -> Any:
         return _digits() if pa.uint64() in (a, b) or _digits() in (a, b) else pa.int64()
     moments = [one for one in (a, b) if pa.types.is_timestamp(one)]
     if len(moments) + sum(map(pa.types.is_date, (a, b))) == 2 and len({one.tz for one in moments}) < 2:
-        return pa.timestamp("us", moments[0].tz if moments else None)
+        return pa.timestamp(_finer(moments), moments[0].tz if moments else None)
+    if all(pa.types.is_time(one) or pa.types.is_duration(one) for one in (a, b)):
+        # Up to a day, a duration is written as a time of day is.
+        of_day = pa.types.is_time(a) and pa.types.is_time(b)
+        return (pa.time64 if of_day else pa.duration)(_finer([a, b]))
     return pa.string()
+
+
+def _finer(types: list[Any]) -> str:
+    """The unit in which moments, times or durations of all types keep their digits."""
+    return "ns" if any(one.unit == "ns" for one in types) else "us"
 
 
 def cast(column: Any, to: Any) -> Any:
     """The column in another type, or None if a cell does not fit."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if column.type == to:
         return column
     if pa.types.is_null(to):
         return pa.nulls(len(column)) if column.null_count == len(column) else None
-    if pa.types.is_decimal(to) and not _are_digits(column):
+    if pa.types.is_string(column.type):
+        return _read_text(column, to) if _may_be(column, to) else None
+    if pa.types.is_decimal(to) and pa.types.is_floating(column.type):
         return None
+    return _cast(column, to)
+
+
+def _may_be(column: Any, to: Any) -> bool:
+    """Whether the first cells of text fit a type, which tells for nearly every column."""
+    import pyarrow as pa
+
+    first = column.slice(0, FIRST)
+    if pa.types.is_integer(to) or pa.types.is_decimal(to):
+        return all(cell is None or WHOLE.fullmatch(cell) for cell in first.slice(0, FEW).to_pylist())
+    return len(column) <= FIRST or _read_text(first, to) is not None
+
+
+def _cast(column: Any, to: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     try:
         return pc.cast(column, to)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        pass
-    if not pa.types.is_string(column.type):
         return None
-    try:
-        return pc.cast(pc.utf8_trim_whitespace(column), to)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+
+
+def _read_text(column: Any, to: Any) -> Any:
+    """A column of text as what it stands for, or None if a cell stands for nothing of this type."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_time(to):
+        return read_clock(column, to.unit)
+    if pa.types.is_duration(to):
+        return read_duration(column, to.unit)
+    if pa.types.is_decimal(to) and not _are_digits(column):
         return None
+    found = _cast(column, to)
+    return _cast(pc.utf8_trim_whitespace(column), to) if found is None else found
 
 
 def read_as(column: Any, wanted: Wanted) -> Any:
@@ -138,14 +198,7 @@ def _is_number(of: Any) -> bool:
 
 
 def _are_digits(column: Any) -> bool:
-    """Whether cells are whole numbers; in text, written without a point or an exponent."""
-    import pyarrow as pa
+    """Whether all text is whole numbers that fit, written without a point or an exponent."""
     import pyarrow.compute as pc
 
-    if not pa.types.is_string(column.type):
-        return not pa.types.is_floating(column.type)
-    first = column.slice(0, 1)  # which tells for nearly every column
-    return all(
-        pc.all(pc.match_substring_regex(some, r"^\s*[+-]?\d+\s*$")).as_py() is not False
-        for some in (first, column)
-    )
+    return pc.all(pc.match_substring_regex(column, r"^\s*[+-]?\d{1,38}\s*$")).as_py() is not False

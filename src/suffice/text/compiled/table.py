@@ -87,6 +87,13 @@ def insert(
 
 
 @kernel
+def hash_terms(source: Bytes, places: Offsets, hashes: Hashes) -> None:
+    """Write the hash of each given term."""
+    for k in range(len(hashes)):
+        hashes[k] = hash_slice(source, places[k], places[k + 1])
+
+
+@kernel
 def find_terms(source: Bytes, places: Offsets, terms: Table, ids: Ids) -> None:
     """Write the id of each given term, or −1."""
     for k in range(len(ids)):

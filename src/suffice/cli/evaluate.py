@@ -1,0 +1,166 @@
+"""Commands that judge and explain predictions: evaluate and explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from suffice.cli import options
+from suffice.cli.messages import as_json, wants_json
+from suffice.cli.outputs import (
+    as_arrow,
+    format_to_write,
+    refuse_to_replace,
+    write_for_people,
+    write_tables,
+    write_text,
+)
+from suffice.tables.wording import counted
+
+if TYPE_CHECKING:
+    from suffice.cli.options import DataFormat
+    from suffice.tables.files.source import FileSource
+
+
+@options.command(
+    "suffice evaluate penguins.suffice held-out.csv",
+    "suffice evaluate penguins.suffice held-out.csv -y species --json",
+)
+@options.model_file()
+@options.data()
+@options.known_target
+@options.weight
+@options.drop_unlabelled
+@options.data_format
+def evaluate(
+    model: str,
+    data: tuple[str, ...],
+    target: str | None,
+    weight: str | None,
+    drop_unlabelled: bool,
+    data_format: DataFormat,
+) -> None:
+    """Evaluate MODEL on the labelled rows of DATA, compared with always predicting the most common class.
+
+    Of more than 4 million posteriors, only sums are kept: the areas under ROC curves are then computed from
+    bins of posteriors, and the other metrics as always.
+    """
+    from suffice.cli.inputs import load_model, opened
+
+    answerer = load_model(model)
+    with opened(data, data_format, "evaluating", drop_unlabelled=drop_unlabelled) as source:
+        evaluation = _evaluation(answerer, source, target, weight)
+    if wants_json():
+        write_text(as_json(evaluation.to_dict()), "-")
+    else:
+        write_for_people(repr(evaluation), "-")
+
+
+def _evaluation(model: Any, source: FileSource, target: str | None, weight: str | None) -> Any:
+    """Evaluate posteriors batch by batch."""
+    from suffice.cli.columns import kind_of_classes, reader, target_of
+    from suffice.evaluation.streamed import StreamedEvaluation
+    from suffice.tables.files.batches import LabelledFiles
+
+    column = target_of(model, source, target, weight)
+    reading = reader(model, source)
+    others = [name for name in (column, weight) if name is not None]
+    wanted = {**reading.wanted, column: kind_of_classes(model)}
+
+    def judged(batches: Any) -> Any:
+        streamed = StreamedEvaluation(model.classes_)
+        for X, y, weights in batches:
+            streamed.add(y, model.predict_proba(reading.arranged(X)), weights)
+        return streamed.evaluation()
+
+    files = source.only([*reading.names, *others], wanted)
+    return LabelledFiles.of(files, column, weight).through(judged)
+
+
+@options.command(
+    "suffice explain penguins.suffice new.csv --row 0",
+    "suffice explain penguins.suffice new.csv -o contributions.parquet",
+)
+@options.model_file()
+@options.data()
+@click.option(
+    "--row", type=click.IntRange(min=0), help="Explain this row only, in words; the first row is 0."
+)
+@options.output(required=False, text="The file for the explanation; stdout by default.")
+@options.output_format
+@options.data_format
+@options.force
+def explain(
+    model: str,
+    data: tuple[str, ...],
+    row: int | None,
+    output: str,
+    output_format: str | None,
+    data_format: DataFormat,
+    force: bool,
+) -> None:
+    """Show how each cell of DATA speaks for or against each class, in nats.
+
+    Without --row the result is a table of log p(cell | class), with one line per row and column and one
+    column per class. With the log prior, these add up to the joint score of the class. With --row, one row is
+    explained in words.
+    """
+    from suffice.cli.columns import reader
+    from suffice.cli.inputs import load_model, opened
+
+    refuse_to_replace(output, force=force)
+    form = format_to_write(output, output_format) if row is None else ""
+    answerer = load_model(model, to_ask=True)
+    if not hasattr(answerer, "explain"):
+        raise click.UsageError(f"a {type(answerer).__name__} cannot explain its predictions.")
+    with opened(data, data_format, "explaining") as source:
+        reading = reader(answerer, source)
+        batches = reading.batches(source)
+        if row is None:
+            write_tables(_contributions(answerer, reading, batches), output, form)
+            return
+        explanation = _explained(answerer, reading, batches, row)
+        if wants_json():
+            write_text(as_json(_facts(explanation, row)), output)
+        else:
+            write_for_people(f"row {row}:{explanation.describe(0).partition(':')[2]}", output)
+
+
+def _contributions(model: Any, reading: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    first = 0
+    for batch in batches:
+        explanation = model.explain(reading.arranged(batch))
+        if not hasattr(explanation, "to_frame"):
+            raise click.UsageError("documents are explained one at a time; choose one with --row.")
+        frame = as_arrow(explanation.to_frame())
+        rows = frame.column("row").to_numpy() + first
+        yield frame.set_column(0, "row", [rows])
+        first += batch.num_rows
+
+
+def _explained(model: Any, reading: Any, batches: Iterator[Any], row: int) -> Any:
+    """The explanation of one row."""
+    first = 0
+    for batch in batches:
+        if row < first + batch.num_rows:
+            return model.explain(reading.arranged(batch.slice(row - first, 1)))
+        first += batch.num_rows
+    raise click.UsageError(
+        f"there is no row {row}: the data has {counted(first, 'row')}, and the first is row 0."
+    )
+
+
+def _facts(explanation: Any, row: int) -> dict[str, Any]:
+    """The explanation of one row for programs."""
+    if not hasattr(explanation, "to_frame"):  # of a document
+        return {"row": row, "explanation": explanation.describe(0)}
+    classes = explanation.classes.tolist()
+    cells = zip(explanation.columns, explanation.contributions[0], strict=True)
+    return {
+        "row": row,
+        "posterior": dict(zip(classes, explanation.posterior[0], strict=True)),
+        "prior": dict(zip(classes, explanation.prior, strict=True)),
+        "contributions": {name: dict(zip(classes, nats, strict=True)) for name, nats in cells},
+    }

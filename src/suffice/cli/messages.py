@@ -1,0 +1,66 @@
+"""What commands say on stderr, and whether they speak to people or, in JSON, to programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import click
+
+from suffice.tables.wording import visible
+
+_CHOSEN = {"quiet": False, "json": False, "alone": False}
+"""How the command speaks; for the whole process, since errors are told after the command has ended."""
+
+
+def choose(**chosen: bool) -> None:
+    """Set whether to be quiet, to answer in JSON, and whether the process runs nothing but the command."""
+    _CHOSEN.update(chosen)
+
+
+def is_quiet() -> bool:
+    """Whether only errors are told."""
+    return _CHOSEN["quiet"]
+
+
+def wants_json() -> bool:
+    """Whether the answer is to be JSON."""
+    return _CHOSEN["json"]
+
+
+def is_alone() -> bool:
+    """Whether the process runs nothing but the command."""
+    return _CHOSEN["alone"]
+
+
+def say(text: str) -> None:
+    """Tell something that is no result, unless it should be quiet."""
+    if not is_quiet():
+        tell(text)
+
+
+def tell(text: str) -> None:
+    """Write a message to stderr; one that nobody can read is no reason to fail."""
+    with suppress(OSError, ValueError):
+        click.echo(visible(text), file=sys.stderr)
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON; NaN and infinities are null."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, Mapping):
+        return {name if isinstance(name, str) else str(name): plain(one) for name, one in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    return value if isinstance(value, (str, int, bool)) or value is None else str(value)

@@ -1,0 +1,1 @@
+"""Evidence of many kinds, weighed."""

@@ -1,0 +1,201 @@
+"""A fitted model of weighed evidence, and what is read off it: predictions, explanations, reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array, read_only
+from suffice.estimators.bayes import BayesClassifier
+from suffice.estimators.evidence.learning import Learnt
+from suffice.estimators.evidence.pieces import Piece, Pieces
+from suffice.estimators.evidence.report import WeighedEvidence
+from suffice.estimators.evidence.sums import PieceSums, SolvedPieces
+from suffice.estimators.evidence.weighed import WeighedModel
+from suffice.estimators.scored import Scored
+from suffice.estimators.settings import with_kept_settings
+from suffice.export.expressions import Gaps
+from suffice.export.scoring import Scoring
+from suffice.families import Words
+from suffice.links import log_odds_of_two
+from suffice.model.chosen_families import AllFamilies
+from suffice.model.column_evidence import ColumnEvidence
+from suffice.model.explanation import Explanation
+from suffice.model.priors import Priors, PriorShift
+from suffice.model.schema import Schema
+from suffice.model.statistics import Statistics
+from suffice.tables.container import PLAIN, Container
+from suffice.tables.estimator_input import read_more_features
+from suffice.tables.table import Table
+
+TEXT = "text"
+"""The name of the column that a list of documents is."""
+
+
+@dataclass
+class FittedEvidence:
+    """The contents of a fitted model: sums, weights, and the parameters once they are needed."""
+
+    sums: PieceSums
+    learnt: Learnt
+    classes: NDArray[Any]
+    """The classes that the weights were learnt for."""
+    container: Container | None = None
+    solution: WeighedModel | None = None
+    shift: PriorShift | None = None
+
+
+class WeighsEvidence(Scored):
+    """A model that holds sums and weights, and is solved for its parameters when they are first needed."""
+
+    _learnt: FittedEvidence
+    priors: Priors
+
+    def _read(self, X: Any, *, reset: bool) -> Table:
+        self._require_fitted()
+        schema = self._learnt.sums.pieces.schema
+        X, _ = documents_as_table(X, "infer")
+        return read_more_features(self, X, schema.names if schema.named else None)
+
+    def _solved_model(self) -> WeighedModel:
+        """The solved model; it is solved at first use after a change."""
+        self._require_fitted()
+        solution = self._learnt.solution
+        if solution is None:
+            with self._lock():
+                solution = self._learnt.solution or self._solution()
+                self._learnt.solution = solution
+        return solution
+
+    @with_kept_settings
+    def _solution(self) -> WeighedModel:
+        learnt = self._learnt
+        solved = SolvedPieces(learnt.sums.pieces, learnt.sums.solvable())
+        weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
+        model = WeighedModel(solved, weights)
+        return model if self.priors is None else model.with_priors(self.priors)
+
+    def decision_function(self, X: Any) -> Array:
+        """Log odds of the second class for two classes, scores a_k(x) otherwise.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        model = self._solved_model()
+        return model.read_off(
+            self._read(X, reset=False), lambda scores: log_odds_of_two(scores.comparable()), base=False
+        )
+
+    def explain(self, X: Any) -> Explanation:
+        """Split the score of each class into what the cells add, weighed.
+
+        What two columns say together is shared evenly between them.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+
+        Returns
+        -------
+        explanation : Explanation
+            Contributions in nats, by row, column and class; with `prior`, which holds the biases too, they
+            add up to the scores that posteriors compare.
+        """
+        return self._solved_model().explain(self._read(X, reset=False), base=False)
+
+    def evidence(self, X: Any = None, y: Any = None) -> ColumnEvidence:
+        """How well each column, by itself and without its weight, tells the classes apart.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features), optional
+            Rows that the model was not fitted to; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,) or str, optional
+            The class of each row, or the name of the column of X that holds it.
+
+        Returns
+        -------
+        evidence : ColumnEvidence
+        """
+        return self.generative_.evidence(X, y)
+
+    def _shapes(self, X: Any) -> Array:
+        """What each cell adds to the scores whatever the other columns hold, for pictures of columns."""
+        return self._solved_model().shapes(self._read(X, reset=False))
+
+    def _scoring(self, gaps: Gaps) -> Scoring:
+        return self._solved_model().scoring(self._learnt.container, gaps)
+
+    @property
+    def bias_(self) -> Array:
+        """b_k, beside the log priors, in the order of `classes_`."""
+        return read_only(self._solved_model().bias)
+
+    @property
+    def pieces_(self) -> Pieces:
+        """What is weighed."""
+        self._require_fitted()
+        return self._learnt.sums.pieces
+
+    @property
+    def weights_(self) -> WeighedEvidence:
+        """Every piece of evidence with its weight, and the nats that it adds to held-out rows."""
+        self._require_fitted()
+        pieces, learnt = self.pieces_, self._learnt.learnt
+        names = [str(name) for name in pieces.schema.names]
+        cells = [Piece("cells", names[one.column], one.columns) for one in pieces.cells]
+        weights = np.concatenate([learnt.weights.pieces, np.full(len(cells), np.nan)])
+        nats = learnt.nats if len(learnt.nats) else np.full(len(weights), np.nan)
+        kept = (weights != 0) & ((nats != 0) | ~np.isnan(weights))
+        shown = [piece for piece, one in zip((*pieces.listed, *cells), kept, strict=True) if one]
+        return WeighedEvidence(
+            tuple(shown), weights[kept], nats[kept], tuple(learnt.levels), self._learnt.container or PLAIN
+        )
+
+    @property
+    def schema_(self) -> Schema:
+        """The family of each column and why it was chosen."""
+        return self.pieces_.schema
+
+    @property
+    def statistics_(self) -> Statistics:
+        """A copy of the sums of the columns."""
+        self._require_fitted()
+        return self._learnt.sums.statistics()[0]
+
+    @property
+    def generative_(self) -> BayesClassifier:
+        """The densities of the columns, without weights."""
+        model = BayesClassifier(self.schema_, self.priors).fit_statistics(self.statistics_)
+        vars(model)["_learnt"].container = self._learnt.container
+        return model
+
+    @property
+    def _container(self) -> Container | None:
+        self._require_fitted()
+        return self._learnt.container
+
+
+def documents_as_table(X: Any, families: AllFamilies) -> tuple[Any, AllFamilies]:
+    """A list or column of documents as a table of one column of words; anything else as it is."""
+    first = X[0] if isinstance(X, (list, tuple)) and X else None
+    is_column = getattr(X, "ndim", None) == 1 or type(X).__name__ in ("ChunkedArray", "Series")
+    if not isinstance(first, str) and not (is_column and _holds_text(X)):
+        return X, families
+    return {TEXT: X}, {TEXT: Words()} if isinstance(families, str) else families
+
+
+def _holds_text(column: Any) -> bool:
+    """Whether the first value of a column is text."""
+    first = column[:1]
+    return any(isinstance(value, str) for value in (first.tolist() if hasattr(first, "tolist") else first))

@@ -1,0 +1,320 @@
+"""Pieces of evidence: what there is to weigh, chosen by the first rows without a look at their labels.
+
+Each column under its family is a piece. Beside these there are, where the columns allow it: numbers once more
+in steps, whether cells are there, a joint Gaussian of all numbers and levels (with one covariance for all
+classes, and with one for each), corrections for single cells, and pairs of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from suffice.arrays import Array, Codes
+from suffice.factors.derived import (
+    CellOfPair,
+    CellReader,
+    CoarseCell,
+    Derived,
+    Holds,
+    Same,
+    There,
+    Within,
+    table_of,
+)
+from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps
+from suffice.model.columns import Column
+from suffice.model.schema import Schema
+from suffice.tables.table import Table, read_table
+
+Group = Literal["columns", "steps", "presence", "joint", "cells", "pairs"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+MOST_LEVELS = 60
+"""Levels of one column that have an indicator or a correction: the most frequent ones."""
+MOST_IN_PAIRS = 12
+"""Levels of one column that pairs tell apart; the others are missing there."""
+MOST_JOINT = 300
+"""Columns of a joint Gaussian: numbers, and indicators as far as there is room."""
+MOST_APART = 200
+"""Columns that have a weight each, and more than one kind of evidence; more have one weight together."""
+FAR = 8.0
+"""Standard deviations at which numbers are cut off in the joint Gaussian, where one row could rule."""
+LARGEST = float(np.finfo(np.float64).max)
+COMMON = 0.05
+"""The share of rows that both values of an indicator need: a Gaussian does not describe rare ones."""
+FEW = 12
+"""Different numbers up to which a column of numbers also has indicators."""
+FEWEST_CELLS, MOST_CELLS = 4, 16
+"""Intervals of a column that have corrections."""
+CELLS_IN_PAIRS = 8
+SHARED = MultivariateNormal("shared", shrinkage="bayes")
+FULL = MultivariateNormal("full", shrinkage="bayes")
+WIDE = MultivariateNormal("shared", shrinkage="oas")
+"""The joint Gaussian of more columns than that: rows are fewer, and are solved in their own space."""
+
+
+class Piece(NamedTuple):
+    """A piece of evidence that has a weight."""
+
+    group: Group
+    name: str
+    """What it is about."""
+    columns: tuple[int, ...]
+    """The columns that it reads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Everything that may be weighed: the families of the columns, and what is derived from them."""
+
+    schema: Schema
+    steps: tuple[Same, ...] = ()
+    presence: tuple[There, ...] = ()
+    joint: tuple[Derived, ...] = ()
+    own_covariances: bool = True
+    """Whether the joint Gaussian is also solved for a covariance of each class."""
+    gaps: bool = False
+    """Whether the columns of the joint Gaussian have gaps: then it sums pairs of columns."""
+    cells: tuple[CoarseCell, ...] = ()
+    coarse: tuple[CoarseCell, ...] = ()
+    """The cells that pairs may be made of."""
+    pairs: tuple[CellOfPair, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema, table: Table, groups: Sequence[Group]) -> Pieces:
+        """The pieces that the columns of a table allow, without pairs."""
+        if table.sparse is not None:
+            return cls(schema)
+        found = _Columns(schema, schema.read(table))
+        if len(found.families) > MOST_APART:
+            groups = [group for group in groups if group == "joint"]
+        return cls(
+            schema,
+            steps=tuple(found.steps()) if "steps" in groups else (),
+            presence=tuple(found.presence()) if "presence" in groups else (),
+            joint=(joint := tuple(found.joint()) if "joint" in groups else ()),
+            gaps=bool(np.isnan(table_of(joint, found.reader)).any()),
+            cells=tuple(found.cells(MOST_LEVELS, found.most_cells)) if "cells" in groups else (),
+            coarse=tuple(found.cells(MOST_IN_PAIRS, CELLS_IN_PAIRS)) if "pairs" in groups else (),
+        )
+
+    def with_pairs(self, pairs: Sequence[CellOfPair]) -> Pieces:
+        """The same with pairs of columns."""
+        return replace(self, pairs=tuple(pairs))
+
+    def difference(self, other: Pieces) -> str | None:
+        """The first difference between two lists of pieces, in words; None if their sums can be added."""
+        found = self.schema.difference(other.schema)
+        if found is not None:
+            return found
+        for name in ("steps", "presence", "joint", "own_covariances", "gaps", "cells", "pairs"):
+            if getattr(self, name) != getattr(other, name):
+                return f"the {name} differ"
+        return None
+
+    @property
+    def beside(self) -> tuple[Derived, ...]:
+        """The derived columns that are summed beside the table, pairs excepted."""
+        return (*self.steps, *self.presence, *self.joint)
+
+    @property
+    def joint_family(self) -> Family:
+        """How the joint Gaussian is solved for one covariance."""
+        if len(self.joint) > MOST_JOINT:
+            return WIDE
+        return replace(SHARED, missing="pairwise" if self.gaps else "em")
+
+    @property
+    def full_family(self) -> Family:
+        """How it is solved for a covariance of each class."""
+        return replace(FULL, missing="pairwise" if self.gaps else "em")
+
+    @property
+    def has_full(self) -> bool:
+        """Whether the joint Gaussian is solved for a covariance of each class too."""
+        return self.own_covariances and 0 < len(self.joint) <= MOST_JOINT
+
+    @cached_property
+    def beside_schema(self) -> Schema:
+        """The families of the derived columns."""
+        families: list[tuple[Family, int | None]] = [
+            *((Steps(), None) for _ in self.steps),
+            *((Bernoulli(), None) for _ in self.presence),
+            *((self.joint_family, 0) for _ in self.joint),
+        ]
+        columns = [Column(j, family, "", block=block) for j, (family, block) in enumerate(families)]
+        return Schema(tuple(columns), named=False)
+
+    @cached_property
+    def pairs_schema(self) -> Schema:
+        """The family of the pairs: each cell of the table of two columns is a level."""
+        return Schema.of_one_family(
+            tuple(range(len(self.pairs))), Categorical() if self.pairs else None, "", None, named=False
+        )
+
+    @property
+    def schemas(self) -> tuple[Schema, Schema, Schema]:
+        """The schemas of the table, of the derived columns, and of pairs."""
+        return self.schema, self.beside_schema, self.pairs_schema
+
+    def tables(self, table: Table) -> tuple[Table, Table, Table]:
+        """The rows under each schema."""
+        table = self.schema.read(table)
+        cells = CellReader(table)
+        return table, read_table(table_of(self.beside, cells)), read_table(table_of(self.pairs, cells))
+
+    def codes(self, cells: Sequence[CoarseCell], table: Table) -> Array:
+        """Which coarse cells each row lies in, (rows, columns)."""
+        return table_of(cells, CellReader(self.schema.read(table)))
+
+    @cached_property
+    def of_columns(self) -> list[Codes]:
+        """The columns of each piece of the table: one by one, or a joint block together."""
+        found: list[Codes] = []
+        everything = np.sort(
+            np.concatenate([np.zeros(0, np.intp), *(f.columns for f in self.schema.factors)])
+        )
+        if len(everything) > MOST_APART:
+            return [everything]
+        for factor in self.schema.factors:
+            together = factor.family.joint
+            found += [factor.columns] if together else list(factor.columns[:, np.newaxis])
+        return sorted(found, key=lambda columns: int(columns[0]))
+
+    @cached_property
+    def listed(self) -> list[Piece]:
+        """Every piece that has a weight, in the order of the weights."""
+        name = [str(one) for one in self.schema.names]
+        everything = tuple(sorted({j for one in self.joint for j in one.columns}))
+        found = [
+            Piece("columns", _named([name[j] for j in columns.tolist()]), tuple(columns.tolist()))
+            for columns in self.of_columns
+        ]
+        found += [Piece("steps", name[one.column], one.columns) for one in self.steps]
+        found += [Piece("presence", name[one.column], one.columns) for one in self.presence]
+        if self.joint:
+            found.append(Piece("joint", "one covariance for all classes", everything))
+        if self.has_full:
+            found.append(Piece("joint", "a covariance for each class", everything))
+        found += [
+            Piece("pairs", " × ".join(name[j] for j in pair.columns), pair.columns) for pair in self.pairs
+        ]
+        return found
+
+    def places(self, group: Group) -> Codes:
+        """Where the weights of a group are."""
+        return np.array([i for i, piece in enumerate(self.listed) if piece.group == group], dtype=np.intp)
+
+    def alike_groups(self) -> list[Codes]:
+        """Pieces whose weights are alike before any row is seen; pairs are learnt by themselves.
+
+        One group is that of all columns, another that of all columns with steps in place of families.
+        """
+        columns, steps = self.places("columns"), self.places("steps")
+        twins = {one.column for one in self.steps}
+        others = [i for i in columns.tolist() if not twins.intersection(self.listed[i].columns)]
+        groups = [columns, self.places("presence"), *self.places("joint")[:, np.newaxis]]
+        if len(steps):
+            groups.append(np.array([*others, *steps.tolist()], dtype=np.intp))
+        return [group for group in groups if len(group)]
+
+
+def _named(names: list[str]) -> str:
+    """Columns in a few words."""
+    return " + ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2:,} more"
+
+
+class _Columns:
+    """The columns of a table, and what can be derived from each."""
+
+    def __init__(self, schema: Schema, table: Table) -> None:
+        self.schema, self.table, self.reader = schema, table, CellReader(table)
+        families = {j: f.family for f in schema.factors for j in f.columns.tolist() if f.reads != "documents"}
+        self.families = dict(sorted(families.items()))
+        self.numbers = [j for j in self.families if table.kind(j) != "level"]
+        self.most_cells = int(np.clip(table.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
+
+    def _is_levels(self, j: int) -> bool:
+        """Whether a column is told apart by its levels."""
+        return j not in self.numbers or self.families[j].factor == "levels"
+
+    def steps(self) -> Iterator[Same]:
+        """Columns of numbers whose family has a shape."""
+        for j in self.numbers:
+            family = self.families[j]
+            if family.factor in ("columns", "hurdle") and not family.is_binary:
+                yield Same(j)
+
+    def presence(self) -> Iterator[There]:
+        """Columns with gaps."""
+        for j in self.families:
+            one = There(j) if j in self.numbers else There(j, self._levels(j, MOST_LEVELS))
+            if not one.values(self.reader).all():
+                yield one
+
+    def joint(self) -> Iterator[Derived]:
+        """Numbers, whether they are there, and indicators of levels; not of many columns with gaps."""
+        n_columns = 0
+        if len(self.numbers) > MOST_JOINT and any(
+            np.isnan(self.reader.numbers(j)).any() for j in self.numbers
+        ):
+            return
+        for j in self.numbers:
+            numbers = self.reader.numbers(j)
+            there = numbers[~np.isnan(numbers)]
+            if not len(there) or there.min() == there.max():
+                continue
+            unit = float(np.abs(there).max())  # squares and sums of large numbers overflow
+            mean, far = float((there / unit).mean()), FAR * float((there / unit).std())
+            yield Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
+            n_columns += 1
+            if self._is_common(len(there)):
+                yield There(j)
+                n_columns += 1
+        yield from self._indicators(MOST_JOINT - n_columns)
+
+    def _is_common(self, times: int) -> bool:
+        """Whether an indicator that is 1 in so many rows is neither nearly always 1 nor nearly always 0."""
+        return bool(COMMON <= times / self.table.n_rows <= 1.0 - COMMON)
+
+    def _indicators(self, room: int) -> Iterator[Holds]:
+        found: list[tuple[int, Holds]] = []
+        for j in self.families:
+            if j in self.numbers and len(np.unique(self.reader.numbers(j))) > FEW:
+                continue
+            levels = self._levels(j, MOST_LEVELS)
+            times = np.bincount(self.reader.places(j, levels), minlength=len(levels) + 2)
+            # All rows but those of the others hold the last of two levels.
+            kept = len(levels) - (len(levels) == 2 and not times[2:].any())
+            found += [(int(times[i]), Holds(j, levels, i)) for i in range(kept) if self._is_common(times[i])]
+        found.sort(key=lambda one: -one[0])
+        yield from (one for _, one in found[: max(room, 0)])
+
+    def cells(self, most_levels: int, most_cells: int) -> Iterator[CoarseCell]:
+        """The levels of a column, or intervals with about as many rows each."""
+        for j in self.families:
+            if self._is_levels(j):
+                levels = self._levels(j, most_levels)
+                if len(levels) > 1:
+                    yield CoarseCell(j, levels=levels)
+                continue
+            numbers = self.reader.numbers(j)
+            there = numbers[~np.isnan(numbers)]
+            if not len(there):
+                continue
+            edges = np.unique(np.quantile(there, np.arange(1, most_cells) / most_cells))
+            edges = edges[(edges > there.min()) & (edges <= there.max())]
+            if len(edges):
+                yield CoarseCell(j, tuple(edges.tolist()))
+
+    def _levels(self, j: int, most: int) -> tuple[Any, ...]:
+        """The most frequent levels of a column."""
+        read = self.reader.levels(j)
+        times = np.bincount(read.codes[read.codes >= 0], minlength=len(read.values))
+        order = np.argsort(-times, kind="stable")[:most].tolist()
+        return tuple(read.values[i] for i in order)

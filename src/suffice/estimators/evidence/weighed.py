@@ -1,0 +1,281 @@
+"""The scores of weighed evidence: a_k(x) = b_k + Σ_f w_f · log p_f(x | C_k) + Σ_j δ_jk(x_j)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.arrays import Array
+from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.sums import SolvedPieces, rows_of_pairs
+from suffice.export.expressions import (
+    Gaps,
+    Lookup,
+    Score,
+    Where,
+    as_expression,
+    total_score,
+    with_cells,
+)
+from suffice.factors import SolvedFactor
+from suffice.factors.base import gather
+from suffice.factors.derived import CellReader, CoarseCell, Derived, There, index_of, table_of
+from suffice.factors.gaussian.export import MOST_COLUMNS_WITH_GAPS
+from suffice.factors.scores import Scores
+from suffice.factors.weighed import WeighedFactor, weighed
+from suffice.links import softmax
+from suffice.model.columns import Factor
+from suffice.model.explanation import Explanation
+from suffice.model.solution import SolvedModel
+from suffice.storage import Fields
+from suffice.tables.table import Table, read_table
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """What was learnt from held-out rows: few numbers, like hyper-parameters."""
+
+    pieces: Array
+    """One weight for each piece."""
+    bias: Array
+    """One for each class, beside its log prior."""
+    corrections: Array
+    """Nats for each coarse cell and class, (cells, classes)."""
+
+    def for_classes(self, known: NDArray[Any], classes: NDArray[Any]) -> Weights:
+        """The same for other classes; what is not known of a class is 0."""
+        if np.array_equal(known, classes):
+            return self
+        places = {label: k for k, label in enumerate(known.tolist())}
+        index = np.array([places.get(label, -1) for label in classes.tolist()], dtype=np.intp)
+        return replace(self, bias=gather(self.bias, index, 0), corrections=gather(self.corrections, index, 1))
+
+    def _to_fields(self) -> dict[str, Any]:
+        return {"pieces": self.pieces, "bias": self.bias, "corrections": self.corrections}
+
+    @classmethod
+    def _from_fields(cls, fields: Fields, pieces: Pieces, n_classes: int) -> Self:
+        n_cells = sum(cell.size for cell in pieces.cells)
+        return cls(
+            fields.array("pieces", np.float64, (len(pieces.listed),)),
+            fields.array("bias", np.float64, (n_classes,)),
+            fields.array("corrections", np.float64, (n_cells, n_classes)),
+        )
+
+
+class WeighedModel(SolvedModel):
+    """Solved pieces with their weights. It scores rows; the densities are those of the model without them."""
+
+    def __init__(self, solved: SolvedPieces, weights: Weights) -> None:
+        vars(self).update(vars(solved.base))
+        self.solved, self.bias = solved, weights.bias
+        self.evidence_weight = 1.0
+        pieces = solved.pieces
+        most = solved.most
+        of_columns, of_beside, self._full_weight, self._of_pairs = _weights_of_parts(pieces, weights.pieces)
+        self.factors = [
+            weighed(factor, of_columns[at.columns], most)
+            for at, factor in zip(self.schema.factors, solved.base.factors, strict=True)
+        ]
+        self._beside: list[tuple[Any, SolvedFactor, list[str]]] = []
+        beside = solved.beside
+        for at, factor, labels in zip(
+            beside.schema.factors, beside.factors, beside.factor_labels, strict=True
+        ):
+            by = of_beside[at.columns]
+            if by.any():
+                self._beside.append((at, weighed(factor, by, most), labels))
+            if solved.full is not None and at.family.joint and self._full_weight:
+                full = weighed(solved.full, np.full(len(at.columns), self._full_weight), most)
+                self._beside.append((at, full, labels))
+        self._cells = _used_cells(pieces.cells, weights.corrections)
+
+    @property
+    def offset(self) -> Array:
+        """The score of every row before its cells."""
+        return self.log_priors + self.bias
+
+    def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
+        """The scores that posteriors compare."""
+        table = self.schema.read(table)
+        scores = super().scores(table, base=False, into=into)
+        reader = CellReader(table)
+        if self._beside:
+            derived = table_of(self.solved.pieces.beside, reader)
+            for at, factor, labels in self._beside:
+                factor.add_scores(derived[:, at.columns], labels, scores, base=False)
+        pairs = self.solved.pieces.pairs
+        for j in np.flatnonzero(self._of_pairs).tolist():
+            rows = rows_of_pairs([pairs[j]], read_table(table_of([pairs[j]], reader)))[:, 0]
+            scores.finite += self._of_pairs[j] * self.solved.pair_tables[j][rows]
+        for cell, corrections in self._cells:
+            scores.finite += corrections[_rows_of(cell, reader)]
+        return scores
+
+    def contributions(self, table: Table, *, base: bool) -> Array:
+        """What the cells of each column add to the scores; what two columns say together is shared evenly."""
+        table = self.schema.read(table)
+        found = super().contributions(table, base=False)
+        reader, pieces = CellReader(table), self.solved.pieces
+        self._add_beside(found, reader, joint=True)
+        for j in np.flatnonzero(self._of_pairs).tolist():
+            pair = pieces.pairs[j]
+            rows = rows_of_pairs([pair], read_table(table_of([pair], reader)))[:, 0]
+            for column in pair.columns:
+                found[:, column] += 0.5 * self._of_pairs[j] * self.solved.pair_tables[j][rows]
+        return found
+
+    def shapes(self, table: Table) -> Array:
+        """What the cells of each column add whatever the others hold: without joint densities and pairs."""
+        table = self.schema.read(table)
+        found = super().contributions(table, base=False)
+        for at in self.schema.factors:
+            if at.family.joint:
+                found[:, at.columns] = 0.0
+        self._add_beside(found, CellReader(table), joint=False)
+        return found
+
+    def _add_beside(self, found: Array, reader: CellReader, *, joint: bool) -> None:
+        """Add what derived columns say, with joint densities or without, and the corrections of cells."""
+        beside = self.solved.pieces.beside
+        derived = table_of(beside, reader) if self._beside else np.zeros((0, 0))
+        for at, factor, labels in self._beside:
+            if at.family.joint and not joint:
+                continue
+            cells = factor.contributions(derived[:, at.columns], labels, base=False)
+            for j, source in enumerate(at.columns.tolist()):
+                found[:, beside[source].columns[0]] += cells[:, j]
+        for cell, corrections in self._cells:
+            found[:, cell.column] += corrections[_rows_of(cell, reader)]
+
+    def explain(self, table: Table, *, base: bool) -> Explanation:
+        """What the cells of each column add to the scores, and the bias."""
+        scores, cells = self.scores(table, base=False), self.contributions(table, base=False)
+        return Explanation(
+            contributions=cells,
+            prior=self.offset,
+            total=self.offset + cells.sum(axis=1),
+            posterior=softmax(scores.comparable()),
+            columns=self.schema.names,
+            classes=self.classes,
+            values=tuple(table.values(j) for j in range(table.n_columns)),
+            container=table.container,
+            start="(prior, bias)",
+            rows=table.row_labels,
+        )
+
+    def _with_gaps(self, at: Factor) -> set[int]:
+        """The columns of the table that had gaps in training, among those that a joint Gaussian reads."""
+        beside = self.solved.beside
+        place = next(i for i, one in enumerate(beside.schema.factors) if one is at)
+        there = beside.presence[place].sum(axis=0)
+        partly = np.flatnonzero(
+            there < self.weight.sum() * (1.0 - np.finfo(np.float64).eps * self.weight.size)
+        )
+        return {self.solved.pieces.beside[at.columns[j]].columns[0] for j in partly.tolist()}
+
+    def expression(self, gaps: Gaps) -> Score:
+        """The scores as an expression over the cells of a row."""
+        parts = [super().expression(gaps)]
+        pieces = self.solved.pieces
+        for at, factor, labels in self._beside:
+            sources = [pieces.beside[j] for j in at.columns.tolist()]
+            if at.family.factor == "steps":
+                parts.append(factor.expression([one.columns[0] for one in sources], labels, gaps))
+            elif at.family.is_binary:
+                gone, there = factor.contributions(np.eye(2)[:, [1] * len(sources)], labels, base=False)
+                parts += [
+                    Score(Where(one.is_gone(), as_expression(gone[j]), as_expression(there[j])))
+                    for j, one in enumerate(sources)
+                    if isinstance(one, There)
+                ]
+            elif isinstance(factor, WeighedFactor):
+                parts.append(_joint_score(factor, sources, labels, gaps, self._with_gaps(at)))
+        for j in np.flatnonzero(self._of_pairs).tolist():
+            table = self._of_pairs[j] * self.solved.pair_tables[j]
+            parts.append(Score(Lookup(index_of(pieces.pairs[j]), table)))
+        parts += [Score(Lookup(index_of(cell), corrections)) for cell, corrections in self._cells]
+        return total_score(parts)
+
+
+def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, float, Array]:
+    """The weight of each column, of each derived column, of the covariances of classes, and of each pair."""
+    of_columns = np.zeros(len(pieces.schema))
+    n = len(pieces.of_columns)
+    for columns, weight in zip(pieces.of_columns, weights[:n].tolist(), strict=True):
+        of_columns[columns] = weight
+    single = len(pieces.steps) + len(pieces.presence)
+    of_beside = np.zeros(len(pieces.beside))
+    of_beside[:single] = weights[n : n + single]
+    left = weights[n + single :]
+    if pieces.joint:
+        of_beside[single:], left = left[0], left[1:]
+    full = 0.0
+    if pieces.has_full:
+        full, left = float(left[0]), left[1:]
+    return of_columns, of_beside, full, left
+
+
+def _used_cells(cells: Sequence[CoarseCell], corrections: Array) -> list[tuple[CoarseCell, Array]]:
+    """The corrections of each column, with none where its cell is missing."""
+    found, first = [], 0
+    for cell in cells:
+        own = corrections[first : first + cell.size]
+        first += cell.size
+        if own.any():
+            found.append((cell, np.vstack([own, np.zeros(own.shape[1])])))
+    return found
+
+
+def _rows_of(cell: CoarseCell, reader: CellReader) -> Any:
+    """The row of its corrections that each cell of a column reads."""
+    codes = cell.values(reader)
+    return np.where(np.isnan(codes), cell.size, codes).astype(np.intp)
+
+
+def _joint_score(
+    weighed_factor: WeighedFactor,
+    sources: Sequence[Derived],
+    labels: list[str],
+    gaps: Gaps,
+    with_gaps: Collection[int],
+) -> Score:
+    """The scores of a joint Gaussian of derived columns: one formula for each pattern of gaps.
+
+    A row with a gap in a column that had none in training has no score.
+    """
+    factor, weight = weighed_factor.inner, float(weighed_factor.by[0])
+    by_column: dict[int, list[int]] = {column: [] for column in with_gaps}
+    always: list[int] = []
+    for j, one in enumerate(sources):
+        known = one.is_missing() is None
+        (always if known else by_column.get(one.columns[0], always)).append(j)
+
+    def of(seen: list[int], undecided: list[list[int]]) -> Score:
+        if undecided:
+            here, rest = undecided[0], undecided[1:]
+            gone, there = of(seen, rest), of([*seen, *here], rest)
+            missing = sources[here[0]].is_missing()
+            return Score(Where(as_expression(missing), gone.finite, there.finite))
+        if not seen:
+            return Score(as_expression(0.0))
+        some = sorted(seen)
+        part = factor.take_columns(np.array(some)) if len(some) < len(sources) else factor
+        score = part.expression(list(range(len(some))), [labels[j] for j in some], "null")
+        return Score(with_cells(score.finite, lambda cell: sources[some[cell.column]].expression()))
+
+    groups = [group for group in by_column.values() if group]
+    if gaps == "null":
+        score = of([j for group in (always, *groups) for j in group], [])
+        return weighed_factor.bounded_score(score, weight)
+    if len(groups) > MOST_COLUMNS_WITH_GAPS:
+        raise ValueError(
+            f"the joint Gaussian has {len(groups)} columns with gaps, and needs a separate formula for each "
+            f"pattern of them; at most {MOST_COLUMNS_WITH_GAPS} are supported. Pass missing='null' to score "
+            "complete rows only, or fit EvidenceClassifier(pieces=['steps', 'presence', 'cells', 'pairs'])."
+        )
+    return weighed_factor.bounded_score(of(always, groups), weight)

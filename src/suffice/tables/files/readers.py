@@ -1,0 +1,68 @@
+"""Each file as the names of its columns and a stream of Arrow batches, in the types of the file itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from suffice.tables.files.columnar import arrow_batches, arrow_names, parquet_batches, parquet_names
+from suffice.tables.files.formats import DataFile, refusals
+from suffice.tables.files.lines import lines_batches
+from suffice.tables.files.separated import header_and_rows, separated_batches
+from suffice.tables.files.types import cast, is_text, plain
+from suffice.tables.wording import listed
+
+TEXT = ("csv", "tsv")
+"""Formats whose cells are text."""
+
+
+def column_names(file: DataFile) -> tuple[str, ...]:
+    """The names of a file's columns; for jsonl, those in its first block."""
+    with refusals(file):
+        if file.form in TEXT:
+            names = header_and_rows(file)[0]
+        elif file.form == "jsonl":
+            first = next(lines_batches(file, {}), None)
+            if first is None:
+                raise file.error("the file is empty.")
+            names = first.schema.names
+        else:
+            names = (parquet_names if file.form == "parquet" else arrow_names)(file)
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise file.error(f"the column names {listed(repeated, 5)} occur more than once; rename them.")
+    return tuple(names)
+
+
+def raw_batches(file: DataFile, names: tuple[str, ...], types: dict[str, Any]) -> Iterator[Any]:
+    """The batches of a file, with these columns only; of jsonl, with those that occur.
+
+    Cells of csv and tsv files are text or missing.
+    """
+    with refusals(file):
+        if file.form in TEXT:
+            yield from separated_batches(file, names)
+        elif file.form == "jsonl":
+            yield from _with_gaps(file, lines_batches(file, types))
+        else:
+            read = parquet_batches if file.form == "parquet" else arrow_batches
+            yield from _with_gaps(file, read(file, names))
+
+
+def _with_gaps(file: DataFile, batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches in which cells that hold a chosen mark are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if file.options.missing is None:
+        yield from batches
+        return
+    marks = pa.array(file.options.marks)
+    for batch in batches:
+        columns = []
+        for column in batch.columns:
+            text = cast(column, plain(column.type)) if is_text(column.type) else None
+            gap = pa.scalar(None, pa.string())
+            columns.append(column if text is None else pc.if_else(pc.is_in(text, marks), gap, text))
+        yield pa.record_batch(columns, names=batch.schema.names)

@@ -1,0 +1,323 @@
+"""Nothing that a user can type or a file can hold gives a traceback, or speaks to the terminal."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+from pyarrow import parquet as pq
+
+import suffice
+
+ESCAPES = "\x1b[31mred\x1b[0m"
+BELL = "bell\x07\x9b2J\u202eback"
+
+
+@pytest.fixture
+def hostile(run):
+    """A model whose names, labels and levels hold escape sequences, and its data."""
+    rng = np.random.default_rng(0)
+    levels = np.array([ESCAPES, BELL, "plain"])
+    table = pa.table(
+        {
+            f"x{ESCAPES}": rng.normal(size=60),
+            f"level{BELL}": levels[rng.integers(0, 3, 60)],
+            f"y{ESCAPES}": np.array([f"a{ESCAPES}", f"b{BELL}"])[rng.integers(0, 2, 60)],
+        }
+    )
+    csv.write_csv(table, "d.csv")
+    run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "h.suffice")
+    return "h.suffice"
+
+
+def is_safe(text):
+    return not set(text) & set("\x1b\x07\x9b\u202e")
+
+
+def test_terminal_escapes_are_escaped_by_every_command(run, hostile):
+    fitted = run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "n.suffice").stderr
+    assert is_safe(fitted)
+    assert r"\x1b[31mred" in fitted
+    for arguments in (
+        ("info", hostile),
+        ("explain", hostile, "d.csv", "--row", "0"),
+        ("evaluate", hostile, "d.csv"),
+    ):
+        told = run(*arguments).stdout
+        assert is_safe(told), arguments
+        assert r"\x1b[31mred" in told
+    for arguments in (
+        ("summarize", "d.csv", "-y", f"y{ESCAPES}", "-o", "s.suffice"),
+        ("update", hostile, "d.csv"),
+    ):
+        assert is_safe(run(*arguments).stderr)
+    for code, arguments in (
+        (2, ("fit", "d.csv", "-y", f"no{ESCAPES}", "-o", "k.suffice")),
+        (2, ("fit", "d.csv", "-o", "k.suffice")),
+        (2, ("fit", "d.csv", "--families", f"{ESCAPES}=poison", "-y", "y", "-o", "k.suffice")),
+        (1, ("fit", f"{ESCAPES}.csv", "-y", "y", "-o", "k.suffice")),
+        (1, ("info", f"no{ESCAPES}.suffice")),
+        (2, (f"inf{ESCAPES}",)),
+        (2, ("predict", hostile, "d.csv", f"--{ESCAPES}")),
+        (2, (f"--{ESCAPES}",)),
+        (3, ("predict", hostile, "penguins.csv")),
+    ):
+        told = run(*arguments, code=code).stderr
+        assert told.startswith(("Error: ", "Usage: "))
+        assert is_safe(told), arguments
+    assert not is_safe(run("predict", hostile, "d.csv").stdout)  # results are data
+
+
+def test_a_column_kept_twice_is_kept_once(run, model):
+    assert run("predict", model, "part1.csv", "--keep", "year", "--keep", "year").stdout.startswith(
+        "year,prediction\n"
+    )
+
+
+def test_a_column_of_the_model_it_is_like_holds_no_classes(run, model):
+    told = run("summarize", "part1.csv", "-y", "island", "--like", model, "-o", "s.suffice", code=2).stderr
+    assert "the model learns from 'island', so -y must name another column" in told
+    told = run(
+        *("summarize", "part1.csv", "-y", "species", "--weight", "year", "--like", model, "-o", "s.suffice"),
+        code=2,
+    ).stderr
+    assert "--weight must name another column" in told
+
+
+def test_any_number_of_rows_is_drawn_as_it_is_written(shell, model):
+    assert model
+    done = shell("suffice sample m.suffice -n 1000000000000 --seed 1 | head -4")
+    assert done.stdout.count(b"\n") == 4
+    assert done.stderr == b""
+
+
+def test_rows_that_are_drawn_in_parts_are_as_many_as_asked_for(run, model, monkeypatch):
+    from suffice.cli import sample
+
+    whole = run("sample", model, "-n", "25", "--seed", "4").stdout
+    monkeypatch.setattr(sample, "CELLS_AT_ONCE", 80)
+    parts = run("sample", model, "-n", "25", "--seed", "4").stdout
+    assert len(parts.splitlines()) == 26
+    assert parts.splitlines()[0] == whole.splitlines()[0]
+    assert len(set(parts.splitlines())) == 26
+    assert parts == run("sample", model, "-n", "25", "--seed", "4").stdout
+    run("sample", model, "-n", "25", "-o", "drawn.parquet")
+    assert pq.read_table("drawn.parquet").num_rows == 25
+
+
+@pytest.mark.parametrize("line, code, told", [
+    ("suffice info m.suffice >&-", 1, b"Error: stdout is closed; name a file with -o, or redirect stdout.\n"),
+    ("suffice predict m.suffice part1.csv >&-", 1, b"Error: stdout is closed"),
+    ("suffice predict m.suffice part1.csv -o p.csv >&-", 0, b""),
+    ("suffice fit part1.csv -y species -o n.suffice >&- 2>&-", 0, b""),
+    ("suffice info m.suffice 2>&-", 0, b""),
+    ("suffice info nothing 2>&-", 1, b""),
+    ("suffice predict m.suffice <&-", 1, b"Error: stdin is closed; name a file, or redirect stdin.\n"),
+    ("suffice info - <&-", 1, b"Error: stdin is closed"),
+    ("suffice fit part1.csv -y species -o n.suffice <&- >&- 2>&-", 0, b""),
+    ("suffice --help >&-", 1, b"Error: stdout is closed"),
+])  # fmt: skip
+def test_closed_streams_are_told_or_not_needed(shell, model, line, code, told):
+    before = Path(model).read_bytes()
+    assert shell(line, code=code).stderr.startswith(told)
+    assert Path(model).read_bytes() == before
+    if "-o n.suffice" in line:
+        assert suffice.load("n.suffice").classes_.tolist()
+
+
+def test_errors_name_stdin_and_not_a_temporary_file(run, model):
+    for content, arguments in (
+        (b"", ("fit", "-", "-y", "y", "-o", "n.suffice")),
+        (b"x,y\n1,a,b\n", ("fit", "-", "-y", "y", "-o", "n.suffice")),
+        (b"x,y\n1,\xff\n", ("fit", "-", "-y", "y", "-o", "n.suffice")),
+        (b"\x1f\x8b\x08nonsense", ("fit", "-", "-y", "y", "-o", "n.suffice")),
+        (b"PAR1nonsense", ("predict", model, "--format", "parquet")),
+        (b"nonsense", ("predict", model, "--format", "arrow")),
+        (b"{nonsense", ("predict", model, "--format", "jsonl")),
+        (b"nonsense", ("info", "-")),
+    ):
+        told = run(*arguments, code=1, input=content).stderr
+        assert told.startswith("Error: stdin: "), told
+        assert "suffice-" not in told
+
+
+def test_a_mistake_of_ours_is_told_without_a_traceback(run, model, monkeypatch):
+    from suffice.cli import inputs
+
+    def wrong(*_, **__):
+        raise KeyError("what")
+
+    monkeypatch.setattr(inputs, "load", wrong)
+    told = run("info", model, code=1).stderr
+    assert told.startswith("Error: this is a mistake in suffice; please report it: KeyError: 'what' in ")
+
+
+def test_too_little_memory_is_told(run, model, monkeypatch):
+    from suffice.cli import inputs
+
+    def too_much(*_, **__):
+        return np.empty(1 << 50)
+
+    monkeypatch.setattr(inputs, "load", too_much)
+    assert "there is not enough memory" in run("info", model, code=1).stderr
+
+
+KEPT = [
+    "01034",
+    "0.960",
+    "TRUE",
+    "1e5",
+    " padded ",
+    "NA",
+    "null",
+    "-",
+    "?",
+    'quo"te',
+    "com,ma",
+    "new\nline",
+    "é",
+    "",
+]
+
+
+def test_kept_columns_are_copied_cell_by_cell(run, model):
+    table = csv.read_csv("penguins.csv").slice(0, len(KEPT))
+    table = table.append_column("code", pa.array(KEPT))
+    written = io.BytesIO()
+    csv.write_csv(table, written)
+    text = written.getvalue().decode().replace("18.7", "18.700").replace("2007", "02007")
+    Path("d.csv").write_text(text)
+    kept = ("--keep", "code", "--keep", "bill_depth_mm", "--keep", "year")
+    run("predict", model, "d.csv", "--proba", *kept, "-o", "p.csv")
+    verbatim = csv.ConvertOptions(
+        column_types=dict.fromkeys(["code", "bill_depth_mm", "year"], pa.string()), null_values=[]
+    )
+    options = csv.ParseOptions(newlines_in_values=True)
+    wanted, found = (
+        csv.read_csv(path, parse_options=options, convert_options=verbatim) for path in ("d.csv", "p.csv")
+    )
+    assert found["code"].to_pylist() == KEPT
+    assert found["bill_depth_mm"][0].as_py() == "18.700"
+    for name in ("code", "bill_depth_mm", "year"):
+        assert found[name].to_pylist() == wanted[name].to_pylist()
+    assert found.select(range(3, 7)) == csv.read_csv(
+        io.BytesIO(run("predict", model, "d.csv", "--proba").stdout_bytes)
+    )
+
+
+def test_kept_columns_of_other_formats_keep_their_types(run, model):
+    table = csv.read_csv("penguins.csv").append_column("id", pa.array(range(344), pa.int32()))
+    pq.write_table(table, "d.parquet", row_group_size=100)
+    run("predict", model, "d.parquet", "--keep", "id", "--keep", "year", "-o", "p.parquet")
+    found = pq.read_table("p.parquet")
+    assert found.schema.field("id").type == pa.int32()
+    assert found.select(["id", "year"]) == table.select(["id", "year"])
+
+
+def test_kept_columns_stay_in_line_in_long_and_joined_files(run, model):
+    lines = Path("penguins.csv").read_text().splitlines(keepends=True)
+    body = [line.replace(",2007", f",{i:06}") for i, line in enumerate(lines[1:] * 200)]
+    Path("long.csv").write_text("id," + lines[0] + "".join(f"{i},{line}" for i, line in enumerate(body)))
+    Path("joined.csv").write_text(Path("long.csv").read_text() * 2)
+    run("predict", model, "joined.csv", "long.csv", "--keep", "id", "-o", "p.csv")
+    found = csv.read_csv("p.csv")["id"].to_pylist()
+    assert found == [*range(len(body))] * 3
+
+
+@pytest.mark.parametrize("name, options", [("prediction", ()), ("p(Adelie)", ("--proba",))])
+def test_a_column_named_as_one_of_the_result_is_not_replaced(run, model, name, options):
+    csv.write_csv(csv.read_csv("penguins.csv").append_column(name, pa.array(range(344))), "d.csv")
+    told = run("predict", model, "d.csv", "--keep", name, *options, code=2).stderr
+    assert f"--keep '{name}': the result has a column of its own with this name" in told
+    run("predict", model, "d.csv", *options)
+
+
+def test_posteriors_and_predictions_are_scored_once(run, model, monkeypatch):
+    from suffice.model.solution import SolvedModel
+
+    calls = []
+    real = SolvedModel.read_off
+    monkeypatch.setattr(
+        SolvedModel, "read_off", lambda *args, **named: (calls.append(1), real(*args, **named))[1]
+    )
+    run("predict", model, "penguins.csv", "--proba")
+    assert len(calls) == 1
+
+
+def test_equal_posteriors_are_decided_as_by_the_library(run):
+    suffice.BayesClassifier(suffice.families.Normal(), priors="uniform").fit(
+        pa.table({"x": [-1.0, 1.0, -1.0 + 1e-15, 1.0, -1.0, 1.0]}), ["b", "a", "b", "a", "b", "a"]
+    ).save("t.suffice")
+    x = np.concatenate([np.linspace(-1e-15, 1e-15, 41), [0.0, 5.0, -5.0]])
+    rows = pa.table({"x": x})
+    pq.write_table(rows, "d.parquet")
+    wanted = suffice.load("t.suffice").predict(rows).tolist()
+    run("predict", "t.suffice", "d.parquet", "--proba", "-o", "p.csv")
+    assert csv.read_csv("p.csv")["prediction"].to_pylist() == wanted
+
+
+def test_a_header_without_rows_gives_a_header_without_rows(run, model):
+    Path("h.csv").write_text(Path("penguins.csv").read_text().splitlines()[0] + "\n")
+    for options in ((), ("--proba",), ("--keep", "year")):
+        found = run("predict", model, "h.csv", *options).stdout
+        assert found == run("predict", model, "penguins.csv", *options).stdout.splitlines()[0] + "\n"
+    run("predict", model, "h.csv", "--proba", "-o", "h.parquet")
+    assert pq.read_table("h.parquet").column_names == ["prediction", "p(Adelie)", "p(Chinstrap)", "p(Gentoo)"]
+    assert run("explain", model, "h.csv").stdout == "row,column,Adelie,Chinstrap,Gentoo\n"
+    assert run("sample", model, "-n", "0").stdout.count("\n") == 1
+    assert run("predict", model, "h.csv", "--json").stdout == ""
+    for command in ("evaluate", "update"):
+        assert "no rows" in run(command, model, "h.csv", "-y", "species", code=1).stderr
+
+
+@pytest.mark.parametrize("ending", [".parquet.gz", ".parquet.xz", ".parquet.zst", ".csv.zst"])
+def test_files_that_would_not_be_what_their_names_say_are_refused(run, model, ending):
+    told = run("predict", model, "part1.csv", "-o", f"p{ending}", code=2).stderr
+    assert "compressed inside; name it without" in told or "only read; write one of .gz" in told
+    assert not Path(f"p{ending}").exists()
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".csv.bz2", ".csv.xz", ".jsonl.gz", ".tsv.bz2", ".arrow.gz"])
+def test_packed_results_are_what_their_names_say(run, model, ending):
+    run("predict", model, "part1.csv", "--keep", "year", "-o", f"p{ending}")
+    run("fit", f"p{ending}", "-y", "prediction", "-o", "n.suffice", "--model", "nb", code=0)
+    assert suffice.load("n.suffice").statistics_.n_rows == 150
+
+
+def test_what_sample_writes_predict_reads(run):
+    rng = np.random.default_rng(0)
+    n = 80
+    seconds = rng.integers(0, 86_400, n)
+    stamps = np.datetime64("2024-01-01", "ns") + rng.integers(0, 10**15, n).astype("m8[ns]")
+    table = pa.table(
+        {
+            "clock": pa.array(seconds * 10**6).cast(pa.time64("us")),
+            "day": pa.array(rng.integers(0, 20_000, n).astype(np.int32)).cast(pa.date32()),
+            "stamp": pa.array(stamps),
+            "zoned": pa.array(rng.integers(0, 10**15, n), pa.timestamp("us", "UTC")),
+            "span": pa.array(rng.integers(0, 10**12, n), pa.duration("us")),
+            "flag": pa.array(rng.random(n) > 0.5),
+            "count": pa.array(rng.poisson(3, n)),
+            "size": pa.array(rng.gamma(2.0, size=n)),
+            "code": pa.array(rng.choice(["1", "02", "x y", 'a"b', "c,d"], n)),
+            "y": pa.array(rng.choice(["p", "q"], n)),
+        }
+    )
+    pq.write_table(table, "d.parquet")
+    run("fit", "d.parquet", "-y", "y", "-o", "m.suffice", "--model", "nb")
+    run("sample", "m.suffice", "-n", "50", "--seed", "3", "-y", "y", "-o", "s.parquet")
+    wanted = run("predict", "m.suffice", "s.parquet", "--proba").stdout
+    for name in ("s.csv", "s.tsv", "s.arrow", "s.jsonl"):
+        run("sample", "m.suffice", "-n", "50", "--seed", "3", "-y", "y", "-o", name)
+        assert run("predict", "m.suffice", name, "--proba").stdout == wanted, name
+        run("evaluate", "m.suffice", name)
+
+
+def test_errors_in_json_are_json(run, model):
+    found = json.loads(run("predict", model, "nothing.csv", "--json", code=1).stderr)
+    assert found["exit_code"] == 1
+    assert "nothing.csv" in found["error"]
+    assert json.loads(run("predict", model, "part1.csv", "--json", "--row", code=2).stderr)["exit_code"] == 2

@@ -1,0 +1,253 @@
+"""Options that say how data is written, how a model is fitted, and how a command speaks."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv
+from pyarrow import parquet as pq
+
+import suffice
+from suffice import progress
+from suffice.cli.program import COMMANDS
+
+
+@pytest.fixture
+def other(folder):
+    """The penguins as another program writes them."""
+    table = csv.read_csv("penguins.csv")
+    lines = [";".join(table.column_names)]
+    for row in table.to_pylist():
+        cells = ["n. v." if cell is None else str(cell).replace(".", ",") for cell in row.values()]
+        lines.append(";".join(cells).replace("Torgersen", "Törgersen"))
+    (folder / "other.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    return ("--sep", ";", "--decimal", ",", "--encoding", "latin-1", "--missing", "n. v.")
+
+
+def test_other_separators_decimals_encodings_and_marks_are_read(run, model, other):
+    for kind in ("nb", "auto"):
+        run("fit", "other.csv", "-y", "species", "-o", "o.suffice", "--model", kind, "--force", *other)
+        found = suffice.load("o.suffice")
+        families = [column.family.name for column in found.schema_]
+        assert families == [column.family.name for column in suffice.load(model).schema_]
+    wanted = run("predict", model, "penguins.csv", "--proba").stdout
+    found = run("predict", "o.suffice", "other.csv", "--proba", *other).stdout
+    wanted, found = (
+        np.array([line.split(",")[1:] for line in text.splitlines()[1:]], float) for text in (wanted, found)
+    )
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    for command in ("evaluate", "explain", "update"):
+        extra = ("-y", "species") if command != "explain" else ("--row", "0")
+        run(command, "o.suffice", "other.csv", *extra, *other)
+    run("summarize", "other.csv", "-y", "species", "-o", "s.suffice", *other)
+    run("summarize", "other.csv", "-y", "species", "-o", "t.suffice", "--like", "o.suffice", *other)
+
+
+def test_marks_of_missing_cells_work_with_every_model(run, folder):
+    lines = [f"{'unknown' if i % 9 == 0 else i * 7 % 100},{i % 5},{'ab'[i % 2]}" for i in range(120)]
+    (folder / "rows.csv").write_text("\n".join(["n,m,kind", *lines]) + "\n")
+    arguments = ("fit", "rows.csv", "-y", "kind", "-o", "m.suffice", "--model", "gda")
+    assert "'n' holds text" in run(*arguments, code=2).stderr
+    run(*arguments, "--missing", "?,unknown")
+    assert suffice.load("m.suffice").means_.shape == (2, 2)
+
+
+@pytest.mark.parametrize("option, words", [
+    (("--sep", ";;"), "--sep must be one ASCII character"),
+    (("--decimal", ";"), "--decimal must be '.' or ','"),
+    (("--encoding", "klingon"), "--encoding 'klingon' is not known"),
+    (("--threads", "0"), "--threads"),
+    (("--alpha", "-1"), "--alpha"),
+    (("--priors", "a"), "write uniform, or CLASS=P"),
+    (("--priors", "Adelie=0.5,Emperor=0.5"), "'Emperor'"),
+    (("--priors", "Adelie=0.5"), "--priors"),
+    (("--unseen", "what"), "--unseen"),
+    (("--model", "gda", "--alpha", "1"), "--alpha works with --model nb"),
+    (("--model", "qda", "--alpha", "0"), "--alpha works with --model nb"),
+    (("--model", "logistic", "--priors", "uniform"), "not with --model logistic"),
+])  # fmt: skip
+def test_settings_that_are_none_are_refused(run, option, words):
+    told = run("fit", "penguins.csv", "-y", "species", "-o", "n.suffice", *option, code=2).stderr
+    assert words in told
+
+
+def test_alpha_priors_and_unseen_are_those_of_the_library(run):
+    X, species = suffice.load_penguins()
+    priors = {"Adelie": 0.2, "Chinstrap": 0.3, "Gentoo": 0.5}
+    wanted = suffice.BayesClassifier(alpha=3.0, priors=priors).fit(X, species)
+    text = ",".join(f"{label}={prior}" for label, prior in priors.items())
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--alpha", "3", "--priors", text)
+    found = suffice.load("m.suffice")
+    np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), rtol=1e-12)
+    run("fit", "penguins.csv", "-y", "species", "-o", "u.suffice", "--priors", "uniform", "--unseen", "error")
+    strict = suffice.load("u.suffice")
+    assert strict.priors_.tolist() == pytest.approx([1 / 3] * 3)
+    strange = Path("part1.csv").read_text().replace("Torgersen", "Atlantis")
+    Path("strange.csv").write_text(strange)
+    assert "Atlantis" in run("predict", "u.suffice", "strange.csv", code=1).stderr
+    run("predict", "m.suffice", "strange.csv")
+
+
+def test_priors_of_classes_that_are_numbers_are_given_by_their_text(run):
+    csv.write_csv(pa.table({"x": [1.0, 2.0, 8.0, 9.0, 7.5], "y": [0, 0, 1, 1, 1]}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--priors", "0=0.9,1=0.1", "--model", "gda")
+    assert suffice.load("m.suffice").priors_.tolist() == [0.9, 0.1]
+
+
+@pytest.mark.parametrize("command", ["fit", "summarize", "update", "evaluate"])
+def test_rows_without_a_label_are_refused_or_dropped(run, model, command):
+    table = csv.read_csv("penguins.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    labels = pa.array(
+        [None if i % 10 == 4 else label for i, label in enumerate(table["species"].to_pylist())]
+    )
+    table = table.set_column(table.column_names.index("species"), "species", labels)
+    csv.write_csv(table, "gaps.csv")
+    data = {"fit": (), "summarize": (), "update": (model,), "evaluate": (model,)}[command]
+    output = ("-o", "n.suffice") if command != "evaluate" else ()
+    arguments = (command, *data, "gaps.csv", "-y", "species", *output)
+    assert "no label at row 4" in run(*arguments, code=1).stderr
+    run(*arguments, "--drop-unlabelled")
+    if output:
+        held = suffice.load("n.suffice")
+        rows = getattr(held, "statistics_", held).n_rows
+        assert rows == 344 - 34 + (344 if command == "update" else 0)
+    csv.write_csv(table.set_column(table.column_names.index("species"), "species", pa.nulls(344)), "none.csv")
+    none = (command, *data, "none.csv", "-y", "species", *output, "--drop-unlabelled", "--force")
+    none = none[:-1] if command == "evaluate" else none
+    assert "none.csv: no row has a label in column 'species'" in run(*none, code=1).stderr
+
+
+def test_columns_that_are_not_there_may_be_taken_as_missing(run, model):
+    table = csv.read_csv("penguins.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True))
+    csv.write_csv(table.drop_columns(["sex", "year", "bill_depth_mm"]), "fewer.csv")
+    run("predict", model, "fewer.csv", code=3)
+    for name in ("sex", "year", "bill_depth_mm"):
+        table = table.set_column(table.column_names.index(name), name, pa.nulls(344))
+    csv.write_csv(table, "gaps.csv")
+    found = run("predict", model, "fewer.csv", "--allow-missing-columns", "--proba").stdout
+    assert found == run("predict", model, "gaps.csv", "--proba").stdout
+    csv.write_csv(pa.table({"unknown": [1]}), "nothing.csv")
+    assert "the data lacks" in run("predict", model, "nothing.csv", "--allow-missing-columns", code=3).stderr
+
+
+ARGUMENTS = {
+    "fit": ("part1.csv", "-y", "species", "-o", "n.suffice"),
+    "predict": ("m.suffice", "part1.csv"),
+    "evaluate": ("m.suffice", "part1.csv", "-y", "species"),
+    "explain": ("m.suffice", "part1.csv", "--row", "3"),
+    "sample": ("m.suffice", "-n", "3"),
+    "summarize": ("part1.csv", "-y", "species", "-o", "n.suffice"),
+    "merge": ("m.suffice", "m.suffice", "-o", "n.suffice"),
+    "subtract": ("m.suffice", "s.suffice", "-o", "n.suffice"),
+    "update": ("m.suffice", "part1.csv", "-y", "species"),
+    "info": ("m.suffice",),
+    "export": ("m.suffice", "--to", "json"),
+    "plot": ("m.suffice", "part1.csv", "-o", "p.png"),
+    "demo": (),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_answers_in_json_and_can_be_quiet(run, model, command):
+    run("summarize", "part1.csv", "-y", "species", "--like", model, "-o", "s.suffice")
+    result = run(command, *ARGUMENTS[command], "--json", "--threads", "1")
+    answers = [json.loads(line) for line in result.stdout.splitlines()] if command in (
+        "predict", "sample"
+    ) else [json.loads(result.stdout)]  # fmt: skip
+    assert all(isinstance(one, dict) and one for one in answers)
+    assert result.stderr == ""
+    force = ("--force",) if command in ("fit", "summarize", "merge", "subtract", "plot") else ()
+    result = run(command, *ARGUMENTS[command], "--quiet", *force)
+    assert result.stderr == ""
+
+
+def test_json_tells_what_was_fitted(run):
+    found = json.loads(run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--json").stdout)
+    assert (found["model"], found["rows"], found["file"]) == ("BayesClassifier", 344, "m.suffice")
+    assert found["columns"][0] == {"name": "island", "family": "Categorical()", "why": "3 categories"}
+    assert 0.95 < found["cross_validation"]["accuracy"] < 1.0
+    assert "name one with -o" in run("fit", "part1.csv", "-y", "species", "-o", "-", "--json", code=2).stderr
+    found = json.loads(run("explain", "m.suffice", "penguins.csv", "--row", "3", "--json").stdout)
+    whole = suffice.load("m.suffice").explain(suffice.load_penguins()[0])
+    assert found["contributions"]["island"]["Adelie"] == whole.contributions[3, 0, 0]
+    assert found["posterior"]["Gentoo"] == whole.posterior[3, 2]
+    found = json.loads(run("info", "m.suffice", "--json").stdout)
+    assert (found["holds"], found["rows"], found["weight"]) == ("BayesClassifier", 344, [152.0, 68.0, 124.0])
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "jsonl"])
+def test_progress_tells_the_share_and_the_time_left(run, model, monkeypatch, ending):
+    from suffice.tables.files import formats
+
+    said = []
+    monkeypatch.setattr(progress.Progress, "say", lambda _, state, share=None: said.append((state, share)))
+    monkeypatch.setattr(formats, "BLOCK_BYTES", 4096)
+    rows = run("predict", model, "penguins.csv", "--keep", "year").stdout
+    assert rows
+    table = csv.read_csv("penguins.csv")
+    if ending == "parquet":
+        pq.write_table(table, "d.parquet", row_group_size=50)
+    elif ending == "jsonl":
+        Path("d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        import gzip
+
+        packed = ending == "csv.gz"
+        Path(f"d.{ending}").write_bytes(
+            gzip.compress(Path("penguins.csv").read_bytes()) if packed else Path("penguins.csv").read_bytes()
+        )
+    said.clear()
+    run("predict", model, f"d.{ending}", f"d.{ending}")
+    shares = [share for _, share in said]
+    assert shares == sorted(shares)
+    assert len(set(shares)) > (1 if ending == "csv.gz" else 2)
+    assert shares[-1] == 1.0
+
+
+def test_the_time_left_is_told(monkeypatch):
+    clock = iter([0.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock, 90.0))
+    with progress.Progress("reading", patience=0.0) as line:
+        assert line._left(0.25) == ", 25 %, 4:30 left"
+        assert line._left(0.01) == ", 1 %, 2:28:30 left"
+        assert line._left(None) == ""
+
+
+@pytest.mark.parametrize("arguments", [
+    ("info", "m.suffice"),
+    ("predict", "m.suffice", "part1.csv"),
+    ("predict", "m.suffice", "part1.csv", "--proba", "--keep", "year"),
+    ("explain", "m.suffice", "part1.csv", "--row", "3"),
+    ("sample", "m.suffice", "--seed", "1"),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["nb", "gda", "text", "statistics"])
+def test_a_model_is_asked_without_scikit_learn_and_pandas(run, shell, arguments, kind):
+    drop = ("--drop", "island", "--drop", "sex") if kind == "gda" else ()
+    if kind == "text":
+        others = set(csv.read_csv("part1.csv").column_names) - {"island", "species"}
+        drop = tuple(one for name in sorted(others) for one in ("--drop", name))
+    if kind == "statistics":
+        run("summarize", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    else:
+        run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", kind, *drop)
+    typed = " ".join(arguments)
+    code = (
+        "import sys; from suffice.cli import main\n"
+        "try: main(prog_name='suffice')\n"
+        "finally: print(sorted({'sklearn', 'pandas', 'scipy.stats'} & set(sys.modules)), file=sys.stderr)"
+    )
+    Path("asked.py").write_text(code)
+    done = shell(f"{sys.executable} asked.py {typed}")
+    assert done.stderr.decode().splitlines()[-1] == "[]"
+    assert done.stdout == run(*arguments).stdout_bytes
+
+
+def test_a_model_of_pandas_is_asked_too(run, shell):
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.read_csv("penguins.csv")
+    suffice.BayesClassifier().fit(frame.drop(columns="species"), frame["species"]).save("p.suffice")
+    for line in ("predict p.suffice part1.csv --proba", "sample p.suffice -n 5 --seed 2", "info p.suffice"):
+        assert shell(f"suffice {line}").stdout == run(*line.split()).stdout_bytes

@@ -1,0 +1,233 @@
+"""Priors, costs, explanations and reports of weighed evidence, and what is refused in words."""
+
+import copy
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice import CostSensitive, EvidenceClassifier
+
+from .conftest import FAMILIES, agrees, mixed, saved
+
+# --- priors and costs -----------------------------------------------------------------------------
+
+
+def test_other_priors_reweight_the_posteriors(penguins, of_penguins):
+    X = penguins[0]
+    new = np.array([0.7, 0.2, 0.1])
+    expected = of_penguins.predict_proba(X) * new / of_penguins.priors_
+    expected /= expected.sum(axis=1, keepdims=True)
+    other = of_penguins.with_priors({"Adelie": 0.7, "Chinstrap": 0.2, "Gentoo": 0.1})
+    np.testing.assert_allclose(other.predict_proba(X), expected, atol=1e-12)
+    np.testing.assert_allclose(other.priors_, new)
+    fitted = EvidenceClassifier(priors=new).fit(*penguins)
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, atol=1e-9)
+    agrees(other.with_priors("empirical"), of_penguins, X)
+
+
+def test_a_prior_of_0_rules_a_class_out(penguins, of_penguins):
+    posteriors = of_penguins.with_priors([0.5, 0.0, 0.5]).predict_proba(penguins[0])
+    assert (posteriors[:, 1] == 0).all()
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1.0)
+
+
+def test_a_model_with_other_priors_learns_on_its_own(penguins, of_penguins):
+    before = saved(of_penguins)
+    other = of_penguins.with_priors("uniform").partial_fit(*penguins)
+    np.testing.assert_allclose(other.priors_, 1 / 3)
+    assert saved(of_penguins) == before
+
+
+def test_priors_adapt_to_unlabelled_rows(penguins, of_penguins):
+    X, y = penguins
+    rows = np.concatenate([np.flatnonzero(y == "Adelie")[:20], np.flatnonzero(y == "Gentoo")])
+    adapted = of_penguins.adapt_priors(X.iloc[rows])
+    shares = [20 / len(rows), 0.0, 1 - 20 / len(rows)]
+    np.testing.assert_allclose(adapted.priors_, shares, atol=0.03)
+    np.testing.assert_array_equal(adapted.prior_shift_.priors, adapted.priors_)
+    with pytest.raises(AttributeError, match=r"adapt_priors\(X\)"):
+        of_penguins.prior_shift_  # noqa: B018
+    loaded = suffice.load(io.BytesIO(saved(adapted)))
+    assert repr(loaded.prior_shift_) == repr(adapted.prior_shift_)
+
+
+def test_costs_take_its_posteriors(penguins, of_penguins):
+    X, y = penguins
+    costs = [[0, 1, 1], [8, 0, 1], [1, 1, 0]]
+    careful = CostSensitive(of_penguins, costs, reject_cost=0.4)
+    expected = of_penguins.predict_proba(X) @ np.array(costs)
+    rejected = expected.min(axis=1) > 0.4
+    answers = careful.predict(X)
+    assert (answers[~rejected] == of_penguins.classes_[expected.argmin(axis=1)[~rejected]]).all()
+    fitted = CostSensitive(EvidenceClassifier(pieces=["columns"]), costs).fit(X, y)
+    assert fitted.mean_cost(X, y) < 0.1
+
+
+def test_it_is_evaluated_and_calibrated_as_any_classifier(penguins, of_penguins):
+    X, y = penguins
+    report = suffice.evaluate(of_penguins, X, y)
+    assert report.log_loss < 0.05 < report.baseline.log_loss
+    X = X.drop(columns="year")
+    calibrated = suffice.Calibrated(EvidenceClassifier(pieces=["columns"]), cv=2).fit(X, y)
+    assert suffice.evaluate(calibrated, X, y).log_loss < 0.2
+
+
+# --- the densities behind it ----------------------------------------------------------------------
+
+
+def test_the_densities_behind_it_are_those_of_a_bayes_classifier(penguins, of_penguins):
+    X, y = penguins
+    density = of_penguins.generative_
+    plain = suffice.BayesClassifier(of_penguins.schema_).fit(X, y)
+    np.testing.assert_allclose(density.score_samples(X), plain.score_samples(X), rtol=1e-12)
+    np.testing.assert_allclose(density.novelty(X), plain.novelty(X), rtol=1e-9)
+    drawn = density.sample(5, random_state=0)
+    assert type(drawn[0]) is pd.DataFrame
+    assert of_penguins.predict_proba(drawn[0]).shape == (5, 3)
+    assert repr(of_penguins.evidence()) == repr(plain.evidence())
+
+
+# --- explanations and the table of weights --------------------------------------------------------
+
+
+def test_contributions_and_prior_add_up_to_the_scores(table, of_table):
+    X, _ = table
+    for model in (of_table, of_table.with_priors([0.2, 0.3, 0.5])):
+        explanation = model.explain(X)
+        total = explanation.prior + explanation.contributions.sum(axis=1)
+        np.testing.assert_allclose(total, explanation.total, rtol=1e-12, atol=1e-9)
+        np.testing.assert_allclose(suffice.links.softmax(total), model.predict_proba(X), atol=1e-9)
+        np.testing.assert_allclose(explanation.prior, np.log(model.priors_) + model.bias_)
+    assert list(explanation.columns) == list(X.columns)
+
+
+def test_a_column_that_never_varies_says_nothing(penguins, of_penguins):
+    X, y = penguins
+    model = EvidenceClassifier().fit(X.assign(constant=4.0), y)
+    np.testing.assert_array_equal(model.explain(X.assign(constant=4.0)).contributions[:, -1], 0.0)
+    agrees(model, of_penguins, X.assign(constant=5.0), other_rows=X)
+
+
+def interacting(n=400, seed=0):
+    """Two numbers that tell the classes apart only together, and a level that says little."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {"one": rng.normal(size=n), "two": rng.normal(size=n), "level": rng.choice(["p", "q"], n)}
+    )
+    y = (X["one"] * X["two"] + 0.2 * rng.normal(size=n) > 0).to_numpy()
+    return X, y
+
+
+def test_two_columns_that_speak_together_are_a_pair():
+    X, y = interacting()
+    model = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y)
+    assert [piece.name for piece in model.pieces_.listed if piece.group == "pairs"] == ["one × two"]
+    test = interacting(seed=1)
+    report = suffice.evaluate(model, *test)
+    assert report.log_loss < 0.6 * report.baseline.log_loss
+    alone = EvidenceClassifier(pieces=["columns"]).fit(X, y)
+    assert suffice.evaluate(alone, *test).log_loss > 0.9 * report.baseline.log_loss
+    says = model.explain(test[0]).contributions - alone.explain(test[0]).contributions
+    assert np.ptp(says[:, 0, 1] - says[:, 0, 0]) > 1.0
+    assert not EvidenceClassifier(pairs=0).fit(X, y).pieces_.pairs
+
+
+def test_pairs_add_subtract_and_are_saved():
+    X, y = interacting()
+    model = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y)
+    half = EvidenceClassifier(pieces=model.pieces_).fit(X[:200], y[:200])
+    rest = copy.copy(model).forget(half)
+    agrees(rest.partial_fit(X[:200], y[:200]), model, X)
+    loaded = suffice.load(io.BytesIO(saved(model)))
+    assert saved(loaded) == saved(model)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_the_levels_say_how_the_loss_of_held_out_rows_fell(of_table):
+    weighed = of_table.weights_
+    assert [level.name for level in weighed.levels][:2] == ["class shares", "one weight"]
+    assert all(0.0 <= level.share <= 1.0 for level in weighed.levels)
+    assert 0.0 < weighed.loss == weighed.levels[-1].loss < weighed.class_shares - 0.3
+    # Weights fit the rows that they were learnt from a little better than rows held out from these.
+    assert weighed.class_shares - weighed.loss - 0.02 < weighed.nats.sum() < weighed.class_shares
+
+
+def test_the_table_of_weights_is_read_by_people(of_table):
+    text, html = repr(of_table.weights_), of_table.weights_._repr_html_()
+    for word in ("evidence", "about", "weight", "nats", "length", "log loss of held-out rows"):
+        assert word in text
+        assert word in html
+
+
+def test_names_in_the_table_of_weights_are_never_markup():
+    X, y = mixed(40)
+    model = EvidenceClassifier(pieces=["columns"]).fit(X[["length"]].set_axis(["<b>\nx"], axis=1), y)
+    assert "<b>" not in model.weights_._repr_html_()
+    assert "&lt;b&gt;" in model.weights_._repr_html_()
+    assert not any("<b>" in line and "x" not in line for line in repr(model.weights_).splitlines())
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings, error, message",
+    [
+        ({"pieces": "step"}, TypeError, r"pieces must be 'all' or a list of .*columns.*, got 'step'"),
+        ({"pieces": ["step"]}, ValueError, r"pieces must be of .*steps.*, got 'step'"),
+        ({"pieces": 3}, TypeError, r"pieces must be .* got 3"),
+        ({"penalty": -1}, ValueError, "penalty must be a positive number or None, got -1"),
+        ({"penalty": "x"}, ValueError, "penalty must be a positive number or None, got 'x'"),
+        ({"penalty": np.nan}, ValueError, "penalty must be a positive number or None, got nan"),
+        ({"cv": 1}, ValueError, "cv must be a whole number ≥ 2, got 1"),
+        ({"cv": 2.5}, ValueError, "cv must be a whole number ≥ 2, got 2.5"),
+        ({"pairs": -1}, ValueError, "pairs must be a whole number ≥ 0, got -1"),
+        ({"pairs": True}, ValueError, "pairs must be a whole number ≥ 0, got True"),
+        ({"priors": [0.5, 0.5]}, ValueError, "priors"),
+        ({"families": "nonsense"}, ValueError, "nonsense"),
+    ],
+)
+def test_wrong_settings_are_refused_in_words(penguins, settings, error, message):
+    with pytest.raises(error, match=message):
+        EvidenceClassifier(**settings).fit(*penguins)
+
+
+@pytest.mark.parametrize("group", ["steps", "presence", "joint", "cells"])
+def test_only_the_kinds_that_are_named_are_weighed(penguins, group):
+    model = EvidenceClassifier(pieces=[group]).fit(*penguins)
+    groups = {piece.group for piece in model.weights_.pieces}
+    assert "columns" in {piece.group for piece in model.pieces_.listed}
+    assert groups <= {"columns", group}
+
+
+def test_a_penalty_that_is_given_is_kept(penguins):
+    loose, tight = (
+        EvidenceClassifier(pieces=["columns"], penalty=penalty).fit(*penguins) for penalty in (0.1, 1e6)
+    )
+    assert np.ptp(loose.weights_.weights) > 0.1
+    assert np.ptp(tight.weights_.weights) < 0.01
+
+
+def test_no_weight_is_negative_where_asked(penguins):
+    X, y = penguins
+    model = EvidenceClassifier(FAMILIES | {"note": None}, nonnegative=True)
+    table = mixed(seed=5)
+    assert np.nanmin(model.fit(*table).weights_.weights) >= 0
+    assert np.nanmin(EvidenceClassifier(nonnegative=True).fit(X, y).weights_.weights) >= 0
+
+
+# --- exports --------------------------------------------------------------------------------------
+
+
+def test_many_columns_with_gaps_are_exported_for_complete_rows_only():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    X = rng.normal(y[:, np.newaxis], 1.0, (100, 8))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = EvidenceClassifier().fit(X, y)
+    with pytest.raises(ValueError, match=r"8 columns with gaps.*at most 6.*missing='null'"):
+        model.to_sql("rows")
+    assert "SELECT" in model.to_sql("rows", missing="null")

@@ -1,0 +1,157 @@
+"""Posteriors sum to 1 and are never NaN for finite input, and explanations add up."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import suffice
+from suffice import EvidenceClassifier
+
+from .conftest import FAMILIES, mixed
+
+RNG = np.random.default_rng(0)
+TWO = np.arange(60) % 2
+NOISE = RNG.normal(size=(60, 3))
+LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+
+
+def sound(model, X):
+    """Posteriors are such, and what the cells say adds up to the scores behind them."""
+    posteriors = model.predict_proba(X)
+    assert np.isfinite(posteriors).all()
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1.0, atol=1e-12)
+    assert set(model.predict(X).tolist()) <= set(model.classes_.tolist())
+    explanation = model.explain(X)
+    total = explanation.prior + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, explanation.total, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(suffice.links.softmax(total), posteriors, atol=1e-9)
+    return posteriors
+
+
+TABLES = {
+    "constant": (np.full((60, 2), 3.0), TWO),
+    "constant in each class": (np.column_stack([TWO, NOISE[:, 0], 3.0 * TWO]), TWO),
+    "constant in one class": (np.where(TWO[:, np.newaxis] == 1, 5.0, NOISE), TWO),
+    "far away": (1e9 + 1e-3 * (NOISE + TWO[:, np.newaxis]), TWO),
+    "huge": (1e300 * NOISE, TWO),
+    "tiny": (1e-300 * NOISE, TWO),
+    "whole numbers far away": (1e15 + np.round(NOISE), TWO),
+    "heavy tails": (RNG.standard_cauchy((60, 3)) ** 3, TWO),
+    "an empty column": (np.column_stack([np.full(60, np.nan), NOISE]), TWO),
+    "nothing": (np.full((60, 2), np.nan), TWO),
+    "fewer rows than columns": (RNG.normal(size=(30, 50)), np.arange(30) % 2),
+    "a class of one row": (NOISE, np.array([1] + [0] * 30 + [2] * 29)),
+    "classes of one row": (NOISE[:30], np.concatenate([np.arange(26), np.zeros(4, dtype=int)])),
+    "26 classes": (
+        np.column_stack([np.arange(104) % 26, RNG.normal(size=104)]),
+        LETTERS[np.arange(104) % 26],
+    ),
+    "five rows": (NOISE[:5], np.array([0, 1, 0, 1, 1])),
+    "two rows": (NOISE[:2], np.array([0, 1])),
+    "one row": (NOISE[:1], np.array([0])),
+    "one class": (NOISE, np.zeros(60)),
+    "columns that repeat": (np.repeat(NOISE[:, :1] + TWO[:, np.newaxis], 6, axis=1), TWO),
+    "classes far apart": (100.0 * TWO[:, np.newaxis] + 0.01 * NOISE, TWO),
+    "mostly zero": (np.where(NOISE < 0.5, 0.0, NOISE), TWO),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_any_table_gives_posteriors(name):
+    X, y = TABLES[name]
+    model = EvidenceClassifier().fit(X, y)
+    sound(model, X)
+    sound(model, np.vstack([np.full(X.shape[1], np.nan), np.full(X.shape[1], 1e200), -X[:2]]))
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_a_mixed_table_gives_posteriors_to_rows_unlike_any(table, nonnegative):
+    X, y = table
+    model = EvidenceClassifier(FAMILIES, nonnegative=nonnegative).fit(X, y)
+    sound(model, X)
+    rows = X.iloc[:3].assign(town=["Rome", None, "Ulm"], note=["zzz", "", None], length=[1e30, -1e30, None])
+    sound(model, rows)
+    nothing = pd.DataFrame({name: pd.Series([None], dtype=X[name].dtype) for name in X.columns})
+    sound(model, nothing)
+    if nonnegative:
+        assert np.nanmin(model.weights_.weights) >= 0
+
+
+@settings(max_examples=8, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 4), st.sampled_from([0.0, 0.3, 0.9]))
+def test_random_mixed_tables_give_posteriors(seed, n, n_classes, gaps):
+    X, y = mixed(max(n, n_classes), n_classes, seed, gaps=gaps)
+    sound(EvidenceClassifier(FAMILIES).fit(X, y), X)
+
+
+def test_a_class_that_no_other_fold_has_keeps_its_prior():
+    model = EvidenceClassifier().fit(*TABLES["a class of one row"])
+    assert model.bias_[1] == 0.0
+    assert np.abs(model.bias_[[0, 2]]).max() > 0.0
+
+
+def test_more_columns_than_rows_by_far_take_bounded_time():
+    y = np.arange(40) % 2
+    X = np.random.default_rng(1).normal(size=(40, 600))
+    X[:, :30] += 3.0 * y[:, np.newaxis]
+    model = EvidenceClassifier().fit(X, y)
+    posteriors = sound(model, X)
+    assert posteriors[np.arange(40), y].min() > 0.5
+    assert not model.pieces_.pairs
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
+def test_weights_of_rows_of_any_size_give_posteriors(size):
+    model = EvidenceClassifier().fit(NOISE + TWO[:, np.newaxis], TWO, np.full(60, size))
+    sound(model, NOISE)
+
+
+def test_few_rows_are_not_weighed():
+    model = EvidenceClassifier().fit(NOISE[:10], TWO[:10])
+    assert "Too few rows to weigh" in repr(model.weights_)
+    product = suffice.BayesClassifier(model.schema_).fit(NOISE[:10], TWO[:10]).explain(NOISE)
+    cells = product.contributions - product.contributions.max(axis=2, keepdims=True)
+    bounded = np.maximum(cells, -np.log(10)).sum(axis=1)  # ten rows know no odds beyond 10 to 1
+    expected = suffice.links.softmax(product.prior + bounded)
+    np.testing.assert_allclose(model.predict_proba(NOISE), expected, atol=1e-12)
+
+
+def test_columns_that_say_nothing_leave_the_class_shares():
+    rng = np.random.default_rng(3)
+    worse = []
+    for _ in range(3):
+        y = (rng.random(2000) < 0.3).astype(int)
+        X = rng.normal(size=(2000, 5))
+        posteriors = EvidenceClassifier().fit(X[:1000], y[:1000]).predict_proba(X[1000:])
+        shares = np.bincount(y[:1000]) / 1000
+        worse.append(np.mean(np.log(shares[y[1000:]]) - np.log(posteriors[np.arange(1000), y[1000:]])))
+    assert max(worse) < 0.01
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinity_is_refused_with_the_name_of_its_column(penguins, of_penguins, value):
+    X = penguins[0].assign(body_mass_g=value)
+    with pytest.raises(ValueError, match=r"body_mass_g.*inf"):
+        of_penguins.predict_proba(X)
+    with pytest.raises(ValueError, match=r"body_mass_g.*inf"):
+        EvidenceClassifier().fit(X, penguins[1])
+
+
+def test_sparse_rows_give_the_posteriors_of_their_columns():
+    X = sparse.csr_array(np.random.default_rng(4).poisson(0.4 + 0.5 * TWO[:, np.newaxis], (60, 8)) * 1.0)
+    model = EvidenceClassifier().fit(X, TWO)
+    posteriors = model.predict_proba(X)
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1.0)
+    np.testing.assert_allclose(posteriors, model.predict_proba(X.toarray()), atol=1e-9)
+
+
+def test_documents_are_a_column_of_words():
+    texts = ["good film", "bad film", "nice", "awful thing"] * 15
+    y = [1, 0, 1, 0] * 15
+    model = EvidenceClassifier().fit(texts, y)
+    assert model.predict(["a good thing", "awful"]).tolist() == [1, 0]
+    same = EvidenceClassifier().fit(pd.Series(texts), y)
+    np.testing.assert_array_equal(same.predict_proba(texts), model.predict_proba(np.array(texts)))

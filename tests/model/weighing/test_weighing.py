@@ -1,0 +1,288 @@
+"""Weights of evidence are those of a softmax regression on the evidence, whoever solves it."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, minimize
+
+from suffice.links import log_softmax, softmax
+from suffice.model.weighing import (
+    BIAS_PENALTY,
+    CorrectionDesign,
+    KnownRows,
+    PieceWeights,
+    _hessian,
+    alike,
+    learn_corrections,
+    learn_weights,
+    mean_residuals,
+)
+
+LAW = settings(max_examples=15, deadline=None, database=None)
+
+
+def drawn(seed=0, n=200, f=4, k=3, *, weighted=False, with_offset=False):
+    """Evidence of which pieces repeat each other, classes that follow it, weights and an offset."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(size=(n, 1, k))
+    evidence = common + 0.5 * rng.normal(size=(n, f, k))
+    evidence -= evidence.mean(axis=2, keepdims=True)
+    offset = 0.5 * rng.normal(size=(n, k)) if with_offset else None
+    scores = common[:, 0] + (0.0 if offset is None else offset) + np.log(np.arange(1, k + 1))
+    codes = np.array([rng.choice(k, p=p) for p in softmax(scores)])
+    weight = rng.integers(1, 4, n) / 2 if weighted else np.ones(n)
+    covariance = 2.0 * alike([np.arange(f)], f, 0.6)
+    return evidence, KnownRows(codes, weight, k), covariance, offset
+
+
+def materialised(evidence):
+    """(n, k, f + k): the inputs of each class, its bias included."""
+    n, f, k = evidence.shape
+    design = np.zeros((n, k, f + k))
+    design[:, :, :f] = np.swapaxes(evidence, 1, 2)
+    design[:, :, f:] = np.eye(k)
+    return design
+
+
+def objective_of(evidence, rows, covariance, offset):
+    """The penalised loss and its gradient as they are written, on the whole design."""
+    design, (_, f, k) = materialised(evidence), evidence.shape
+    penalty = np.zeros((f + k, f + k))
+    penalty[:f, :f], penalty[f:, f:] = np.linalg.inv(covariance), BIAS_PENALTY * np.eye(k)
+    centre = np.zeros(f + k)
+    if offset is None:
+        centre[f:] = rows.log_shares
+    truth = np.eye(k)[rows.codes]
+
+    def objective(point):
+        scores = np.einsum("nkp,p->nk", design, point) + (0.0 if offset is None else offset)
+        log_p = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+        away = point - centre
+        value = -np.sum(rows.weight[:, np.newaxis] * truth * log_p) + 0.5 * away @ penalty @ away
+        slope = np.einsum("nkp,nk,n->p", design, np.exp(log_p) - truth, rows.weight) + penalty @ away
+        return value, slope
+
+    return objective
+
+
+def point_of(found):
+    return np.concatenate([found.weights, found.bias])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("with_offset", [False, True])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_weights_are_those_of_a_generic_solver(weighted, with_offset, k):
+    evidence, rows, covariance, offset = drawn(k, k=k, weighted=weighted, with_offset=with_offset)
+    objective = objective_of(evidence, rows, covariance, offset)
+    start = np.zeros(evidence.shape[1] + k)
+    best = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
+    assert np.abs(objective(best.x)[1]).max() < 1e-6
+    found = learn_weights(evidence, rows, covariance, offset)
+    np.testing.assert_allclose(point_of(found), best.x, rtol=0, atol=1e-6)
+
+
+@LAW
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5))
+def test_the_slope_of_the_loss_in_the_scores_is_that_of_finite_differences(seed, n, k):
+    rng = np.random.default_rng(seed)
+    rows = KnownRows(rng.integers(0, k, n), rng.integers(1, 5, n) / 2, k)
+    scores = rng.normal(size=(n, k))
+
+    def loss(flat):
+        return float(rows.weight @ rows.losses(flat.reshape(n, k)))
+
+    expected = approx_fprime(scores.ravel(), loss, 1e-7)
+    np.testing.assert_allclose(rows.residuals(log_softmax(scores)).ravel(), expected, atol=2e-6)
+
+
+@LAW
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 4))
+def test_the_hessian_is_that_of_finite_differences(seed, f, k):
+    evidence, rows, covariance, offset = drawn(seed, 12, f, k, weighted=True, with_offset=True)
+    objective = objective_of(evidence, rows, covariance, offset)
+    point = np.random.default_rng(seed).normal(size=f + k)
+    step = 1e-5
+    differences = np.array(
+        [objective(point + step * one)[1] - objective(point - step * one)[1] for one in np.eye(f + k)]
+    )
+    penalty = np.zeros((f + k, f + k))
+    penalty[:f, :f], penalty[f:, f:] = np.linalg.inv(covariance), BIAS_PENALTY * np.eye(k)
+    design = materialised(evidence)
+    log_posteriors = log_softmax(np.einsum("nkp,p->nk", design, point) + offset)
+    found = _hessian(design.transpose(1, 0, 2), log_posteriors, rows.weight) + penalty
+    np.testing.assert_allclose(found, differences / (2 * step), atol=1e-6)
+
+
+@pytest.mark.parametrize("with_offset", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_that_may_not_be_negative_fulfil_the_kkt_conditions(seed, with_offset):
+    evidence, rows, _, offset = drawn(seed, weighted=True, with_offset=with_offset)
+    evidence[:, 1] = -evidence[:, [0, 2, 3]].mean(axis=1)  # says the contrary of all others
+    covariance = 2.0 * np.eye(4)
+    assert learn_weights(evidence, rows, covariance, offset).weights[1] < 0
+    found = learn_weights(evidence, rows, covariance, offset, nonnegative=True)
+    assert found.weights.min() == found.weights[1] == 0
+    kept = np.flatnonzero(found.weights > 0)
+    slope = objective_of(evidence, rows, covariance, offset)(point_of(found))[1]
+    assert (np.delete(slope[:4], kept) > 0).all()
+    alone = learn_weights(evidence[:, kept], rows, 2.0 * np.eye(len(kept)), offset)
+    np.testing.assert_allclose(found.weights[kept], alone.weights, atol=1e-6)
+    np.testing.assert_allclose(found.bias, alone.bias, atol=1e-6)
+
+
+@pytest.mark.parametrize("with_offset", [False, True])
+@pytest.mark.parametrize("k", [2, 3])
+def test_more_pieces_than_rows_have_the_weights_of_a_generic_solver(k, with_offset):
+    evidence, rows, covariance, offset = drawn(k, 12, 60, k, weighted=True, with_offset=with_offset)
+    evidence[:, 7] = evidence[:, 8]
+    objective = objective_of(evidence, rows, covariance, offset)
+    best = minimize(objective, np.zeros(60 + k), jac=True, method="BFGS", options={"gtol": 1e-9})
+    assert np.abs(objective(best.x)[1]).max() < 1e-6
+    found = learn_weights(evidence, rows, covariance, offset)
+    np.testing.assert_allclose(point_of(found), best.x, rtol=0, atol=1e-6)
+
+
+def test_the_start_does_not_matter():
+    evidence, rows, covariance, offset = drawn(5, weighted=True)
+    plain = learn_weights(evidence, rows, covariance, offset)
+    far = PieceWeights(np.array([3.0, -2.0, 0.0, 1.0]), np.array([2.0, 0.0, -2.0]))
+    found = learn_weights(evidence, rows, covariance, offset, far)
+    np.testing.assert_allclose(point_of(found), point_of(plain), atol=1e-6)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_a_row_of_weight_k_counts_as_k_rows(nonnegative):
+    evidence, rows, covariance, _ = drawn(6)
+    times = np.random.default_rng(6).integers(0, 4, len(rows.codes))
+    weighted = KnownRows(rows.codes, times.astype(float), 3)
+    repeated = rows.take(np.repeat(np.arange(len(times)), times))
+    one = learn_weights(evidence, weighted, covariance, nonnegative=nonnegative)
+    many = learn_weights(np.repeat(evidence, times, axis=0), repeated, covariance, nonnegative=nonnegative)
+    np.testing.assert_allclose(point_of(one), point_of(many), atol=1e-6 if nonnegative else 1e-9)
+
+
+def test_pieces_that_say_the_same_share_one_weight():
+    evidence, rows, _, _ = drawn(7, f=1)
+    covariance = alike([np.arange(3)], 3, 0.6)
+    found = learn_weights(np.repeat(evidence, 3, axis=1), rows, covariance)
+    np.testing.assert_allclose(found.weights, found.weights[0], atol=1e-9)
+
+
+def test_evidence_that_says_nothing_leaves_the_class_shares():
+    _, rows, covariance, _ = drawn(8)
+    found = learn_weights(np.zeros((200, 4, 3)), rows, covariance)
+    np.testing.assert_allclose(found.weights, 0.0, atol=1e-12)
+    shares = np.bincount(rows.codes) / 200
+    np.testing.assert_allclose(softmax(found.bias), shares, atol=1e-4)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 700.0])
+def test_evidence_of_any_size_gives_finite_weights(scale):
+    evidence, rows, covariance, _ = drawn(9)
+    found = learn_weights(scale * evidence, rows, covariance)
+    assert np.isfinite(point_of(found)).all()
+    assert rows.mean_loss(found.scores(scale * evidence)) < rows.mean_loss(
+        np.broadcast_to(rows.log_shares, (200, 3))
+    )
+
+
+def test_weights_alike_have_the_covariance_of_a_common_part_and_an_own_one():
+    rng = np.random.default_rng(0)
+    common, other, own = rng.normal(size=10**6), rng.normal(size=10**6), rng.normal(size=(3, 10**6))
+    weights = np.array([common + 0.5 * own[0], common + other + 0.5 * own[1], other + 0.5 * own[2]])
+    found = alike([np.array([0, 1]), np.array([1, 2])], 3, apart=0.5)
+    np.testing.assert_allclose(found, np.cov(weights), atol=0.02)
+
+
+def test_what_is_shared_out_adds_up_to_the_loss_that_is_saved():
+    evidence, rows, covariance, _ = drawn(10, weighted=True)
+    found = learn_weights(evidence, rows, covariance)
+    scores = found.scores(evidence)
+    residuals = mean_residuals(scores, rows)
+    parts = [
+        *np.einsum("nfk,nk,f->f", evidence, residuals, found.weights),
+        np.sum(residuals * (found.bias - rows.log_shares)),
+    ]
+    before = rows.weight @ rows.losses(np.broadcast_to(rows.log_shares, scores.shape))
+    saved = before - rows.weight @ rows.losses(scores)
+    assert saved > 1.0
+    assert sum(parts) == pytest.approx(saved, rel=1e-5)
+    np.testing.assert_allclose(residuals.sum(axis=1), 0.0, atol=1e-12)
+
+
+# --- corrections ----------------------------------------------------------------------------------
+
+
+def cells_of(seed=0, n=300, k=3):
+    """Intervals and levels with gaps; the classes depend on both."""
+    rng = np.random.default_rng(seed)
+    codes = np.column_stack([rng.integers(0, 5, n), rng.integers(0, 3, n)]).astype(float)
+    scores = np.zeros((n, k))
+    scores[:, 0] += 0.6 * codes[:, 0] - 1.0
+    scores[:, 1] += np.where(codes[:, 1] == 2, 1.5, 0.0)
+    truth = np.array([rng.choice(k, p=p) for p in softmax(scores)])
+    codes[rng.random(codes.shape) < 0.1] = np.nan
+    offset = 0.3 * rng.normal(size=(n, k))
+    return codes, KnownRows(truth, rng.integers(1, 4, n) / 2, k), offset
+
+
+def naive_correction_loss(jumps_and_levels, codes, rows, offset, ridge):
+    """Jumps from one of five intervals to the next, and one number for each of three levels."""
+    k = rows.n_classes
+    parts = jumps_and_levels.reshape(7, k)
+    of_intervals = np.vstack([np.zeros((1, k)), np.cumsum(parts[:4], axis=0)])
+    tables = [np.vstack([of_intervals, np.zeros((1, k))]), np.vstack([parts[4:], np.zeros((1, k))])]
+    scores = offset.copy()
+    for table, column in zip(tables, codes.T, strict=True):
+        scores += table[np.where(np.isnan(column), len(table) - 1, column).astype(int)]
+    return float(rows.weight @ rows.losses(scores)) + 0.5 * ridge * np.sum(parts**2), tables
+
+
+@pytest.mark.parametrize("ridge", [1.0, 8.0, 128.0])
+def test_corrections_lose_as_little_as_those_of_a_generic_solver(ridge):
+    codes, rows, offset = cells_of()
+    best = minimize(
+        lambda point: naive_correction_loss(point, codes, rows, offset, ridge)[0],
+        np.zeros(21),
+        method="BFGS",
+        options={"gtol": 1e-4},
+    )
+    design = CorrectionDesign.of(codes, [5, 3], [True, False])
+    table, parts = learn_corrections(design, rows, offset, ridge)
+    loss, tables = naive_correction_loss(parts, codes, rows, offset, ridge)
+    assert loss <= best.fun + 1e-6 * rows.weight.sum()
+    np.testing.assert_allclose(table, np.vstack([tables[0][:5], tables[1][:3]]), atol=1e-12)
+    expected = naive_correction_loss(best.x, codes, rows, offset, ridge)[1]
+    np.testing.assert_allclose(table, np.vstack([expected[0][:5], expected[1][:3]]), atol=2e-3)
+
+
+def test_corrections_from_another_start_are_the_same():
+    codes, rows, offset = cells_of(1)
+    design = CorrectionDesign.of(codes, [5, 3], [True, False])
+    _, strong = learn_corrections(design, rows, offset, 128.0)
+    plain, _ = learn_corrections(design, rows, offset, 8.0)
+    warm, _ = learn_corrections(design, rows, offset, 8.0, strong)
+    np.testing.assert_allclose(warm, plain, atol=2e-3)
+
+
+def test_a_missing_cell_is_not_corrected():
+    codes, rows, offset = cells_of(2)
+    design = CorrectionDesign.of(codes, [5, 3], [True, False])
+    cells = design.cells.toarray()
+    np.testing.assert_array_equal(cells.sum(axis=1), (~np.isnan(codes)).sum(axis=1))
+    table, _ = learn_corrections(design, rows, offset, 8.0)
+    nothing = np.isnan(codes).all(axis=1)
+    assert nothing.any()
+    np.testing.assert_array_equal((design.cells @ table)[nothing], 0.0)
+
+
+def test_some_rows_of_a_design_are_the_design_of_some_rows():
+    codes, rows, offset = cells_of(3)
+    some = np.arange(0, 300, 2)
+    taken = CorrectionDesign.of(codes, [5, 3], [True, False]).take(some)
+    alone = CorrectionDesign.of(codes[some], [5, 3], [True, False])
+    one, _ = learn_corrections(taken, rows.take(some), offset[some], 8.0)
+    two, _ = learn_corrections(alone, rows.take(some), offset[some], 8.0)
+    np.testing.assert_array_equal(one, two)

@@ -1,0 +1,94 @@
+"""Files of weighed evidence whose derived columns, sums or weights do not fit together are refused."""
+
+import numpy as np
+import pytest
+
+import suffice
+from suffice import EvidenceClassifier
+
+from .conftest import MODELS, loaded, saved
+from .parts import changed, taken_apart, with_tensor
+from .test_fuzz import FEW, fuzz
+
+
+@pytest.fixture(scope="module")
+def packed():
+    return saved(MODELS["weighed evidence of given pieces"]()[0])
+
+
+def refused(damaged, match=None):
+    with pytest.raises(suffice.SufficeFileError, match=match):
+        loaded(damaged)
+
+
+def set_in(*path, value):
+    def change(content):
+        for key in path[:-1]:
+            content = content[key]
+        content[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize("kind", ["steps", "presence", "joint", "cells", "coarse"])
+@pytest.mark.parametrize("value", [-1, 99, 1.5, None])
+def test_a_column_that_does_not_exist_is_refused(packed, kind, value):
+    refused(changed(packed, set_in("pieces", kind, 0, "column", value=value)))
+
+
+@pytest.mark.parametrize("kind", ["steps", "presence", "joint"])
+def test_sums_of_other_pieces_are_refused(packed, kind):
+    refused(changed(packed, lambda content: content["pieces"][kind].pop()))
+    refused(changed(packed, lambda content: content["pieces"][kind].append(content["pieces"][kind][0])))
+
+
+@pytest.mark.parametrize("kind", ["steps", "presence", "cells"])
+def test_a_derived_column_of_another_kind_is_refused(packed, kind):
+    refused(changed(packed, set_in("pieces", kind, 0, "kind", value="holds")), "kind")
+    refused(changed(packed, set_in("pieces", kind, 0, "kind", value=7)))
+
+
+def test_levels_that_do_not_exist_are_refused(packed):
+    content = taken_apart(packed)[0]["__metadata__"]["content"]
+    places = [i for i, one in enumerate(content["pieces"]["joint"]) if one["kind"] == "holds"]
+    assert places
+    for value in (-1, 99):
+        refused(changed(packed, set_in("pieces", "joint", places[0], "levels", value=value)), "levels")
+        refused(changed(packed, set_in("pieces", "joint", places[0], "place", value=value)), "place")
+
+
+@pytest.mark.parametrize(
+    "name, shape",
+    [("weights.pieces", (1,)), ("weights.bias", (9,)), ("weights.corrections", (2, 3)), ("nats", (2,))],
+)
+def test_weights_of_another_size_are_refused(packed, name, shape):
+    refused(with_tensor(packed, name, np.zeros(shape)))
+
+
+@pytest.mark.parametrize("name", ["weights.pieces", "weights.bias", "weights.corrections"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_refused(packed, name, value):
+    header, body = taken_apart(packed)
+    start, stop = header[name]["data_offsets"]
+    numbers = np.frombuffer(body[start:stop]).copy().reshape(header[name]["shape"])
+    numbers.flat[0] = value
+    refused(with_tensor(packed, name, numbers))
+
+
+@pytest.mark.parametrize("edges", [[1.0, 1.0], [2.0, 1.0], [], [np.nan], [[1.0]]])
+def test_edges_that_do_not_rise_are_refused(packed, edges):
+    content = taken_apart(packed)[0]["__metadata__"]["content"]
+    place = next(i for i, one in enumerate(content["pieces"]["coarse"]) if one["levels"] < 0)
+    refused(with_tensor(packed, f"pieces.coarse.{place}.edges", np.array(edges)))
+
+
+@pytest.mark.parametrize("settings", [{"cv": 1}, {"pairs": -1}, {"penalty": -1.0}, {"pieces": "step"}])
+def test_settings_that_could_not_be_are_refused(packed, settings):
+    refused(changed(packed, lambda content: content["settings"].update(settings)))
+
+
+def test_damaged_files_of_weighed_evidence_load_or_are_refused(packed):
+    X, y = suffice.load_penguins()
+    some = X.select(["bill_length_mm", "island", "sex"])
+    small = saved(EvidenceClassifier().fit(some, y))
+    assert 0 < fuzz([(packed, X), (small, some)], 11, FEW // 2) < FEW // 2
