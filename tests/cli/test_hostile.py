@@ -1,6 +1,5 @@
 """Nothing that a user can type or a file can hold gives a traceback, or speaks to the terminal."""
 
-import io
 import json
 from pathlib import Path
 
@@ -163,76 +162,6 @@ def test_too_little_memory_is_told(run, model, monkeypatch):
 
     monkeypatch.setattr(inputs, "load", too_much)
     assert "there is not enough memory" in run("info", model, code=1).stderr
-
-
-KEPT = [
-    "01034",
-    "0.960",
-    "TRUE",
-    "1e5",
-    " padded ",
-    "NA",
-    "null",
-    "-",
-    "?",
-    'quo"te',
-    "com,ma",
-    "new\nline",
-    "é",
-    "",
-]
-
-
-def test_kept_columns_are_copied_cell_by_cell(run, model):
-    table = csv.read_csv("penguins.csv").slice(0, len(KEPT))
-    table = table.append_column("code", pa.array(KEPT))
-    written = io.BytesIO()
-    csv.write_csv(table, written)
-    text = written.getvalue().decode().replace("18.7", "18.700").replace("2007", "02007")
-    Path("d.csv").write_text(text)
-    kept = ("--keep", "code", "--keep", "bill_depth_mm", "--keep", "year")
-    run("predict", model, "d.csv", "--proba", *kept, "-o", "p.csv")
-    verbatim = csv.ConvertOptions(
-        column_types=dict.fromkeys(["code", "bill_depth_mm", "year"], pa.string()), null_values=[]
-    )
-    options = csv.ParseOptions(newlines_in_values=True)
-    wanted, found = (
-        csv.read_csv(path, parse_options=options, convert_options=verbatim) for path in ("d.csv", "p.csv")
-    )
-    assert found["code"].to_pylist() == KEPT
-    assert found["bill_depth_mm"][0].as_py() == "18.700"
-    for name in ("code", "bill_depth_mm", "year"):
-        assert found[name].to_pylist() == wanted[name].to_pylist()
-    assert found.select(range(3, 7)) == csv.read_csv(
-        io.BytesIO(run("predict", model, "d.csv", "--proba").stdout_bytes)
-    )
-
-
-def test_kept_columns_of_other_formats_keep_their_types(run, model):
-    table = csv.read_csv("penguins.csv").append_column("id", pa.array(range(344), pa.int32()))
-    pq.write_table(table, "d.parquet", row_group_size=100)
-    run("predict", model, "d.parquet", "--keep", "id", "--keep", "year", "-o", "p.parquet")
-    found = pq.read_table("p.parquet")
-    assert found.schema.field("id").type == pa.int32()
-    assert found.select(["id", "year"]) == table.select(["id", "year"])
-
-
-def test_kept_columns_stay_in_line_in_long_and_joined_files(run, model):
-    lines = Path("penguins.csv").read_text().splitlines(keepends=True)
-    body = [line.replace(",2007", f",{i:06}") for i, line in enumerate(lines[1:] * 200)]
-    Path("long.csv").write_text("id," + lines[0] + "".join(f"{i},{line}" for i, line in enumerate(body)))
-    Path("joined.csv").write_text(Path("long.csv").read_text() * 2)
-    run("predict", model, "joined.csv", "long.csv", "--keep", "id", "-o", "p.csv")
-    found = csv.read_csv("p.csv")["id"].to_pylist()
-    assert found == [*range(len(body))] * 3
-
-
-@pytest.mark.parametrize("name, options", [("prediction", ()), ("p(Adelie)", ("--proba",))])
-def test_a_column_named_as_one_of_the_result_is_not_replaced(run, model, name, options):
-    csv.write_csv(csv.read_csv("penguins.csv").append_column(name, pa.array(range(344))), "d.csv")
-    told = run("predict", model, "d.csv", "--keep", name, *options, code=2).stderr
-    assert f"--keep '{name}': the result has a column of its own with this name" in told
-    run("predict", model, "d.csv", *options)
 
 
 def test_posteriors_and_predictions_are_scored_once(run, model, monkeypatch):

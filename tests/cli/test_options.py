@@ -55,6 +55,25 @@ def test_marks_of_missing_cells_work_with_every_model(run, folder):
     assert suffice.load("m.suffice").means_.shape == (2, 2)
 
 
+@pytest.mark.parametrize("command", ["fit", "summarize", "update", "evaluate"])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
+    labels = ["?" if i % 9 == 4 else str(i % 2) for i in range(120)]
+    rows = [{"n": i * 7 % 100 + i % 2, "y": label} for i, label in enumerate(labels)]
+    lines = ["n,y", *(f"{row['n']},{row['y']}" for row in rows)] if ending == "csv" else map(json.dumps, rows)
+    (folder / f"rows.{ending}").write_text("\n".join(lines) + "\n")
+    labelled = [json.dumps(row) for row in rows if row["y"] != "?"]
+    (folder / "whole.jsonl").write_text("\n".join(labelled))
+    run("fit", "whole.jsonl", "-y", "y", "-o", "m.suffice")
+    model = ("m.suffice",) if command in ("update", "evaluate") else ()
+    output = ("-o", "n.suffice") if command != "evaluate" else ()
+    arguments = (command, *model, f"rows.{ending}", "-y", "y", *output, "--missing", "?,-")
+    assert "column 'y' has no label at row 4" in run(*arguments, code=1).stderr
+    run(*arguments, "--drop-unlabelled")
+    if command == "fit":
+        assert suffice.load("n.suffice").classes_.tolist() == ([0, 1] if ending == "csv" else ["0", "1"])
+
+
 @pytest.mark.parametrize("option, words", [
     (("--sep", ";;"), "--sep must be one ASCII character"),
     (("--decimal", ";"), "--decimal must be '.' or ','"),

@@ -17,9 +17,10 @@ from .parts import put_together, taken_apart, with_checksum
 
 FEW = 500
 MANY = int(os.environ.get("SUFFICE_FUZZ_FILES", "100000"))
+SEED = int(os.environ.get("SUFFICE_FUZZ_SEED", "100"))
 SHARES = 20
 SECONDS = 10.0
-"""The longest that a file may take, on a busy machine."""
+"""The longest that a file may keep a processor busy."""
 MEGABYTES = 100
 
 
@@ -195,9 +196,9 @@ def fuzz(files, seed, n_files):
             packed = damage(rng, packed)
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
-            start = time.perf_counter()
+            start = time.process_time()
             n_loaded += is_loaded(packed, X)
-            assert time.perf_counter() - start < SECONDS, (seed, number)
+            assert time.process_time() - start < SECONDS, (seed, number)
             assert tracemalloc.get_traced_memory()[1] - before < MEGABYTES * 1e6, (seed, number)
     finally:
         tracemalloc.stop()
@@ -222,4 +223,4 @@ def test_the_files_are_of_every_class(files):
 @pytest.mark.parametrize("share", range(SHARES))
 def test_a_hundred_thousand_damaged_files_load_or_are_refused(files, share):
     n_files = MANY // SHARES
-    assert 0 < fuzz(files, 100 + share, n_files) < n_files
+    assert 0 < fuzz(files, SEED + share, n_files) < n_files

@@ -1,7 +1,7 @@
 """Data files damaged at random: they are read, or `FileDataError` says what is wrong.
 
 A crash ends the process and fails the test; time and memory are bounded. SUFFICE_FUZZ_FILES sets the number
-of files of the long test.
+of files of the long test, SUFFICE_FUZZ_SEED which they are.
 """
 
 import bz2
@@ -31,9 +31,10 @@ from suffice.tables.files.source import open_source
 
 FEW = 400
 MANY = int(os.environ.get("SUFFICE_FUZZ_FILES", "100000"))
+SEED = int(os.environ.get("SUFFICE_FUZZ_SEED", "100"))
 SHARES = 20
 SECONDS = 20.0
-"""The longest that a file may take, on a busy machine."""
+"""The longest that a file may keep a processor busy."""
 GIGABYTE = 1 << 30
 
 ROWS = 60
@@ -224,13 +225,13 @@ def fuzz(folder, seed, n_files):
             content = damaged(rng, content)
         path = folder / name
         path.write_bytes(content)
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             n_read += is_read(rng, path)
         except Exception as error:
             error.add_note(f"seed {seed}, file {number}: {name}")
             raise
-        assert time.perf_counter() - start < SECONDS, (seed, number, name)
+        assert time.process_time() - start < SECONDS, (seed, number, name)
     return n_read
 
 
@@ -262,5 +263,5 @@ def test_a_hundred_thousand_damaged_data_files_are_read_or_refused(tmp_path, mon
     monkeypatch.setattr(formats, "BLOCK_BYTES", 1 << (8 + share))
     before = peak_memory()
     n_files = MANY // SHARES
-    assert 0 < fuzz(tmp_path, 100 + share, n_files) < n_files
+    assert 0 < fuzz(tmp_path, SEED + share, n_files) < n_files
     assert peak_memory() - before < GIGABYTE

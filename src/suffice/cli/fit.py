@@ -103,6 +103,7 @@ def fit(
     wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
     with opened(data, wish.reading(data_format), "fitting", drop_unlabelled=drop_unlabelled) as source:
         column = named_target(source, target)
+        source.marks = options.marks_of_labels(data_format, column)
         model, evaluation, n_rows = wish.fitted(source, {"target": column, "weight": weight, "drop": drop})
         with locked(output, timeout):
             save(model, output)

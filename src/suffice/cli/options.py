@@ -138,6 +138,11 @@ def marks_of(texts: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(mark.strip() for text in texts for mark in text.split(",")) if texts else None
 
 
+def marks_of_labels(data_format: DataFormat, target: str) -> dict[str, tuple[str, ...]]:
+    """The chosen texts that stand for no label, where the model reads those of its own columns."""
+    return {} if data_format.options.missing is None else {target: data_format.options.marks}
+
+
 target = click.option(
     "-y",
     "--target",

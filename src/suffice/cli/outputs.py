@@ -7,7 +7,8 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -193,18 +194,23 @@ def _write_lines(tables: Iterable[Any], out: Any) -> None:
     for table in tables:
         for batch in table.to_batches(MOST_ROWS):
             for row in batch.to_pylist():
-                out.write(json.dumps(row, default=str, ensure_ascii=False).encode() + b"\n")
+                out.write(json.dumps(row, default=_as_json, ensure_ascii=False).encode() + b"\n")
         out.flush()
+
+
+def _as_json(value: Any) -> Any:
+    """Integers of any length as what they are, anything else as text."""
+    return int(value) if isinstance(value, Decimal) else str(value)
 
 
 def _write_columns(open_writer: Callable[[Any, Any], Any]) -> Callable[[Iterable[Any], Any], None]:
     def write(tables: Iterable[Any], out: Any) -> None:
-        writer = None
-        for table in tables:
-            writer = open_writer(out, table.schema) if writer is None else writer
-            writer.write_table(table)
-        if writer is not None:
-            writer.close()
+        writer: Any = None
+        with ExitStack() as closed:  # also if rows cannot be read: a writer cannot outlive its file
+            for table in tables:
+                if writer is None:
+                    writer = closed.enter_context(open_writer(out, table.schema))
+                writer.write_table(table)
 
     return write
 

@@ -12,6 +12,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure
 from suffice.cli.outputs import format_to_write, refuse_to_replace, write_tables
+from suffice.tables.files.formats import TEXT
 from suffice.tables.wording import listed, quoted
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def predict(
         for name in kept:
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
-        copied = _Copied(_as_written(source, kept), kept)
+        copied = _Copied(_as_written(source, kept, form), kept)
         write_tables(_predictions(answerer, decider, reading, source, copied, proba=proba), output, form)
 
 
@@ -99,11 +100,21 @@ def _posterior_names(model: Any) -> list[str]:
     return [f"p({label})" for label in model.classes_.tolist()]
 
 
-def _as_written(source: FileSource, names: tuple[str, ...]) -> Iterator[Any]:
-    """The columns to copy, with every cell of a csv file as its text; only empty ones are missing."""
-    options = replace(source.options, missing=())
-    wanted: Any = dict.fromkeys(names, "anything")
-    return replace(source, options=options, said=lambda _, __: None).only(names, wanted).batches()
+def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Iterator[Any]:
+    """The columns to copy, with every cell of a text file as it is written; only empty ones are missing.
+
+    Where the result has types, numbers of jsonl files stay numbers.
+    """
+    import pyarrow as pa
+
+    options = replace(source.options, missing=(), decimal=".")
+    copied = replace(source, options=options, said=lambda _, __: None).only(names, {})
+    forms = copied.forms
+    if forms & set(TEXT) or (form in TEXT and forms == {"jsonl"}):
+        copied.settle(dict.fromkeys(names, pa.string()))
+    elif names and (forms == {"jsonl"} or len(copied.paths) > 1):
+        copied.settle()
+    return copied.batches()
 
 
 def _predictions(
@@ -153,7 +164,7 @@ class _Copied:
             return {name: pa.array([], pa.string()) for name in self._names}
         while sum(table.num_rows for table in self._waiting) < n_rows:
             self._waiting.append(next(self._tables))
-        table = pa.concat_tables(self._waiting, promote_options="permissive")
+        table = pa.concat_tables(self._waiting)
         self._waiting = [table.slice(n_rows)]
         return {name: table.column(name).slice(0, n_rows) for name in self._names}
 

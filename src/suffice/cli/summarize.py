@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,13 +64,14 @@ def summarize(
 
     refuse_output(output, force=force)
     chosen: Any = options.chosen_families(families) or "infer"
-    marks = data_format.options.missing
+    marks, of_labels = data_format.options.missing, partial(options.marks_of_labels, data_format)
     if like is not None and families:
         raise click.UsageError("--like and --families both set the families; use only one of them.")
     if like is None:  # a model of families reads marks of missing cells itself, and remembers them
         data_format = replace(data_format, options=replace(data_format.options, missing=None))
     with opened(data, data_format, "summarizing", drop_unlabelled=drop_unlabelled) as source:
         rows, column = source, named_target(source, target)
+        source.marks = of_labels(column)
         if like is not None:
             rows, chosen = _like(load(like), rows, column, weight)
         statistics = suffice.summarize(

@@ -20,12 +20,16 @@ FORMATS = {
     "arrow": ("arrow", "feather", "ipc"),
 }
 """Formats and their extensions; all but parquet files may be packed."""
+TEXT = ("csv", "tsv")
+"""Formats whose cells are text."""
 PACKED = ("gz", "zst", "bz2", "xz")
 """The extensions of packed files."""
 BLOCK_BYTES = 1 << 22
 """How much of a csv, tsv or jsonl file is read at a time; no row may be longer."""
 BATCH_ROWS = 1 << 15
 """The most rows in a batch of a parquet file."""
+MOST_COLUMNS = 100_000
+"""The most columns of a text file; each takes some memory, even without rows."""
 
 
 class FileDataError(ValueError):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.tables.files.formats import DataFile
+from suffice.tables.files.formats import MOST_COLUMNS, DataFile
 from suffice.tables.files.packed import UTF_8, not_utf8, whole_rows
 from suffice.tables.wording import quoted
 
@@ -23,6 +23,9 @@ ESCAPE = re.compile(
 )
 """An escape of JSON; its group is half of a surrogate pair that stands alone."""
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+KEY = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t]*+:', re.DOTALL)
+MOST_CELLS = 1 << 24
+"""The most cells of some lines; Arrow's parser makes one for each line and each key of any line."""
 CHANGED = re.compile(r"Column\(/.*\) changed from", re.DOTALL)
 ROW_NUMBER = re.compile(r"[.]? in row (\d+)$")
 LF, CR = b"\n\r"
@@ -52,6 +55,7 @@ def _parsed(file: DataFile, block: bytes, types: dict[str, Any], n_before: int) 
     _refuse_other_encodings(file, block, n_before)
     _refuse_other_values(file, block, n_before)
     _refuse_deep_nesting(file, block)
+    _refuse_many_keys(file, block, n_before)
     try:
         table = _table(block, types)
     except pa.ArrowInvalid as error:
@@ -107,6 +111,20 @@ def _refuse_deep_nesting(file: DataFile, block: bytes) -> None:
         steps = np.isin(bare, [ord("["), ord("{")]).astype(int) - np.isin(bare, [ord("]"), ord("}")])
         if steps.cumsum().max(initial=0) > DEEPEST:
             raise file.error(f"lists and objects are nested more than {DEEPEST} deep.")
+
+
+def _refuse_many_keys(file: DataFile, block: bytes, n_before: int) -> None:
+    n_keys, n_lines = len(set(KEY.findall(block))), max(block.count(b"\n"), block.count(b"\r"))
+    if n_keys > MOST_COLUMNS:
+        raise file.error(
+            f"there are {n_keys:,} keys from row {n_before} on, but a table may have {MOST_COLUMNS:,} "
+            "columns."
+        )
+    if n_keys * n_lines > MOST_CELLS:
+        raise file.error(
+            f"the {n_lines:,} lines from row {n_before} on hold {n_keys:,} different keys, each a column of "
+            "its own; that is too wide a table to be read from jsonl, so convert the file to parquet."
+        )
 
 
 def _table(block: bytes, types: dict[str, Any]) -> Any:

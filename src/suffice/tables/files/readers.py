@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from suffice.tables.files.columnar import arrow_batches, arrow_names, parquet_batches, parquet_names
-from suffice.tables.files.formats import DataFile, refusals
+from suffice.tables.files.formats import TEXT, DataFile, refusals
 from suffice.tables.files.lines import lines_batches
 from suffice.tables.files.separated import header_and_rows, separated_batches
 from suffice.tables.files.types import cast, is_text, plain
 from suffice.tables.wording import listed
-
-TEXT = ("csv", "tsv")
-"""Formats whose cells are text."""
 
 
 def column_names(file: DataFile) -> tuple[str, ...]:
@@ -44,25 +41,31 @@ def raw_batches(file: DataFile, names: tuple[str, ...], types: dict[str, Any]) -
         if file.form in TEXT:
             yield from separated_batches(file, names)
         elif file.form == "jsonl":
-            yield from _with_gaps(file, lines_batches(file, types))
+            yield from _with_marks(file, lines_batches(file, types))
         else:
             read = parquet_batches if file.form == "parquet" else arrow_batches
-            yield from _with_gaps(file, read(file, names))
+            yield from _with_marks(file, read(file, names))
 
 
-def _with_gaps(file: DataFile, batches: Iterator[Any]) -> Iterator[Any]:
+def _with_marks(file: DataFile, batches: Iterator[Any]) -> Iterator[Any]:
     """Batches in which cells that hold a chosen mark are missing."""
+    for batch in batches:
+        chosen = {} if file.options.missing is None else dict.fromkeys(batch.schema.names, file.options.marks)
+        yield with_gaps(batch, chosen)
+
+
+def with_gaps(batch: Any, marks: Mapping[str, tuple[str, ...]]) -> Any:
+    """A batch in which the cells of some columns are missing where they hold a mark."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if file.options.missing is None:
-        yield from batches
-        return
-    marks = pa.array(file.options.marks)
-    for batch in batches:
-        columns = []
-        for column in batch.columns:
-            text = cast(column, plain(column.type)) if is_text(column.type) else None
-            gap = pa.scalar(None, pa.string())
-            columns.append(column if text is None else pc.if_else(pc.is_in(text, marks), gap, text))
-        yield pa.record_batch(columns, names=batch.schema.names)
+    if not marks:
+        return batch
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        text = cast(column, plain(column.type)) if name in marks and is_text(column.type) else None
+        gap = pa.scalar(None, pa.string())
+        columns.append(
+            column if text is None else pc.if_else(pc.is_in(text, pa.array(marks[name])), gap, text)
+        )
+    return pa.record_batch(columns, names=batch.schema.names)

@@ -8,7 +8,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from suffice.tables.files.formats import DataFile, FileDataError
+from suffice.tables.files.formats import MOST_COLUMNS, DataFile, FileDataError
 from suffice.tables.files.options import MISSING
 from suffice.tables.files.packed import UTF_8, not_utf8, whole_rows
 from suffice.tables.wording import counted, quoted
@@ -18,8 +18,6 @@ ROW_NUMBER = re.compile(r"Row #(\d+)")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """What may separate cells if it is not what was expected."""
 DECIMAL_COMMA = r"^\s*[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\s*$"
-MOST_COLUMNS = 100_000
-"""The most cells of a header; each column takes some memory, even without rows."""
 
 
 class _Patterns(NamedTuple):

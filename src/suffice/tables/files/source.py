@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from suffice.kernels.threads import run
 from suffice.tables.files.folders import Partition, files_in
-from suffice.tables.files.formats import DataFile, FileDataError, format_of
+from suffice.tables.files.formats import TEXT, DataFile, FileDataError, format_of
 from suffice.tables.files.options import DEFAULTS, ReadingOptions
-from suffice.tables.files.readers import TEXT, column_names, raw_batches
+from suffice.tables.files.readers import column_names, raw_batches, with_gaps
 from suffice.tables.files.share import Share
 from suffice.tables.files.types import (
     Wanted,
@@ -60,6 +60,8 @@ class FileSource:
     """The columns that the names of folders hold, as in year=2024, for the files in them."""
     headers: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     """The columns of the files read so far, which sources with some of the columns share."""
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Texts that stand for a missing cell, of single columns; `options` has those of all."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
 
@@ -88,6 +90,11 @@ class FileSource:
         form = format_of(path) if self.form is None else self.form
         return DataFile(path, form, self.options, self.called)
 
+    @property
+    def forms(self) -> set[str]:
+        """The formats of the files."""
+        return {self._file(path).form for path in self.paths}
+
     def only(self, names: Iterable[str], wanted: Types | None = None) -> FileSource:
         """The same rows with some of the columns, in this order, and the kinds their cells must have."""
         return replace(self, kept=tuple(names), wanted=self.wanted if wanted is None else wanted)
@@ -97,7 +104,7 @@ class FileSource:
         try:
             return work(self.batches())
         except _TypesChangedError:
-            self._settle()
+            self.settle()
         try:
             return work(self.batches())
         except _TypesChangedError as error:
@@ -148,7 +155,8 @@ class FileSource:
             types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
             first = 0
             for batch in raw_batches(file, inside, types):
-                yield file, first, _completed(batch, names, self.partitions.get(path, {}))
+                whole = _completed(batch, names, self.partitions.get(path, {}))
+                yield file, first, with_gaps(whole, {n: self.marks[n] for n in names if n in self.marks})
                 first += batch.num_rows
 
     def _is_text(self, file: DataFile, name: str) -> bool:
@@ -174,10 +182,10 @@ class FileSource:
             raise _TypesChangedError(f"{file}: column {quoted(name)} changes type")
         return found
 
-    def _settle(self) -> None:
-        """Read everything to find the types of the columns."""
+    def settle(self, types: Mapping[str, Any] | None = None) -> None:
+        """Settle the types of the columns: given ones, or those that all cells fit, after reading them."""
         names = self.names
-        for file, _, batch in self._raw():
+        for file, _, batch in self._raw() if types is None else ():
             for name, raw in zip(names, batch.columns, strict=True):
                 if name in self.wanted:
                     continue
@@ -187,6 +195,7 @@ class FileSource:
                     self._types[name] = _widened_text(column, of)
                 elif not self._is_text(file, name):
                     self._types[name] = column.type if of is None else wider(of, column.type)
+        self._types |= types or {}
         self._settled = True
 
 
