@@ -2,11 +2,13 @@
 
 import io
 import sqlite3
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import suffice
 from suffice import BayesClassifier, families
@@ -129,3 +131,43 @@ def test_a_class_known_up_to_rounding_is_a_single_value_everywhere():
     rows = database.execute(model.to_sql(dialect="sqlite", table="cells")).fetchall()
     np.testing.assert_allclose([row[-3:] for row in rows], refit.predict_proba(queries), atol=1e-9)
     assert_same(loaded.forget(X[:1], y[:1]), refit.forget(X[:1], y[:1]), queries)
+
+
+COUNTS = {
+    "Bernoulli": (families.Bernoulli, 1, (0, 1)),
+    "Binomial": (partial(families.Binomial, 5), 5, (0, 5)),
+    "Poisson": (families.Poisson, 4, (0,)),
+    "Geometric": (families.Geometric, 4, (0,)),
+    "NegativeBinomial": (partial(families.NegativeBinomial, 3), 4, (0,)),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-10, 1.0]), st.booleans())
+def test_counts_at_a_bound_stay_there_after_weighted_rows_are_forgotten(name, seed, alpha, as_sparse):
+    make, most, bounds = COUNTS[name]
+    rng, family = np.random.default_rng(seed), make(alpha=alpha)
+    n, more = rng.integers(3, 12, 2)
+    X, gone = (rng.integers(0, most + 1, (rows, 1)).astype(float) for rows in (2 * n, more))
+    X[:n] = rng.choice(bounds)
+    y, y_gone = np.repeat(["a", "b"], n), rng.choice(["a", "b"], more)
+    sizes = 10.0 ** rng.integers(-2, 4, 2)
+    weights, gone_weights = rng.uniform(1e-3, sizes[0], 2 * n), rng.uniform(1e-3, sizes[1], more)
+    held = sparse.csr_array if as_sparse else np.asarray
+    both, all_weights = np.concatenate([X, gone]), np.concatenate([weights, gone_weights])
+    model = BayesClassifier(family).fit(held(both), np.concatenate([y, y_gone]), sample_weight=all_weights)
+    for i in rng.permutation(more):
+        model.forget(held(gone[[i]]), y_gone[[i]], sample_weight=gone_weights[[i]])
+    wanted = BayesClassifier(family).fit(held(X), y, sample_weight=weights)
+    asked = held(np.arange(most + 1.0)[:, np.newaxis])
+    np.testing.assert_allclose(model.predict_proba(asked), wanted.predict_proba(asked), atol=1e-7)
+
+
+@pytest.mark.parametrize("value", [1.0, 3.0, 7.0])
+def test_counts_at_the_upper_bound_are_there_whatever_their_weights(value):
+    weights = np.random.default_rng(0).uniform(0.1, 1.0, (200, 50))
+    for each in weights:
+        model = BayesClassifier(families.Binomial(int(value), alpha=0)).fit(
+            np.r_[np.full(49, value), 0.0][:, np.newaxis], ["a"] * 49 + ["b"], sample_weight=each
+        )
+        assert model.parameters_[0]["probability"].tolist() == [1.0, 0.0]

@@ -1,8 +1,8 @@
-"""The rounding error that removed rows leave in the sums of a class, and the classes that it makes vary.
+"""The rounding error of the sums of a class, mostly left by removed rows, and the classes that it makes vary.
 
 Every sum remembers how much Σ w·|u(x)| it ever was, as a power of two: its rounding error is a small share of
 that, however little is left. A class whose dispersion is no larger is constant, as it would be in a fit
-without the removed rows.
+without the removed rows; of counts, a class whose mean is no farther from a bound.
 """
 
 from __future__ import annotations
@@ -39,13 +39,23 @@ DISTANCE: Mapping[tuple[Function, ...], Callable[[Array], tuple[Array | float, A
 
 
 def follows(family: Family) -> bool:
-    """Whether the rounding error of these sums is known: they have a distance from the origin."""
+    """Whether the rounding error of these sums is known: of counts, or of a distance from the origin."""
+    return counts(family) or _has_distance(family)
+
+
+def counts(family: Family) -> bool:
+    """Whether the sums are of counts, from 0 on, which may all be equal to a bound of the family."""
+    at_zero = family.functions == ("x",) and family.default_origin == 0.0 and family.mean_bounds()[0] == 0.0
+    return family.discrete and not family.centred and at_zero
+
+
+def _has_distance(family: Family) -> bool:
     return family.centred and family.functions in DISTANCE
 
 
 def cancels(family: Family) -> bool:
     """Whether the distance is a small difference of sums: (x − c)²/2c² of such as (x − c)/c."""
-    return follows(family) and all(a != 0.0 for a in DISTANCE[family.functions](np.asarray(0.5)))
+    return _has_distance(family) and all(a != 0.0 for a in DISTANCE[family.functions](np.asarray(0.5)))
 
 
 def _distance(family: Family, origin: Array) -> Array:
@@ -57,10 +67,12 @@ def peaks_of(family: Family, total: Array, weight: Array, origin: Array, unit: E
     """Exponents of bounds on Σ w·|u(x)| and of Σ w, (m + 1, classes, columns), from the sums alone.
 
     If D is the distance of all rows from the origin and W their weight, Σ w·|u| is at most D where u is a
-    square, and else D + √2WD.
+    square, and else D + √2WD. Of counts it is the sum itself.
     """
-    a = _distance(family, origin)
     rows = np.broadcast_to(np.abs(weight), origin.shape)
+    if counts(family):
+        return _exponents(np.concatenate([np.abs(total), rows[np.newaxis]]))
+    a = _distance(family, origin)
     with np.errstate(all="ignore"):
         away = np.maximum(np.nan_to_num(np.sum(a * total, axis=0)), 0.0)
         root = np.sqrt(2.0 * rows * away)
@@ -68,7 +80,11 @@ def peaks_of(family: Family, total: Array, weight: Array, origin: Array, unit: E
         bound = np.where(a == 0.0, root, np.where(is_square, away, (away + root) / np.abs(a)))
     bound = np.concatenate([np.minimum(bound, _LARGEST), rows[np.newaxis]])
     degree = np.append(_each(family, lambda one: one.degree), 0)[:, np.newaxis, np.newaxis]
-    return np.where(bound > 0, np.frexp(bound)[1] + degree * unit, NOTHING).astype(np.int32)
+    return _exponents(bound, degree * unit)
+
+
+def _exponents(bound: Array, unit: Exponents | int = 0) -> Exponents:
+    return np.where(bound > 0, np.frexp(bound)[1] + unit, NOTHING).astype(np.int32)
 
 
 def moved_peaks(family: Family, peak: Exponents, origin: Array, target: Array, unit: Exponents) -> Exponents:
@@ -101,6 +117,8 @@ class AboutMeans:
         size = np.ldexp(1.0, np.clip(peak - degree * unit, -1074, 1023)) / weight
         mean = total / weight
         noise = ROUNDING * (size[:-1] + np.abs(mean) * size[-1])
+        if counts(family):
+            return cls(mean, origin, noise[0], np.zeros_like(origin))
         centre = centre_of(family, mean, origin, unit)
         mean = rebase(family.functions, mean, np.ones_like(origin), origin, centre, unit)
         noise = _moved(family, noise, origin, centre, unit)

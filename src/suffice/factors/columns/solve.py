@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Exponents
 from suffice.factors.base import Regularized
 from suffice.factors.columns.refuse import beyond_floats
-from suffice.factors.columns.rounding import centre_of
+from suffice.factors.columns.rounding import centre_of, counts
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.scores import unseen_log_shares
@@ -31,7 +31,7 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
     totals, doubt = _without_noise(totals)
     about = _centred(totals)
     origin = about.centre
-    mean = family.smooth(_ratio(about.total, about.weight), about.weight, about.pooled)
+    mean = family.smooth(about.mean, about.weight, about.pooled)
     tied = False
     if isinstance(family, DispersedFamily) and family.dispersion == "shared":
         tied = True
@@ -85,7 +85,7 @@ def _without_noise(totals: ColumnTotals) -> tuple[ColumnTotals, Array]:
 
     Also how far their values may lie from where they now are, (classes, columns).
     """
-    if totals.peak is None:
+    if totals.peak is None or counts(totals.family):
         return totals, np.zeros(totals.origin.shape)
     left = (totals.support > 0) & (totals.weight > 0) & totals.total.any(axis=0)
     about = totals.about_means(left)
@@ -104,6 +104,8 @@ class _Centred:
     weight: Array
     centre: Array
     unit: Exponents
+    mean: Array
+    """Mean statistics of each class."""
     pooled: Array
     """Mean statistics of the whole column, about the centre of each class."""
     constant: NDArray[np.bool_]
@@ -143,7 +145,30 @@ def _centred(totals: ColumnTotals) -> _Centred:
     spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
     target = np.broadcast_to(middle, centre.shape)
     pooled = rebase(functions, spread, np.ones_like(weight), target, centre, unit)
-    return _Centred(total, weight, centre, unit, pooled, constant, noisy, empty)
+    mean = _ratio(total, weight)
+    if counts(family):
+        mean, pooled, constant = _at_bounds(totals, mean, pooled)
+        total = np.where(mean == 0.0, 0.0, total)
+    return _Centred(total, weight, centre, unit, mean, pooled, constant, noisy, empty)
+
+
+def _at_bounds(totals: ColumnTotals, mean: Array, pooled: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Means of counts, of each class and of the column, with those that rounding moved off a bound put back.
+
+    The sum of counts that are all 0 is exactly 0, until rows are removed. Of counts that are all at the upper
+    bound, it is rounded as soon as the rows have weights. Also whether the whole column lies at one bound.
+    """
+    present = np.broadcast_to(totals.support > 0, totals.origin.shape)
+    noise = totals.about_means(present & (totals.weight > 0)).spread
+    low, high = totals.family.mean_bounds()
+    constant = np.zeros(totals.n_columns, np.bool_)
+    for bound, near in ((low, 0.0 if totals.peak is None else noise), (high, noise)):
+        at_bound = present & (np.abs(mean[0] - bound) <= near)
+        mean = np.where(at_bound, bound, mean)
+        everywhere = (at_bound | ~present).all(axis=0)
+        pooled = np.where(everywhere, bound, pooled)
+        constant |= everywhere
+    return mean, pooled, constant
 
 
 def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Array:
@@ -156,7 +181,7 @@ def _vanishing(family: Family, about: _Centred, point: NDArray[np.bool_]) -> Arr
     kappa[point] = -np.log(np.where(about.weight > 0, about.weight, 1.0)[point])
     if family.discrete:
         tiny = 2.0**-300
-        mean, pooled = _ratio(about.total, about.weight), about.pooled
+        mean, pooled = about.mean, about.pooled
         low, high = family.mean_bounds()
         if np.isfinite(high):
             # Seen from the other end, a point mass at the upper bound is one at the lower.
