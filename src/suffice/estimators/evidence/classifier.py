@@ -224,8 +224,8 @@ class EvidenceClassifier(SavedEvidence):
         odd = odd_columns(mine, schema) if mine.names == schema.names else set()
         if odd:
             warn(
-                f"{mine.difference(schema)}; {counted(len(odd), 'column')} like this cannot be added, and "
-                "count in the rows of the larger model only. Fit the second model with pieces=first.pieces_ "
+                f"the families of {counted(len(odd), 'column')} cannot be added: {mine.difference(schema)}. "
+                "There, only the rows of one model count. Fit the second one with pieces=first.pieces_ "
                 "(suffice fit --like) to add all."
             )
 
