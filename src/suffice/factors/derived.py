@@ -65,6 +65,7 @@ class CellReader:
         self.n_rows, self._table = table.n_rows, table
         self.numbers = cache(lambda column: _numbers(table, column))
         self.levels = cache(table.levels)
+        self.places = cache(self._places)
 
     def all_numbers(self, columns: list[int]) -> Array:
         """The numbers of some columns, (rows, columns)."""
@@ -72,7 +73,7 @@ class CellReader:
             return np.zeros((self.n_rows, 0))
         return np.asarray(self._table.numbers(columns, infinities=True), dtype=np.float64)
 
-    def places(self, column: int, levels: tuple[Any, ...]) -> Codes:
+    def _places(self, column: int, levels: tuple[Any, ...]) -> Codes:
         """The place of each cell among levels; their number if it is another one, one more if missing."""
         read = self.levels(column)
         known = np.array([*LevelIndex(levels).places_of(read.values), len(levels) + 1], dtype=np.intp)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,16 +78,22 @@ def choose_schema(
     weights: Array | None,
     families: Families,
     marks: Marks | None,
+    *,
+    weigh: bool = True,
 ) -> Schema:
-    """Choose the schema of a table: what `families` says, and inference for the rest."""
+    """Choose the schema of a table: what `families` says, and inference for the rest.
+
+    Held-out rows then say how much the evidence of all columns counts, if it is to `weigh`.
+    """
+    chosen_for = partial(choose_schema, table, classes, n_classes, weights, marks=marks, weigh=weigh)
     if isinstance(families, Smoothed):
-        return families.on(choose_schema(table, classes, n_classes, weights, families.families, marks))
+        return families.on(chosen_for(families.families))
     if isinstance(families, Schema):
         return _reused(families, table)
     if isinstance(families, OnlyColumns):
         kept = families.positions(table.names)
         of_kept = _of_kept(kept, families.families, table)
-        return only_columns(choose_schema(table, classes, n_classes, weights, of_kept, marks), kept)
+        return only_columns(chosen_for(of_kept), kept)
     alike = one_for_all(families)
     if alike is not None:
         family, block = alike
@@ -98,7 +105,7 @@ def choose_schema(
         whole = _plain_array(table)
         if whole is not None:
             return whole
-    return _inferred(table, classes, n_classes, weights, given, marks)
+    return _inferred(table, classes, n_classes, weights, given, marks, weigh=weigh)
 
 
 def _inferred(
@@ -108,6 +115,8 @@ def _inferred(
     weights: Array | None,
     given: Mapping[int, tuple[Family | None, int | None]],
     marks: Marks | None,
+    *,
+    weigh: bool,
 ) -> Schema:
     """The families that are given, and inference for the rest."""
     # All text columns are encoded in parallel, so that inference finds them ready.
@@ -118,7 +127,8 @@ def _inferred(
     for j, (family, block) in given.items():
         columns[j] = observed.written(j, Column(table.names[j], family, _reason(family), block=block))
     schema = Schema(observed.filled(columns), table.named)
-    if len(given) == len(schema) or not may_be_written(table):  # the columns of an array are not looked at
+    # The columns of an array are not looked at.
+    if not weigh or len(given) == len(schema) or not may_be_written(table):
         return schema
     return with_evidence_weight(schema, observed.table, classes, n_classes, weights)
 

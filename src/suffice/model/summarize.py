@@ -119,10 +119,12 @@ class LabelledRows:
             y, self.weights = y[self.kept], self.weights[self.kept]
         self.labels, self.codes, self.counts = _label_codes(y)
 
-    def schema(self, families: Families, marks: Marks | None = None) -> Schema:
+    def schema(self, families: Families, marks: Marks | None = None, *, weigh: bool = True) -> Schema:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
         table = self.kept_table()
-        schema = choose_schema(table, self.codes, len(self.labels), self.weights, families, marks)
+        schema = choose_schema(
+            table, self.codes, len(self.labels), self.weights, families, marks, weigh=weigh
+        )
         if schema.held_out is not None:
             schema = replace(schema, held_out=schema.held_out.labelled(self.labels))
         return with_declared_levels(schema, table)

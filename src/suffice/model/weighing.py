@@ -10,23 +10,26 @@ and φ̄_n = Σ_k y_nk·φ_nk. Weights of one kind of evidence are alike before 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg, optimize, sparse
 
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
+from suffice.model.quasi_newton import Solve, minimise
 
 BIAS_PENALTY = 1e-2
 """Holds the biases, of which one is free, near the log class shares."""
-STEPS = 25
 BOUNDED_STEPS = 500
-CONVERGED = 1e-9
+CONVERGED = 1e-12
 """Nats per row that do not matter, in the search for weights."""
-JUDGED = 1e-5
+JUDGED = 1e-6
 """The same for weights that are only judged on rows held out, whose loss is much less certain."""
-CORRECTION_STEPS = 500
+ROWS_AT_ONCE = 2048
+"""Rows whose share of a Hessian is computed at once, in the cache."""
+GUESSED_FROM = 2_000
+"""Rows from which the curvature of corrections is guessed."""
 ROUNDING = 1e-12
 """The share of a Hessian that does not matter."""
 
@@ -64,6 +67,22 @@ class KnownRows:
         residuals *= self.weight[:, np.newaxis]
         return residuals
 
+    def loss_and_posteriors(self, scores: Array) -> tuple[float, Array]:
+        """The loss of all rows, and their posteriors (k, n), from scores (k, n)."""
+        scores = scores - scores.max(axis=0)
+        own = scores[self.codes, np.arange(len(self.codes))]
+        posteriors = np.exp(scores, out=scores)
+        total = posteriors.sum(axis=0)
+        loss = float(self.weight @ (np.log(total) - own))
+        posteriors /= total
+        return loss, posteriors
+
+    def residuals_of(self, posteriors: Array) -> Array:
+        """Weight times posterior less 1 for the class of the row, (k, n): the slope of the loss in scores."""
+        residuals = posteriors * self.weight
+        residuals[self.codes, np.arange(len(self.codes))] -= self.weight
+        return residuals
+
 
 def alike(groups: Sequence[Codes], n_pieces: int, apart: float) -> Array:
     """The covariance of the weights before any row is seen, (f, f).
@@ -84,9 +103,9 @@ class PieceWeights:
     weights: Array
     bias: Array
 
-    def scores(self, evidence: Array) -> Array:
-        """Scores of rows with evidence (n, f, k)."""
-        return np.asarray(np.einsum("nfk,f->nk", evidence, self.weights) + self.bias)
+    def scores(self, inputs: Array) -> Array:
+        """Scores (n, k) of rows with evidence (k, n, f)."""
+        return np.asarray((inputs @ self.weights).T + self.bias)
 
 
 def inverse(covariance: Array) -> Array:
@@ -94,113 +113,164 @@ def inverse(covariance: Array) -> Array:
     return np.asarray(np.linalg.inv(covariance), dtype=np.float64)
 
 
+class WeightSearch:
+    """The weights and biases of least penalised loss, for one penalty or choice of rows after the other.
+
+    Evidence is (k, n, f), and an offset (n, k). With an offset, the biases are shrunk toward 0, without one
+    toward the log class shares. What was found out about the curvature serves the next search.
+    """
+
+    def __init__(
+        self, inputs: Array, rows: KnownRows, offset: Array | None = None, *, nonnegative: bool = False
+    ) -> None:
+        self.inputs, self.rows, self.nonnegative = inputs, rows, nonnegative
+        self.offset = offset
+        self._curvature: tuple[Array, float] | None = None
+
+    def learn(
+        self,
+        covariance: Array,
+        weight: Array | None = None,
+        start: PieceWeights | None = None,
+        converged: float = CONVERGED,
+    ) -> PieceWeights:
+        """The weights of all rows, or of rows with other weights, of which some may be 0.
+
+        `covariance` (f, f) is that of the weights before any row is seen. The search ends where no step
+        would gain `converged` nats per row.
+        """
+        k, n, f = self.inputs.shape
+        rows = self.rows if weight is None else replace(self.rows, weight=weight)
+        if f > n * k and not self.nonnegative:
+            return _learn_in_span_of_rows(self.inputs, rows, covariance, self.offset, converged)
+        penalty = linalg.block_diag(inverse(covariance), BIAS_PENALTY * np.eye(k))
+        loss = _PenalisedLoss(self.inputs, rows, penalty, self.offset)
+        begin = loss.centre if start is None else np.concatenate([start.weights, start.bias])
+        size = float(rows.weight.sum())
+        if self.nonnegative:
+            bounds = [(0.0, None)] * f + [(None, None)] * k
+            options = {"maxiter": BOUNDED_STEPS, "ftol": 1e-12, "gtol": converged * size}
+            found = optimize.minimize(
+                loss.at, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+            ).x
+            return PieceWeights(found[:f], found[f:])
+        known = None
+        if self._curvature is not None:
+            hessian, of_size = self._curvature
+            known = _solver((size / of_size) * hessian + penalty)
+
+        def solver() -> Solve:
+            hessian = loss.hessian()
+            self._curvature = hessian, size
+            return _solver(hessian + penalty)
+
+        found = minimise(loss.at, begin, converged * size, known, solver)
+        return PieceWeights(found[:f], found[f:])
+
+
 def learn_weights(
-    evidence: Array,
+    inputs: Array,
     rows: KnownRows,
     covariance: Array,
     offset: Array | None = None,
     start: PieceWeights | None = None,
     *,
     nonnegative: bool = False,
-    converged: float = CONVERGED,
 ) -> PieceWeights:
-    """The weights and biases of least penalised loss, by Newton's method, or within bounds.
+    """The weights and biases of least penalised loss, of evidence (k, n, f)."""
+    return WeightSearch(inputs, rows, offset, nonnegative=nonnegative).learn(covariance, start=start)
 
-    `covariance` (f, f) is that of the weights before any row is seen. With an offset (n, k), the biases are
-    shrunk toward 0, without one toward the log class shares. The search ends where a step gains less than
-    `converged` nats per row.
-    """
-    n, f, k = evidence.shape
-    if f > n * k and not nonnegative:
-        return _learn_in_span_of_rows(evidence, rows, covariance, offset, converged)
-    precision = inverse(covariance)
-    # The inputs of each class, (k, n, f + k); its bias is the weight of an input that is 1 for this class.
-    design = np.zeros((k, n, f + k))
-    design[:, :, :f] = evidence.transpose(2, 0, 1)
-    design[np.arange(k), :, f + np.arange(k)] = 1.0
-    penalty = linalg.block_diag(precision, BIAS_PENALTY * np.eye(k))
-    centre = np.zeros(f + k)
-    if offset is None:
-        centre[f:] = rows.log_shares
 
-    def slope_at(parameters: Array, log_posteriors: Array) -> Array:
-        residuals = rows.residuals(log_posteriors)
-        slope = sum(residuals[:, j] @ design[j] for j in range(k))
-        return np.asarray(slope + penalty @ (parameters - centre))
+def _solver(hessian: Array) -> Solve:
+    """The product of the inverse of a Hessian with a slope."""
+    # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
+    hessian[np.diag_indices(len(hessian))] += ROUNDING * hessian.diagonal().max()
+    factor = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
+    return lambda slope: np.asarray(linalg.cho_solve(factor, slope, check_finite=False))
 
-    def at(parameters: Array) -> tuple[float, Array]:
-        scores = (design @ parameters).T
-        log_posteriors = log_softmax(scores if offset is None else scores + offset)
-        own = log_posteriors[np.arange(n), rows.codes]
-        away = parameters - centre
-        return float(0.5 * away @ penalty @ away - rows.weight @ own), log_posteriors
 
-    parameters = centre if start is None else np.concatenate([start.weights, start.bias])
-    negligible = converged * float(rows.weight.sum())
-    if nonnegative:
+class _PenalisedLoss:
+    """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases."""
 
-        def with_slope(parameters: Array) -> tuple[float, Array]:
-            value, log_posteriors = at(parameters)
-            return value, slope_at(parameters, log_posteriors)
+    def __init__(self, inputs: Array, rows: KnownRows, penalty: Array, offset: Array | None) -> None:
+        self.inputs, self.rows, self.penalty = inputs, rows, penalty
+        self.offset = None if offset is None else np.ascontiguousarray(offset.T)
+        k, _, f = inputs.shape
+        self.centre = np.zeros(f + k)
+        if offset is None:
+            self.centre[f:] = rows.log_shares
+        self._posteriors = np.zeros((0, 0))
 
-        bounds = [(0.0, None)] * f + [(None, None)] * k
-        options = {"maxiter": BOUNDED_STEPS, "ftol": 1e-12, "gtol": negligible}
-        found = optimize.minimize(
-            with_slope, parameters, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-        ).x
-        return PieceWeights(found[:f], found[f:])
-    value, log_posteriors = at(parameters)
-    for _ in range(STEPS):
-        gradient = slope_at(parameters, log_posteriors)
-        hessian = _hessian(design, log_posteriors, rows.weight) + penalty
-        # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
-        hessian[np.diag_indices(f + k)] += ROUNDING * hessian.diagonal().max()
-        step = linalg.solve(hessian, gradient, assume_a="pos")
-        promised, share = float(gradient @ step), 1.0
-        lower, log_posteriors = at(parameters - step)
-        while lower > value - 1e-4 * share * promised and share > 1e-6:
-            share *= 0.5
-            lower, log_posteriors = at(parameters - share * step)
-        parameters = parameters - share * step
-        if value - lower <= negligible:
-            break
-        value = lower
-    return PieceWeights(parameters[:f], parameters[f:])
+    def at(self, parameters: Array) -> tuple[float, Array]:
+        """The value and the slope."""
+        k, n, f = self.inputs.shape
+        flat = self.inputs.reshape(k * n, f)
+        scores = (flat @ parameters[:f]).reshape(k, n) + parameters[f:, np.newaxis]
+        if self.offset is not None:
+            scores += self.offset
+        loss, self._posteriors = self.rows.loss_and_posteriors(scores)
+        residuals = self.rows.residuals_of(self._posteriors)
+        away = parameters - self.centre
+        pull = self.penalty @ away
+        slope = np.concatenate([residuals.reshape(k * n) @ flat, residuals.sum(axis=1)])
+        return loss + 0.5 * float(away @ pull), slope + pull
+
+    def hessian(self) -> Array:
+        """Of the loss alone, at the last point."""
+        return evidence_hessian(self.inputs, self._posteriors, self.rows.weight)
 
 
 def _learn_in_span_of_rows(
-    evidence: Array, rows: KnownRows, covariance: Array, offset: Array | None, converged: float
+    inputs: Array, rows: KnownRows, covariance: Array, offset: Array | None, converged: float
 ) -> PieceWeights:
     """The same where there are more pieces than rows and classes.
 
     The best weights are C·Φᵀ·α, with Φ the evidence of all rows and classes, and a penalty αᵀ(Φ·C·Φᵀ)α: those
     of as many pieces as Φ·C·Φᵀ has directions.
     """
-    n, f, k = evidence.shape
-    flat = evidence.transpose(0, 2, 1).reshape(n * k, f)
+    k, n, f = inputs.shape
+    flat = inputs.reshape(k * n, f)
     spread = covariance @ flat.T
     squares, directions = linalg.eigh(flat @ spread)
     kept = squares > n * k * np.finfo(np.float64).eps * squares.max(initial=0.0)
     lengths, directions = np.sqrt(squares[kept]), directions[:, kept]
-    fewer = (directions * lengths).reshape(n, k, -1).transpose(0, 2, 1)
-    found = learn_weights(fewer, rows, np.eye(len(lengths)), offset, converged=converged)
+    fewer = (directions * lengths).reshape(k, n, -1)
+    found = WeightSearch(fewer, rows, offset).learn(np.eye(len(lengths)), converged=converged)
     return PieceWeights(spread @ (directions @ (found.weights / lengths)), found.bias)
 
 
-def _hessian(design: Array, log_posteriors: Array, weight: Array) -> Array:
-    """Σ_n s_n·(Σ_k y_nk·φ_nk·φ_nkᵀ − φ̄_n·φ̄_nᵀ)."""
-    y = np.exp(log_posteriors)
-    if len(design) == 2:  # y(1 − y)·φφᵀ with the difference of the two
-        gap = (design[1] - design[0]) * np.sqrt(weight * y[:, 0] * y[:, 1])[:, np.newaxis]
-        return np.asarray(gap.T @ gap)
-    root, mean = np.sqrt(weight), np.zeros(design.shape[1:])
-    hessian = np.zeros((design.shape[2], design.shape[2]))
-    for inputs, share in zip(design, y.T, strict=True):
-        half = inputs * (np.sqrt(share) * root)[:, np.newaxis]
-        hessian += half.T @ half
-        half *= np.sqrt(share)[:, np.newaxis]
-        mean += half
-    return np.asarray(hessian - mean.T @ mean)
+def evidence_hessian(inputs: Array, posteriors: Array, weight: Array) -> Array:
+    """Σ_n s_n·(Σ_k y_nk·φ_nk·φ_nkᵀ − φ̄_n·φ̄_nᵀ), where φ_nk ends with the inputs of the biases, 1 for class k.
+
+    It is summed over blocks of rows, with evidence (k, n, f) and posteriors (k, n).
+    """
+    k, n, f = inputs.shape
+    hessian = np.zeros((f + k, f + k))
+    pieces, both, biases = hessian[:f, :f], hessian[:f, f:], hessian[f:, f:]
+    for first in range(0, n, ROWS_AT_ONCE):
+        block = slice(first, first + ROWS_AT_ONCE)
+        y, root = posteriors[:, block], np.sqrt(weight[block])
+        if k == 2:  # y(1 − y)·φφᵀ with the difference of the two
+            gap = np.sqrt(y[0] * y[1]) * root
+            half = (inputs[1, block] - inputs[0, block]) * gap[:, np.newaxis]
+            pieces += half.T @ half
+            both += np.outer(half.T @ gap, [-1.0, 1.0])
+            biases += float(gap @ gap) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+            continue
+        mean = np.zeros((len(root), f))
+        shares = root * np.sqrt(y)
+        for j in range(k):
+            half = inputs[j, block] * shares[j, :, np.newaxis]
+            pieces += half.T @ half
+            both[:, j] += shares[j] @ half
+            half *= np.sqrt(y[j])[:, np.newaxis]
+            mean += half
+        pieces -= mean.T @ mean
+        own = root * y
+        both -= (own @ mean).T
+        biases += np.diag(own @ root) - own @ own.T
+    hessian[f:, :f] = both.T
+    return hessian
 
 
 @dataclass(frozen=True)
@@ -215,51 +285,85 @@ class CorrectionDesign:
     """(n, m), 1 where a row lies in a cell."""
     jumps: sparse.csr_array
     """(m, p): corrections as sums of what is shrunk."""
+    places: Codes
+    """(n, d), the cell of each column that a row lies in; m where it is missing."""
 
     @classmethod
     def of(cls, codes: Array, sizes: Sequence[int], ordered: Sequence[bool]) -> CorrectionDesign:
         """The design of coarse cells (n, d), NaN where missing, of so many cells each."""
         first = np.cumsum([0, *sizes])
-        rows, columns = np.nonzero(~np.isnan(codes))
-        places = first[columns] + codes[rows, columns].astype(np.intp)
+        there = ~np.isnan(codes)
+        places = np.where(there, codes + first[:-1], first[-1]).astype(np.intp)
+        rows = np.nonzero(there)[0]
         shape = (len(codes), int(first[-1]))
-        cells = sparse.csr_array((np.ones(len(rows)), (rows, places)), shape=shape)
+        cells = sparse.csr_array((np.ones(len(rows)), (rows, places[there])), shape=shape)
         blocks = [
             np.tril(np.ones((size, size)))[:, 1:] if in_order else np.eye(size)
             for size, in_order in zip(sizes, ordered, strict=True)
         ]
-        return cls(cells, sparse.csr_array(sparse.block_diag(blocks)))
+        return cls(cells, sparse.csr_array(sparse.block_diag(blocks)), places)
 
-    def take(self, rows: Codes) -> CorrectionDesign:
-        """The design of some of the rows."""
-        return CorrectionDesign(self.cells[rows], self.jumps)
+    def curvature(self, of_rows: Array) -> Array:
+        """Σ_n v_n·x_n·x_nᵀ, with x_n what is shrunk and v_n the curvature of a row's loss in its scores."""
+        m = self.jumps.shape[0]
+        cells = np.zeros((m + 1, m + 1))
+        for j in range(self.places.shape[1]):
+            # All columns up to this one, whose cells come before: half of a symmetric matrix.
+            both = self.places[:, j, np.newaxis] * (m + 1) + self.places[:, : j + 1]
+            cells += np.bincount(both.ravel(), np.repeat(of_rows, j + 1), cells.size).reshape(cells.shape)
+        half = cells[:m, :m]
+        whole = half + half.T - np.diag(half.diagonal())
+        return np.asarray(self.jumps.T @ (self.jumps.T @ whole).T)
 
 
-def learn_corrections(
-    design: CorrectionDesign,
-    rows: KnownRows,
-    offset: Array,
-    ridge: float,
-    start: Array | None = None,
-    *,
-    converged: float = CONVERGED,
-) -> tuple[Array, Array]:
-    """Corrections (cells, classes) of least penalised loss beside an offset, and what they are made of."""
-    cells, jumps = design.cells, design.jumps
-    of_cells, of_jumps = sparse.csr_array(cells.T), sparse.csr_array(jumps.T)
-    p, k = jumps.shape[1], rows.n_classes
+class CorrectionSearch:
+    """Corrections (cells, classes) of least penalised loss, for one ridge or choice of rows after another."""
 
-    def at(flat: Array) -> tuple[float, Array]:
-        parts = flat.reshape(p, k)
-        log_posteriors = log_softmax(offset + cells @ (jumps @ parts))
-        own = log_posteriors[np.arange(len(rows.codes)), rows.codes]
-        slope = of_jumps @ (of_cells @ rows.residuals(log_posteriors)) + ridge * parts
-        return float(0.5 * ridge * np.sum(parts * parts) - rows.weight @ own), slope.ravel()
+    def __init__(self, design: CorrectionDesign, rows: KnownRows, posteriors: Array) -> None:
+        """Posteriors (k, n) are those of the rows before corrections, from which the curvature is guessed."""
+        self.design, self.rows = design, rows
+        self._of_cells = sparse.csr_array(design.cells.T)
+        self._of_jumps = sparse.csr_array(design.jumps.T)
+        # The mean curvature in the scores of all classes is that of each, and some rows show it: a guess that
+        # one matrix holds.
+        some = slice(None, None, -(-len(rows.codes) // GUESSED_FROM))
+        curvature = rows.weight * np.sum(posteriors * (1.0 - posteriors), axis=0) / (len(posteriors) - 1)
+        part = replace(design, places=design.places[some]).curvature(curvature[some])
+        self._curvature = part * (float(curvature.sum()) / max(float(curvature[some].sum()), 1e-300))
+        self._known: tuple[float, float, Solve] | None = None
 
-    begin = np.zeros(p * k) if start is None else start
-    options = {"maxiter": CORRECTION_STEPS, "maxcor": 10, "ftol": converged, "gtol": 0.0}
-    found = optimize.minimize(at, begin, jac=True, method="L-BFGS-B", options=options).x
-    return np.asarray(jumps @ found.reshape(p, k)), found
+    def learn(
+        self,
+        offset: Array,
+        ridge: float,
+        weight: Array | None = None,
+        start: Array | None = None,
+        converged: float = CONVERGED,
+    ) -> tuple[Array, Array]:
+        """Corrections beside an offset (n, k), of rows with these weights, and what they are made of."""
+        rows = self.rows if weight is None else replace(self.rows, weight=weight)
+        cells, jumps = self.design.cells, self.design.jumps
+        p, k = jumps.shape[1], rows.n_classes
+
+        def at(flat: Array) -> tuple[float, Array]:
+            parts = flat.reshape(p, k)
+            loss, posteriors = rows.loss_and_posteriors((offset + cells @ (jumps @ parts)).T)
+            residuals = np.ascontiguousarray(rows.residuals_of(posteriors).T)
+            slope = self._of_jumps @ (self._of_cells @ residuals) + ridge * parts
+            return loss + 0.5 * ridge * float(np.sum(parts * parts)), slope.ravel()
+
+        size = float(rows.weight.sum())
+        begin = np.zeros(p * k) if start is None else start
+        found = minimise(at, begin, converged * size, self._solver(ridge, size), None)
+        return np.asarray(jumps @ found.reshape(p, k)), found
+
+    def _solver(self, ridge: float, size: float) -> Solve:
+        """The product of the inverse of what is guessed for a Hessian with a slope."""
+        if self._known is None or self._known[:2] != (ridge, size):
+            share, k = size / float(self.rows.weight.sum()), self.rows.n_classes
+            solve = _solver(share * self._curvature + ridge * np.eye(len(self._curvature)))
+            self._known = ridge, size, lambda slope: solve(slope.reshape(-1, k)).ravel()
+        return self._known[2]
 
 
 def mean_residuals(scores: Array, rows: KnownRows, nodes: int = 8) -> Array:

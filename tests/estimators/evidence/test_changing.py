@@ -254,3 +254,14 @@ def test_weights_learnt_from_a_sample_go_with_the_sums_of_all_rows(monkeypatch):
     again = EvidenceClassifier(pieces=model.pieces_).fit(rows, y)
     agrees(again, model, rows)
     agrees(copy.copy(model).reweigh(rows, y), model, rows, atol=1e-6)
+
+
+def test_weights_learnt_anew_choose_no_more_pairs():
+    rng = np.random.default_rng(0)
+    table = {"a": rng.integers(0, 2, 400), "b": rng.integers(0, 2, 400)}
+    model = EvidenceClassifier().fit(table, rng.integers(0, 2, 400))
+    assert not model.pieces_.pairs
+    model.reweigh(table, table["a"] ^ table["b"])
+    assert not model.pieces_.pairs
+    assert len(model.weights_.nats) == len(model.weights_.to_frame())
+    assert np.isfinite(model.predict_proba(table)).all()

@@ -10,11 +10,12 @@ from suffice.links import log_softmax, softmax
 from suffice.model.weighing import (
     BIAS_PENALTY,
     CorrectionDesign,
+    CorrectionSearch,
     KnownRows,
     PieceWeights,
-    _hessian,
+    WeightSearch,
     alike,
-    learn_corrections,
+    evidence_hessian,
     learn_weights,
     mean_residuals,
 )
@@ -70,6 +71,11 @@ def point_of(found):
     return np.concatenate([found.weights, found.bias])
 
 
+def by_class(evidence):
+    """(n, f, k) as (k, n, f)."""
+    return np.ascontiguousarray(evidence.transpose(2, 0, 1))
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("with_offset", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 4])
@@ -79,7 +85,7 @@ def test_weights_are_those_of_a_generic_solver(weighted, with_offset, k):
     start = np.zeros(evidence.shape[1] + k)
     best = minimize(objective, start, jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
     assert np.abs(objective(best.x)[1]).max() < 1e-6
-    found = learn_weights(evidence, rows, covariance, offset)
+    found = learn_weights(by_class(evidence), rows, covariance, offset)
     np.testing.assert_allclose(point_of(found), best.x, rtol=0, atol=1e-6)
 
 
@@ -109,10 +115,43 @@ def test_the_hessian_is_that_of_finite_differences(seed, f, k):
     )
     penalty = np.zeros((f + k, f + k))
     penalty[:f, :f], penalty[f:, f:] = np.linalg.inv(covariance), BIAS_PENALTY * np.eye(k)
-    design = materialised(evidence)
-    log_posteriors = log_softmax(np.einsum("nkp,p->nk", design, point) + offset)
-    found = _hessian(design.transpose(1, 0, 2), log_posteriors, rows.weight) + penalty
+    posteriors = softmax(np.einsum("nkp,p->nk", materialised(evidence), point) + offset)
+    found = evidence_hessian(by_class(evidence), posteriors.T, rows.weight) + penalty
     np.testing.assert_allclose(found, differences / (2 * step), atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_hessian_summed_in_blocks_is_that_of_all_rows_at_once(monkeypatch, k):
+    evidence, rows, _, _ = drawn(3, 50, 3, k, weighted=True)
+    posteriors = softmax(evidence.sum(axis=1)).T
+    whole = evidence_hessian(by_class(evidence), posteriors, rows.weight)
+    monkeypatch.setattr("suffice.model.weighing.ROWS_AT_ONCE", 7)
+    parts = evidence_hessian(by_class(evidence), posteriors, rows.weight)
+    np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_searches_before_do_not_change_what_is_found(k):
+    evidence, rows, covariance, _ = drawn(4, k=k, weighted=True)
+    others = np.where(np.arange(len(rows.codes)) % 5 == 0, 0.0, rows.weight)
+    search = WeightSearch(by_class(evidence), rows)
+    first = search.learn(0.01 * covariance, others)
+    found = search.learn(covariance, start=first)
+    np.testing.assert_allclose(
+        point_of(found), point_of(learn_weights(by_class(evidence), rows, covariance)), atol=1e-6
+    )
+    np.testing.assert_allclose(point_of(search.learn(0.01 * covariance, others)), point_of(first), atol=1e-6)
+
+
+@pytest.mark.parametrize("f", [4, 700])
+def test_rows_of_weight_0_are_no_rows(f):
+    evidence, rows, _, offset = drawn(5, f=f, with_offset=True)
+    some = np.flatnonzero(np.arange(len(rows.codes)) % 3)
+    only = np.isin(np.arange(len(rows.codes)), some).astype(float)
+    covariance = alike([np.arange(f)], f, 0.6)
+    found = WeightSearch(by_class(evidence), rows, offset).learn(covariance, only)
+    alone = learn_weights(by_class(evidence[some]), rows.take(some), covariance, offset[some])
+    np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-6)
 
 
 @pytest.mark.parametrize("with_offset", [False, True])
@@ -121,13 +160,13 @@ def test_weights_that_may_not_be_negative_fulfil_the_kkt_conditions(seed, with_o
     evidence, rows, _, offset = drawn(seed, weighted=True, with_offset=with_offset)
     evidence[:, 1] = -evidence[:, [0, 2, 3]].mean(axis=1)  # says the contrary of all others
     covariance = 2.0 * np.eye(4)
-    assert learn_weights(evidence, rows, covariance, offset).weights[1] < 0
-    found = learn_weights(evidence, rows, covariance, offset, nonnegative=True)
+    assert learn_weights(by_class(evidence), rows, covariance, offset).weights[1] < 0
+    found = learn_weights(by_class(evidence), rows, covariance, offset, nonnegative=True)
     assert found.weights.min() == found.weights[1] == 0
     kept = np.flatnonzero(found.weights > 0)
     slope = objective_of(evidence, rows, covariance, offset)(point_of(found))[1]
     assert (np.delete(slope[:4], kept) > 0).all()
-    alone = learn_weights(evidence[:, kept], rows, 2.0 * np.eye(len(kept)), offset)
+    alone = learn_weights(by_class(evidence[:, kept]), rows, 2.0 * np.eye(len(kept)), offset)
     np.testing.assert_allclose(found.weights[kept], alone.weights, atol=1e-6)
     np.testing.assert_allclose(found.bias, alone.bias, atol=1e-6)
 
@@ -140,15 +179,15 @@ def test_more_pieces_than_rows_have_the_weights_of_a_generic_solver(k, with_offs
     objective = objective_of(evidence, rows, covariance, offset)
     best = minimize(objective, np.zeros(60 + k), jac=True, method="BFGS", options={"gtol": 1e-9})
     assert np.abs(objective(best.x)[1]).max() < 1e-6
-    found = learn_weights(evidence, rows, covariance, offset)
+    found = learn_weights(by_class(evidence), rows, covariance, offset)
     np.testing.assert_allclose(point_of(found), best.x, rtol=0, atol=1e-6)
 
 
 def test_the_start_does_not_matter():
     evidence, rows, covariance, offset = drawn(5, weighted=True)
-    plain = learn_weights(evidence, rows, covariance, offset)
+    plain = learn_weights(by_class(evidence), rows, covariance, offset)
     far = PieceWeights(np.array([3.0, -2.0, 0.0, 1.0]), np.array([2.0, 0.0, -2.0]))
-    found = learn_weights(evidence, rows, covariance, offset, far)
+    found = learn_weights(by_class(evidence), rows, covariance, offset, far)
     np.testing.assert_allclose(point_of(found), point_of(plain), atol=1e-6)
 
 
@@ -158,21 +197,23 @@ def test_a_row_of_weight_k_counts_as_k_rows(nonnegative):
     times = np.random.default_rng(6).integers(0, 4, len(rows.codes))
     weighted = KnownRows(rows.codes, times.astype(float), 3)
     repeated = rows.take(np.repeat(np.arange(len(times)), times))
-    one = learn_weights(evidence, weighted, covariance, nonnegative=nonnegative)
-    many = learn_weights(np.repeat(evidence, times, axis=0), repeated, covariance, nonnegative=nonnegative)
+    one = learn_weights(by_class(evidence), weighted, covariance, nonnegative=nonnegative)
+    many = learn_weights(
+        by_class(np.repeat(evidence, times, axis=0)), repeated, covariance, nonnegative=nonnegative
+    )
     np.testing.assert_allclose(point_of(one), point_of(many), atol=1e-6 if nonnegative else 1e-9)
 
 
 def test_pieces_that_say_the_same_share_one_weight():
     evidence, rows, _, _ = drawn(7, f=1)
     covariance = alike([np.arange(3)], 3, 0.6)
-    found = learn_weights(np.repeat(evidence, 3, axis=1), rows, covariance)
+    found = learn_weights(by_class(np.repeat(evidence, 3, axis=1)), rows, covariance)
     np.testing.assert_allclose(found.weights, found.weights[0], atol=1e-9)
 
 
 def test_evidence_that_says_nothing_leaves_the_class_shares():
     _, rows, covariance, _ = drawn(8)
-    found = learn_weights(np.zeros((200, 4, 3)), rows, covariance)
+    found = learn_weights(np.zeros((3, 200, 4)), rows, covariance)
     np.testing.assert_allclose(found.weights, 0.0, atol=1e-12)
     shares = np.bincount(rows.codes) / 200
     np.testing.assert_allclose(softmax(found.bias), shares, atol=1e-4)
@@ -181,9 +222,9 @@ def test_evidence_that_says_nothing_leaves_the_class_shares():
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 700.0])
 def test_evidence_of_any_size_gives_finite_weights(scale):
     evidence, rows, covariance, _ = drawn(9)
-    found = learn_weights(scale * evidence, rows, covariance)
+    found = learn_weights(by_class(scale * evidence), rows, covariance)
     assert np.isfinite(point_of(found)).all()
-    assert rows.mean_loss(found.scores(scale * evidence)) < rows.mean_loss(
+    assert rows.mean_loss(found.scores(by_class(scale * evidence))) < rows.mean_loss(
         np.broadcast_to(rows.log_shares, (200, 3))
     )
 
@@ -198,8 +239,8 @@ def test_weights_alike_have_the_covariance_of_a_common_part_and_an_own_one():
 
 def test_what_is_shared_out_adds_up_to_the_loss_that_is_saved():
     evidence, rows, covariance, _ = drawn(10, weighted=True)
-    found = learn_weights(evidence, rows, covariance)
-    scores = found.scores(evidence)
+    found = learn_weights(by_class(evidence), rows, covariance)
+    scores = found.scores(by_class(evidence))
     residuals = mean_residuals(scores, rows)
     parts = [
         *np.einsum("nfk,nk,f->f", evidence, residuals, found.weights),
@@ -228,6 +269,11 @@ def cells_of(seed=0, n=300, k=3):
     return codes, KnownRows(truth, rng.integers(1, 4, n) / 2, k), offset
 
 
+def corrections_of(design, rows, offset, ridge, start=None):
+    """Corrections of all rows, and what they are made of."""
+    return CorrectionSearch(design, rows, softmax(offset).T).learn(offset, ridge, start=start)
+
+
 def naive_correction_loss(jumps_and_levels, codes, rows, offset, ridge):
     """Jumps from one of five intervals to the next, and one number for each of three levels."""
     k = rows.n_classes
@@ -250,7 +296,7 @@ def test_corrections_lose_as_little_as_those_of_a_generic_solver(ridge):
         options={"gtol": 1e-4},
     )
     design = CorrectionDesign.of(codes, [5, 3], [True, False])
-    table, parts = learn_corrections(design, rows, offset, ridge)
+    table, parts = corrections_of(design, rows, offset, ridge)
     loss, tables = naive_correction_loss(parts, codes, rows, offset, ridge)
     assert loss <= best.fun + 1e-6 * rows.weight.sum()
     np.testing.assert_allclose(table, np.vstack([tables[0][:5], tables[1][:3]]), atol=1e-12)
@@ -261,9 +307,9 @@ def test_corrections_lose_as_little_as_those_of_a_generic_solver(ridge):
 def test_corrections_from_another_start_are_the_same():
     codes, rows, offset = cells_of(1)
     design = CorrectionDesign.of(codes, [5, 3], [True, False])
-    _, strong = learn_corrections(design, rows, offset, 128.0)
-    plain, _ = learn_corrections(design, rows, offset, 8.0)
-    warm, _ = learn_corrections(design, rows, offset, 8.0, strong)
+    _, strong = corrections_of(design, rows, offset, 128.0)
+    plain, _ = corrections_of(design, rows, offset, 8.0)
+    warm, _ = corrections_of(design, rows, offset, 8.0, strong)
     np.testing.assert_allclose(warm, plain, atol=2e-3)
 
 
@@ -272,17 +318,26 @@ def test_a_missing_cell_is_not_corrected():
     design = CorrectionDesign.of(codes, [5, 3], [True, False])
     cells = design.cells.toarray()
     np.testing.assert_array_equal(cells.sum(axis=1), (~np.isnan(codes)).sum(axis=1))
-    table, _ = learn_corrections(design, rows, offset, 8.0)
+    table, _ = corrections_of(design, rows, offset, 8.0)
     nothing = np.isnan(codes).all(axis=1)
     assert nothing.any()
     np.testing.assert_array_equal((design.cells @ table)[nothing], 0.0)
 
 
-def test_some_rows_of_a_design_are_the_design_of_some_rows():
+def test_corrections_know_no_rows_of_weight_0():
     codes, rows, offset = cells_of(3)
     some = np.arange(0, 300, 2)
-    taken = CorrectionDesign.of(codes, [5, 3], [True, False]).take(some)
+    only = np.where(np.arange(300) % 2 == 0, rows.weight, 0.0)
+    search = CorrectionSearch(CorrectionDesign.of(codes, [5, 3], [True, False]), rows, softmax(offset).T)
+    one, _ = search.learn(offset, 8.0, only)
     alone = CorrectionDesign.of(codes[some], [5, 3], [True, False])
-    one, _ = learn_corrections(taken, rows.take(some), offset[some], 8.0)
-    two, _ = learn_corrections(alone, rows.take(some), offset[some], 8.0)
-    np.testing.assert_array_equal(one, two)
+    two, _ = corrections_of(alone, rows.take(some), offset[some], 8.0)
+    np.testing.assert_allclose(one, two, atol=1e-5)
+
+
+def test_the_curvature_of_corrections_is_that_of_the_whole_design():
+    codes, rows, _ = cells_of(4)
+    design = CorrectionDesign.of(codes, [5, 3], [True, False])
+    whole = (design.cells @ design.jumps).toarray()
+    expected = whole.T @ (rows.weight[:, np.newaxis] * whole)
+    np.testing.assert_allclose(design.curvature(rows.weight), expected, atol=1e-9)

@@ -287,7 +287,8 @@ class EvidenceClassifier(SavedEvidence):
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
-        schema = rows.schema(families, checked_marks(self.missing_marks)) if given is None else given.schema
+        marks = checked_marks(self.missing_marks)
+        schema = rows.schema(families, marks, weigh=False) if given is None else given.schema
         fitted = fit_rows(rows, schema, options, given)
         self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
 

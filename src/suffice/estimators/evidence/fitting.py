@@ -14,7 +14,8 @@ from suffice.arrays import Array, Codes, Counts
 from suffice.estimators.evidence.learning import Learning, Learnt
 from suffice.estimators.evidence.pairs import choose_pairs
 from suffice.estimators.evidence.pieces import Group, Pieces
-from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces
+from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
+from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces, evidence_of_pairs
 from suffice.estimators.evidence.weighed import Weights
 from suffice.kernels import threads
 from suffice.links import softmax
@@ -115,28 +116,28 @@ class Fitting:
         subtracted: bool = True,
     ) -> None:
         """Sum the rows. With `whole`, these sums score the rows, each fold subtracted if they hold it."""
-        self.rows, self.pieces, self.options, self.whole = rows, pieces, options, whole
+        self.rows, self.pieces, self.options = rows, pieces, options
         self.subtracted = subtracted
         k = len(rows.labels)
         most = int(np.clip(MOST_WORK // (k * (len(pieces.listed) + k) ** 2), FEWEST_TAKEN, MOST_ROWS))
         self.sample = sampled(len(rows.codes), most)
-        self.table = rows.table.take(self.sample) if self._is_part else rows.table
+        table = rows.table.take(self.sample) if len(self.sample) < len(rows.codes) else rows.table
+        self.cells = ReadCells(pieces, table)
         self.folds = [test for _, test in dealt_folds(rows.codes[self.sample], FOLDS)]
-        self.parts = [self._summed(fold) for fold in self.folds]
+        self.choose_pairs = whole is None and not pieces.pairs
+        self.whole = whole
         self.rest = PieceSums.empty(pieces)
         if whole is None:
-            for some, table in rows.others(self.sample):
-                rows.add_to(self.rest, some, table)
+            for some, part in rows.others(self.sample):
+                rows.add_to(self.rest, some, part)
+            if any(factor.reads == "documents" for factor in pieces.schema.factors):
+                # To count words again and again would take longer than to subtract those of a fold.
+                self.whole = self.total().statistics()
 
-    @property
-    def _is_part(self) -> bool:
-        return len(self.sample) < len(self.rows.codes)
-
-    def _summed(self, fold: Codes) -> PieceSums:
-        sums = PieceSums.empty(self.pieces)
-        if len(fold):
-            self.rows.add_to(sums, self.sample[fold], self.table.take(fold))
-        return sums
+    def _add(self, accumulator: Accumulator, cells: SchemaCells, some: Codes) -> None:
+        """Add some rows of the sample to sums."""
+        if len(some):
+            accumulator.update(cells.to_sum(some), *self.rows.labels_of(self.sample[some]))
 
     def fitted(self) -> Fitted:
         """Learn the weights, and add up the sums."""
@@ -152,9 +153,10 @@ class Fitting:
         """The sums of all rows."""
         if self.whole is not None:
             return PieceSums.of(self.pieces, self.whole)
-        for part in self.parts:
-            self.rest.add(part.statistics(), 1)
-        return self.rest
+        sums = PieceSums.of(self.pieces, self.rest.statistics())
+        for accumulator, cells in zip(sums.accumulators, self.cells.of_schemas, strict=True):
+            self._add(accumulator, cells, np.arange(len(self.sample)))
+        return sums
 
     def _known(self) -> Codes:
         """The rows of the sample whose class has rows in other folds."""
@@ -172,19 +174,17 @@ class Fitting:
         codes, weight = self.rows.codes[self.sample], self.rows.weight[self.sample]
         rows = KnownRows(codes, weight, n_classes).take(known)
         say("evidence held out")
-        evidence = self._held_out()
-        cells = self.pieces.codes(self.pieces.cells, self.table)[known] if self.pieces.cells else None
+        evidence = self._held_out()[known]
+        cells = self.cells.derived(self.pieces.cells)[known] if self.pieces.cells else None
         say("weights")
-        n_pairs = len(self.pieces.pairs)
-        learning = self._learning(evidence[known][:, : evidence.shape[1] - n_pairs], cells, rows)
+        learning = self._learning(evidence, cells, rows)
         learnt = learning.learn()
-        of_pairs = evidence[known][:, -n_pairs:] if n_pairs else None
-        if not n_pairs and self.options.most_pairs and self.pieces.coarse:
+        if self.choose_pairs and self.options.most_pairs and self.pieces.coarse:
             say("pairs of columns")
             self._choose_pairs(learnt, rows, known)
-            if self.pieces.pairs:
-                of_pairs = self._held_out(only_pairs=True)[known]
-        if of_pairs is not None:
+        of_pairs = None
+        if self.pieces.pairs:
+            of_pairs = self._held_out_pairs()[known]
             learnt = learning.with_pairs(learnt, of_pairs)
         return learning.with_nats(learnt, of_pairs)
 
@@ -236,54 +236,72 @@ class Fitting:
     def _choose_pairs(self, learnt: Learnt, rows: KnownRows, known: Codes) -> None:
         """Choose pairs, and sum them beside all else."""
         coarse = self.pieces.coarse
-        codes = self.pieces.codes(coarse, self.table)[known]
+        codes = self.cells.derived(coarse)[known]
         pairs = choose_pairs(coarse, codes, softmax(learnt.held_out), rows, self.options.most_pairs)
         if not pairs:
             return
         self.pieces = self.pieces.with_pairs(pairs)
-        for part, fold in zip(self.parts, self.folds, strict=True):
-            self._sum_pairs(part, self.sample[fold], self.table.take(fold))
-        self._sum_pairs(self.rest, np.zeros(0, dtype=np.intp), self.table)
+        self.cells.read_pairs(self.pieces)
+        accumulator = Accumulator.empty(self.pieces.pairs_schema)
         for some, table in self.rows.others(self.sample):
-            self._sum_pairs(self.rest, some, table, fresh=False)
+            blocks = accumulator.schema.blocks(self.pieces.table_of_pairs(table))
+            accumulator.update(blocks, *self.rows.labels_of(some))
+        self.rest.pieces, self.rest.accumulators[2] = self.pieces, accumulator
+        if self.whole is not None:
+            pairs_of_all = Accumulator.of(accumulator.statistics())
+            self._add(pairs_of_all, self.cells.pairs, np.arange(len(self.sample)))
+            self.whole = (*self.whole[:2], pairs_of_all.statistics())
 
-    def _sum_pairs(self, sums: PieceSums, some: Codes, table: Table, *, fresh: bool = True) -> None:
-        """Sum the pairs of rows whose other pieces are summed already."""
-        sums.pieces = self.pieces
-        schema = self.pieces.pairs_schema
-        if fresh:
-            sums.accumulators[2] = Accumulator.empty(schema)
-        if len(some):
-            pairs = self.pieces.tables(table)[2]
-            sums.accumulators[2].update(schema.blocks(pairs), *self.rows.labels_of(some))
+    def _held_out(self) -> Array:
+        """The evidence of every row of the sample but that of pairs, by the sums of all other folds."""
+        cells, no_pairs = self.cells, Accumulator.empty(self.pieces.pairs_schema).statistics()
 
-    def _held_out(self, *, only_pairs: bool = False) -> Array:
-        """The evidence of every row of the sample, by the sums of all rows but those of its fold."""
-        n_pieces = len(self.pieces.pairs) if only_pairs else len(self.pieces.listed)
-        found = np.zeros((len(self.sample), n_pieces, len(self.rows.labels)))
-        for i, fold in enumerate(self.folds):
-            if not len(fold):
+        def evidence(fold: Codes) -> tuple[NDArray[Any], Array]:
+            base, beside = self._without(fold, 0).solvable(), self._without(fold, 1).solvable()
+            solved = SolvedPieces(self.pieces, (base, beside, no_pairs))
+            blocks = cells.base.to_score(fold), cells.beside.to_score(fold)
+            return solved.classes, solved.evidence(*blocks, len(fold))
+
+        return self._of_folds(evidence)
+
+    def _held_out_pairs(self) -> Array:
+        """The same of pairs."""
+
+        def evidence(fold: Codes) -> tuple[NDArray[Any], Array]:
+            sums = self._without(fold, 2).solvable()
+            cells = self.cells.places_in_pairs[fold]
+            return sums.classes, evidence_of_pairs(self.pieces.pairs, sums, cells)
+
+        return self._of_folds(evidence)
+
+    def _of_folds(self, evidence_of: Callable[[Codes], tuple[NDArray[Any], Array]]) -> Array:
+        """Evidence of the rows of each fold, for the classes that other folds have, in one array."""
+        labels = self.rows.labels
+        found = np.zeros((len(self.sample), 0, len(labels)))
+        for fold in filter(len, self.folds):
+            classes, evidence = evidence_of(fold)
+            if not found.shape[1]:
+                found = np.zeros((len(self.sample), evidence.shape[1], len(labels)))
+            if len(classes) == len(labels):
+                found[fold] = evidence
                 continue
-            solved = SolvedPieces(self.pieces, self._without(i).solvable())
-            evidence = solved.evidence(self.table.take(fold))
-            evidence = evidence[:, evidence.shape[1] - n_pieces :]
-            places = np.searchsorted(self.rows.labels, solved.classes)
-            lowest = evidence.min(axis=2, keepdims=True, initial=0.0)
-            found[fold] = lowest  # of classes that are in no other fold
-            found[np.ix_(fold, np.arange(n_pieces), places)] = evidence
+            found[fold] = evidence.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
+            places = np.searchsorted(labels, classes)
+            found[np.ix_(fold, np.arange(evidence.shape[1]), places)] = evidence
         return found
 
-    def _without(self, fold: int) -> PieceSums:
-        """The sums of all rows but those of a fold."""
-        if self.whole is not None:
-            sums = PieceSums.of(self.pieces, self.whole)
-            if self.subtracted:
-                sums.add(self.parts[fold].statistics(), -1)
+    def _without(self, fold: Codes, part: int) -> Accumulator:
+        """The sums of all rows but those of a fold: of the table, of derived columns, or of pairs."""
+        cells = self.cells.of_schemas[part]
+        if self.whole is None:
+            sums = Accumulator.of(self.rest.accumulators[part].statistics())
+            self._add(sums, cells, np.setdiff1d(np.arange(len(self.sample)), fold, assume_unique=True))
             return sums
-        sums = PieceSums.of(self.pieces, self.rest.statistics())
-        for i, part in enumerate(self.parts):
-            if i != fold:
-                sums.add(part.statistics(), 1)
+        sums = Accumulator.of(self.whole[part])
+        if self.subtracted:
+            gone = Accumulator.empty(sums.schema)
+            self._add(gone, cells, fold)
+            sums.add(gone.statistics(), -1)
         return sums
 
 

@@ -8,7 +8,7 @@ learnt from. A level that does not pay there counts less, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,23 +17,23 @@ from scipy import optimize
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.weighed import Weights
+from suffice.links import softmax
 from suffice.model.dealt import dealt_folds
 from suffice.model.weighing import (
-    CONVERGED,
     JUDGED,
     CorrectionDesign,
+    CorrectionSearch,
     KnownRows,
     PieceWeights,
+    WeightSearch,
     alike,
-    learn_corrections,
-    learn_weights,
     mean_residuals,
 )
 
 PENALTIES = (6.0, 36.0, 200.0, 1200.0)
 """How much weights of one kind are held together; stronger ones are tried as long as they pay."""
-RIDGES = (8.0, 32.0, 128.0)
-"""How much corrections of cells are held near 0; stronger ones are tried as long as they pay."""
+RIDGES = (128.0, 32.0, 8.0)
+"""How much corrections of cells are held near 0; weaker ones are tried as long as they pay."""
 PAIR_PENALTY = 6.0
 PAIRS_TOGETHER = 0.3
 MANY_ROWS = 4_000
@@ -79,9 +79,11 @@ class Learning:
         penalties: Sequence[float] = PENALTIES,
         nonnegative: bool = False,
     ) -> None:
-        self.pieces, self.evidence, self.rows = pieces, evidence, rows
+        self.pieces, self.rows = pieces, rows
+        self.inputs = _by_class(evidence)
         self.penalties, self.nonnegative = penalties, nonnegative
         self.splits = dealt_folds(rows.codes, folds, shuffled=True)
+        self.training = [self._only(train) for train, _ in self.splits]
         self.design = None
         if codes is not None and codes.shape[1]:
             sizes = [cell.size for cell in pieces.cells]
@@ -93,11 +95,11 @@ class Learning:
         nothing = np.zeros((sum(cell.size for cell in self.pieces.cells), k))
         shares = np.broadcast_to(rows.log_shares, (len(rows.codes), k))
         levels = [Level("class shares", rows.mean_loss(shares), 1.0)]
-        if not self.evidence.shape[1]:
+        if not self.inputs.shape[2]:
             return Learnt(Weights(np.zeros(0), np.zeros(k), nothing), shares, levels)
         one, held = self._one_weight()
         levels.append(Level("one weight", rows.mean_loss(held), 1.0))
-        each, judged, each_held = self._each_weight()
+        each, judged, each_held = self._each_weight(one)
         share = self._share(held, each_held)
         held = held + share * (each_held - held)
         levels.append(Level("a weight for each piece", rows.mean_loss(held), share))
@@ -117,30 +119,22 @@ class Learning:
 
     def loss_without(self, dropped: Codes, penalty: float) -> Array:
         """The losses of held-out rows by weights of all but some pieces."""
-        kept = np.setdiff1d(np.arange(self.evidence.shape[1]), dropped)
+        kept = np.setdiff1d(np.arange(self.inputs.shape[2]), dropped)
         covariance = self._covariance(penalty)[np.ix_(kept, kept)]
-        evidence = self.evidence[:, kept]
-        losses = np.empty(len(self.rows.codes))
-        start = None
-        for train, test in self.splits:
-            start = self._learnt(evidence[train], train, covariance, start=start)
-            losses[test] = self.rows.take(test).losses(start.scores(evidence[test]))
-        return losses
+        search = self._search(np.ascontiguousarray(self.inputs[:, :, kept]))
+        held, _ = self._held_out(search, covariance)
+        return self.rows.losses(held)
 
     def with_pairs(self, learnt: Learnt, evidence: Array) -> Learnt:
         """The same with pairs of columns, whose held-out evidence is (rows, pairs, classes)."""
         n = evidence.shape[1]
         covariance = (np.eye(n) + PAIRS_TOGETHER**2) / PAIR_PENALTY
         held = learnt.held_out
-
-        def fit(some: Codes) -> PieceWeights:
-            return self._learnt(evidence[some], some, covariance, held[some])
-
-        added = np.empty_like(held)
-        for train, test in self.splits:
-            added[test] = fit(train).scores(evidence[test])
+        search = self._search(_by_class(evidence), held)
+        found = search.learn(covariance)
+        added, _ = self._held_out(search, covariance, [found] * len(self.splits))
         share = self._share(held, held + added)
-        found, old = fit(np.arange(len(held))), learnt.weights
+        old = learnt.weights
         weights = Weights(
             np.concatenate([old.pieces, share * found.weights]),
             old.bias + share * found.bias,
@@ -153,12 +147,14 @@ class Learning:
     def with_nats(self, learnt: Learnt, of_pairs: Array | None = None) -> Learnt:
         """The same with the nats that each piece adds, and the corrections of each column."""
         weights, rows = learnt.weights, self.rows
-        evidence = self.evidence if of_pairs is None else np.concatenate([self.evidence, of_pairs], axis=1)
-        added = np.einsum("nfk,f->nk", evidence, weights.pieces)
+        inputs = self.inputs
+        if of_pairs is not None:
+            inputs = np.concatenate([inputs, _by_class(of_pairs)], axis=2)
+        added = (inputs @ weights.pieces).T
         if self.design is not None:
             added += self.design.cells @ weights.corrections
         residuals = mean_residuals(rows.log_shares + weights.bias + added, rows) / rows.weight.sum()
-        nats = weights.pieces * np.einsum("nfk,nk->f", evidence, residuals)
+        nats = weights.pieces * (residuals.T.reshape(-1) @ inputs.reshape(residuals.size, -1))
         if self.design is not None:
             of_cells = np.sum((self.design.cells.T @ residuals) * weights.corrections, axis=1)
             first = np.cumsum([0, *(cell.size for cell in self.pieces.cells)])[:-1]
@@ -168,90 +164,83 @@ class Learning:
     def _one_weight(self) -> tuple[PieceWeights, Array]:
         """One weight for all columns together."""
         columns = self.pieces.places("columns")
-        total = self.evidence[:, columns].sum(axis=1)[:, np.newaxis]
+        search = self._search(self.inputs[:, :, columns].sum(axis=2, keepdims=True))
         covariance = 100.0 * np.eye(1)
-
-        def fit(some: Codes) -> PieceWeights:
-            return self._learnt(total[some], some, covariance)
-
-        held = self._held_out(lambda train: fit(train).scores, total)
-        found = fit(np.arange(len(total)))
-        weights = np.zeros(self.evidence.shape[1])
+        found = search.learn(covariance)
+        held, _ = self._held_out(search, covariance, [found] * len(self.splits))
+        weights = np.zeros(self.inputs.shape[2])
         weights[columns] = found.weights[0]
         return PieceWeights(weights, found.bias), held
 
-    def _each_weight(self) -> tuple[PieceWeights, list[PieceWeights], Array]:
+    def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:
         """A weight for each piece, of all rows and without each fold, with the penalty of least loss."""
+        search = self._search(self.inputs)
+        everyone = search.learn(self._covariance(self.penalties[0]), start=one, converged=JUDGED)
         best_loss, best, best_held = np.inf, self.penalties[0], np.zeros((0, 0))
-        judged: list[PieceWeights] = []
+        judged = [everyone] * len(self.splits)
         for penalty in self.penalties:
-            held = np.empty((len(self.rows.codes), self.rows.n_classes))
-            found = []
-            for i, (train, test) in enumerate(self.splits):
-                found.append(self._weights(train, penalty, judged[i] if judged else None))
-                held[test] = found[i].scores(self.evidence[test])
+            held, found = self._held_out(search, self._covariance(penalty), judged)
             loss = self.rows.mean_loss(held)
             if loss >= best_loss:
                 break
             best_loss, best, best_held, judged = loss, penalty, held, found
-        return self._weights(np.arange(len(best_held)), best, judged[0]), judged, best_held
-
-    def _weights(self, some: Codes, penalty: float, start: PieceWeights | None = None) -> PieceWeights:
-        return self._learnt(self.evidence[some], some, self._covariance(penalty), start=start)
+        return search.learn(self._covariance(best), start=everyone), judged, best_held
 
     def _covariance(self, penalty: float) -> Array:
         """The covariance of the weights before any row is seen."""
-        return alike(self.pieces.alike_groups(), self.evidence.shape[1], penalty**-0.5)
+        return alike(self.pieces.alike_groups(), self.inputs.shape[2], penalty**-0.5)
 
-    def _learnt(
-        self,
-        evidence: Array,
-        some: Codes,
-        covariance: Array,
-        offset: Array | None = None,
-        start: PieceWeights | None = None,
-    ) -> PieceWeights:
-        """Weights of some rows, which may have to be ≥ 0; those of a part are only judged."""
-        rows = self.rows.take(some)
-        converged = CONVERGED if len(some) == len(self.rows.codes) else JUDGED
-        return learn_weights(
-            evidence, rows, covariance, offset, start, nonnegative=self.nonnegative, converged=converged
-        )
+    def _search(self, inputs: Array, offset: Array | None = None) -> WeightSearch:
+        """A search for weights, which may have to be ≥ 0."""
+        return WeightSearch(inputs, self.rows, offset, nonnegative=self.nonnegative)
+
+    def _held_out(
+        self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights] = ()
+    ) -> tuple[Array, list[PieceWeights]]:
+        """Scores of each fold by weights of the others, which are only judged, and these weights."""
+        held = np.empty((len(self.rows.codes), self.rows.n_classes))
+        found: list[PieceWeights] = []
+        for i, (_, test) in enumerate(self.splits):
+            start = starts[i] if starts else found[-1] if found else None
+            found.append(search.learn(covariance, self.training[i], start, JUDGED))
+            held[test] = found[i].scores(search.inputs[:, test])
+        return held, found
+
+    def _only(self, some: Codes) -> Array:
+        """The weights of some rows, 0 for the others."""
+        weight = np.zeros_like(self.rows.weight)
+        weight[some] = self.rows.weight[some]
+        return weight
 
     def _corrections(
         self, design: CorrectionDesign, each: PieceWeights, judged: Sequence[PieceWeights]
     ) -> tuple[Array, Array]:
         """Corrections of all cells, with the ridge of least loss, and what they add to held-out rows."""
-        everyone = np.arange(len(self.rows.codes))
-        designs = [design.take(train) for train, _ in self.splits]
-        offsets = [
-            (found.scores(self.evidence[train]), found.scores(self.evidence[test]))
-            for found, (train, test) in zip(judged, self.splits, strict=True)
-        ]
-        starts: list[Array | None] = [None] * len(self.splits)
-        best_loss, best, best_added = np.inf, RIDGES[0], np.zeros((0, 0))
+        scores = each.scores(self.inputs)
+        search = CorrectionSearch(design, self.rows, softmax(scores).T)
+        offsets = [found.scores(self.inputs) for found in judged]
+        everyone = search.learn(scores, RIDGES[0], converged=JUDGED)[1]
+        starts = [everyone] * len(self.splits)
+        best_loss, best, best_added = self._loss_of_folds(offsets), RIDGES[0], np.zeros((0, 0))
         for ridge in RIDGES:
-            added = np.empty((len(everyone), self.rows.n_classes))
-            losses = np.empty(len(everyone))
-            for i, (train, test) in enumerate(self.splits):
-                table, starts[i] = learn_corrections(
-                    designs[i], self.rows.take(train), offsets[i][0], ridge, starts[i], converged=JUDGED
-                )
+            added = np.empty_like(scores)
+            for i, (_, test) in enumerate(self.splits):
+                table, starts[i] = search.learn(offsets[i], ridge, self.training[i], starts[i], JUDGED)
                 added[test] = design.cells[test] @ table
-                losses[test] = self.rows.take(test).losses(offsets[i][1] + added[test])
-            loss = float(np.average(losses, weights=self.rows.weight))
+            loss = self._loss_of_folds(offsets, added)
+            if loss < best_loss or not len(best_added):
+                best, best_added = ridge, added
             if loss >= best_loss:
                 break
-            best_loss, best, best_added = loss, ridge, added
-        table, _ = learn_corrections(design, self.rows, each.scores(self.evidence), best)
-        return table, best_added
+            best_loss = loss
+        return search.learn(scores, best, start=everyone)[0], best_added
 
-    def _held_out(self, fit: Callable[[Codes], Callable[[Array], Array]], evidence: Array) -> Array:
-        """Scores of each fold by the weights of the others."""
-        held = np.empty((len(evidence), self.rows.n_classes))
-        for train, test in self.splits:
-            held[test] = fit(train)(evidence[test])
-        return held
+    def _loss_of_folds(self, offsets: Sequence[Array], added: Array | float = 0.0) -> float:
+        """The loss of each fold by its own scores, and what is added to them."""
+        held = np.empty((len(self.rows.codes), self.rows.n_classes))
+        for scores, (_, test) in zip(offsets, self.splits, strict=True):
+            held[test] = scores[test]
+        return self.rows.mean_loss(held + added)
 
     def _share(self, before: Array, after: Array) -> float:
         """How much of a level counts: all of it, unless held-out rows say otherwise."""
@@ -270,3 +259,8 @@ class Learning:
         """Whether the mean of some gains is above its standard error."""
         mean = float(np.average(gains, weights=self.rows.weight))
         return bool(mean > np.std(gains) / np.sqrt(len(gains)))
+
+
+def _by_class(evidence: Array) -> Array:
+    """Evidence (rows, pieces, classes) as (classes, rows, pieces), in which products are fast."""
+    return np.ascontiguousarray(evidence.transpose(2, 0, 1))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from suffice.arrays import Array
+from suffice.arrays import Array, Codes
 from suffice.factors.derived import CellOfPair, CoarseCell
 from suffice.model.weighing import KnownRows
 
@@ -37,14 +39,15 @@ def choose_pairs(
     slope = rows.weight[:, np.newaxis] * (-posteriors)
     slope[np.arange(len(rows.codes)), rows.codes] += rows.weight
     curvature = rows.weight[:, np.newaxis] * posteriors * (1.0 - posteriors)
+    both = np.hstack([slope, curvature])
+    there = ~np.isnan(codes)
+    places = np.where(there, codes, 0.0).astype(np.intp)
     found: list[tuple[float, CellOfPair]] = []
-    for i in range(len(cells)):
-        for j in range(i):
-            place = codes[:, j] * cells[i].size + codes[:, i]
-            there = ~np.isnan(place)
-            if there.sum() < FEWEST_ROWS:
+    for i in range(1, len(cells)):
+        for j, sums in enumerate(_sums_in_pairs(places, there, [cell.size for cell in cells[: i + 1]], both)):
+            if sums is None:
                 continue
-            gain, degrees = _gain(place[there].astype(np.intp), slope[there], curvature[there])
+            gain, degrees = _gain(sums[:, :n_classes], sums[:, n_classes:])
             beyond = gain - 0.5 * degrees - math.sqrt(degrees * t) - t
             if beyond > 0:
                 found.append((beyond, CellOfPair(cells[j], cells[i])))
@@ -52,11 +55,27 @@ def choose_pairs(
     return [pair for _, pair in found[:most]]
 
 
-def _gain(place: Array, slope: Array, curvature: Array) -> tuple[float, float]:
+def _sums_in_pairs(
+    places: Codes, there: NDArray[np.bool_], sizes: list[int], of_rows: Array
+) -> Iterator[Array | None]:
+    """The sums of some numbers of rows in the cells of the last column with each one before it.
+
+    None where too few rows have both cells.
+    """
+    i = len(sizes) - 1
+    first = np.cumsum([0, *(size * sizes[i] for size in sizes[:i])])
+    cell = first[:-1] + places[:, :i] * sizes[i] + places[:, i, np.newaxis]
+    seen = there[:, :i] & there[:, i, np.newaxis]
+    ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
+    held = sparse.csr_array((np.ones(ends[-1]), cell[seen], ends), shape=(len(places), int(first[-1])))
+    sums = held.T @ of_rows
+    for j, n_rows in enumerate(seen.sum(axis=0).tolist()):
+        yield sums[first[j] : first[j + 1]] if n_rows >= FEWEST_ROWS else None
+
+
+def _gain(slope: Array, curvature: Array) -> tuple[float, float]:
     """Nats that one step would add, shrunk by one pseudo-row in each cell, and its degrees of freedom."""
     k = slope.shape[1]
-    size = int(place.max()) + 1
-    g = np.stack([np.bincount(place, slope[:, c], size) for c in range(k)])
-    h = np.stack([np.bincount(place, curvature[:, c], size) for c in range(k)])
     free = (k - 1) / k  # the scores of one class are free
-    return 0.5 * free * float(np.sum(g * (g / (h + 1.0)))), free * float(np.sum(h / (h + 1.0)))
+    shrunk = curvature + 1.0
+    return 0.5 * free * float(np.sum(slope * (slope / shrunk))), free * float(np.sum(curvature / shrunk))

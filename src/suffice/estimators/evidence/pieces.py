@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Codes
 from suffice.factors.derived import (
     CellOfPair,
     CellReader,
@@ -168,9 +168,9 @@ class Pieces:
         cells = CellReader(table)
         return table, read_table(table_of(self.beside, cells)), read_table(table_of(self.pairs, cells))
 
-    def codes(self, cells: Sequence[CoarseCell], table: Table) -> Array:
-        """Which coarse cells each row lies in, (rows, columns)."""
-        return table_of(cells, CellReader(self.schema.read(table)))
+    def table_of_pairs(self, table: Table) -> Table:
+        """The rows under the schema of pairs."""
+        return read_table(table_of(self.pairs, CellReader(self.schema.read(table))))
 
     @cached_property
     def of_columns(self) -> list[Codes]:

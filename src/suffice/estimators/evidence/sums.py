@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -79,8 +80,7 @@ class SolvedPieces:
         self.pieces = pieces
         self.base = SolvedModel.of(base, None)
         self.classes = self.base.classes
-        self.most = math.log(max(float(base.weight.sum()), 2.0))
-        """Nats that a piece may say against a class: no more than the rows know."""
+        self.most = most_nats(base)
         self.beside = SolvedModel.of(beside, "uniform")
         self.full: SolvedFactor | None = None
         if pieces.has_full:
@@ -90,40 +90,53 @@ class SolvedPieces:
                 beside.schema.factor_labels[at],
             )
             self.full = factors.solve(totals, labels, self.classes)
-        tables = _pair_tables(pieces.pairs, SolvedModel.of(pairs, "uniform"))
-        self.pair_tables = [bounded(one, self.most) for one in tables]
+        self._pairs = pairs
 
-    def evidence(self, table: Table) -> Array:
-        """Log p of each piece for each class, (rows, pieces, classes), without what classes share."""
-        base, beside, pairs = self.pieces.tables(table)
+    @cached_property
+    def pair_tables(self) -> list[Array]:
+        """The bounded evidence of the cells of each pair."""
+        return solved_pairs(self.pieces.pairs, self._pairs)
+
+    def evidence(self, base: list[Block], beside: list[Block], n_rows: int) -> Array:
+        """Log p of each piece but pairs for each class, (rows, pieces, classes), up to what classes share.
+
+        `base` and `beside` are the cells of the rows, as the factors of the table and of the derived columns
+        read them.
+        """
         pieces, k = self.pieces, len(self.classes)
-        cells = np.zeros((table.n_rows, len(self.base.schema), k))
+        n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
+        found = np.zeros((n_rows, n_columns + n_single + bool(pieces.joint) + pieces.has_full, k))
+        of_columns = np.zeros((n_rows, len(self.base.schema), k))
         for at, factor, labels, block in _factors(self.base, base):
-            cells[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
-        found = [cells[:, columns].sum(axis=1) for columns in pieces.of_columns]
-        single = np.zeros((table.n_rows, len(pieces.steps) + len(pieces.presence), k))
-        together: list[Array] = []
+            of_columns[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
+        for i, columns in enumerate(pieces.of_columns):
+            of_columns[:, columns].sum(axis=1, out=found[:, i])
+        together = n_columns + n_single
         for at, factor, labels, block in _factors(self.beside, beside):
             if at.family.joint:
-                both = (factor,) if self.full is None else (factor, self.full)
-                together += [_scores(self._unweighed(one, at), block, labels, k) for one in both]
+                for i, one in enumerate((factor,) if self.full is None else (factor, self.full)):
+                    found[:, together + i] = _scores(self._unweighed(one, at), block, labels, k)
             else:
-                single[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
-        found += [*single.swapaxes(0, 1), *together]
-        places = rows_of_pairs(pieces.pairs, pairs)
-        found += [one[places[:, j]] for j, one in enumerate(self.pair_tables)]
-        evidence = np.stack(found, axis=1) if found else np.zeros((table.n_rows, 0, k))
-        return np.asarray(evidence - evidence.mean(axis=2, keepdims=True))
+                cells = self._unweighed(factor, at).contributions(block, labels, base=False)
+                found[:, n_columns + at.columns] = cells
+        found -= found.mean(axis=2, keepdims=True)
+        return found
 
     def _unweighed(self, factor: SolvedFactor, at: Factor) -> SolvedFactor:
         """A factor of bounded evidence, whose columns have the weight 1."""
         return weighed(factor, np.ones(len(at.columns)), self.most)
 
 
-def _factors(model: SolvedModel, table: Table) -> Iterator[tuple[Factor, SolvedFactor, list[str], Block]]:
+def most_nats(sums: Statistics) -> float:
+    """Nats that a piece may say against a class: no more than the rows know."""
+    return math.log(max(float(sums.weight.sum()), 2.0))
+
+
+def _factors(
+    model: SolvedModel, blocks: list[Block]
+) -> Iterator[tuple[Factor, SolvedFactor, list[str], Block]]:
     """The factors of a model, each with its cells."""
-    schema = model.schema
-    return zip(schema.factors, model.factors, model.factor_labels, schema.blocks(table), strict=True)
+    return zip(model.schema.factors, model.factors, model.factor_labels, blocks, strict=True)
 
 
 def _scores(factor: SolvedFactor, block: Block, labels: list[str], n_classes: int) -> Array:
@@ -133,11 +146,25 @@ def _scores(factor: SolvedFactor, block: Block, labels: list[str], n_classes: in
     return scores.finite
 
 
-def rows_of_pairs(pairs: Sequence[CellOfPair], table: Table) -> NDArray[np.intp]:
+def rows_of_pairs(pairs: Sequence[CellOfPair], cells: Array) -> NDArray[np.intp]:
     """The row of each pair's table that a row reads; the last where a cell is missing."""
-    codes = table.numbers(slice(None)) if pairs else np.zeros((table.n_rows, 0))
     sizes = np.array([pair.size for pair in pairs])
-    return np.where(np.isnan(codes), sizes, codes).astype(np.intp)
+    return np.where(np.isnan(cells), sizes, cells).astype(np.intp)
+
+
+def solved_pairs(pairs: Sequence[CellOfPair], sums: Statistics) -> list[Array]:
+    """For each pair, the bounded evidence of its cells beyond the two columns by themselves."""
+    most = most_nats(sums)
+    return [bounded(one, most) for one in _pair_tables(pairs, SolvedModel.of(sums, "uniform"))]
+
+
+def evidence_of_pairs(pairs: Sequence[CellOfPair], sums: Statistics, cells: Array) -> Array:
+    """The evidence of pairs for each class, (rows, pairs, classes), up to what classes share."""
+    rows = rows_of_pairs(pairs, cells)
+    found = np.zeros((len(cells), len(pairs), len(sums.classes)))
+    for j, table in enumerate(solved_pairs(pairs, sums)):
+        found[:, j] = (table - table.mean(axis=1, keepdims=True))[rows[:, j]]
+    return found
 
 
 def _pair_tables(pairs: Sequence[CellOfPair], solved: SolvedModel) -> list[Array]:

@@ -32,7 +32,7 @@ from suffice.model.columns import Factor
 from suffice.model.explanation import Explanation
 from suffice.model.solution import SolvedModel
 from suffice.storage import Fields
-from suffice.tables.table import Table, read_table
+from suffice.tables.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class WeighedModel(SolvedModel):
                 factor.add_scores(derived[:, at.columns], labels, scores, base=False)
         pairs = self.solved.pieces.pairs
         for j in np.flatnonzero(self._of_pairs).tolist():
-            rows = rows_of_pairs([pairs[j]], read_table(table_of([pairs[j]], reader)))[:, 0]
+            rows = rows_of_pairs([pairs[j]], table_of([pairs[j]], reader))[:, 0]
             scores.finite += self._of_pairs[j] * self.solved.pair_tables[j][rows]
         for cell, corrections in self._cells:
             scores.finite += corrections[_rows_of(cell, reader)]
@@ -124,7 +124,7 @@ class WeighedModel(SolvedModel):
         self._add_beside(found, reader, joint=True)
         for j in np.flatnonzero(self._of_pairs).tolist():
             pair = pieces.pairs[j]
-            rows = rows_of_pairs([pair], read_table(table_of([pair], reader)))[:, 0]
+            rows = rows_of_pairs([pair], table_of([pair], reader))[:, 0]
             for column in pair.columns:
                 found[:, column] += 0.5 * self._of_pairs[j] * self.solved.pair_tables[j][rows]
         return found
