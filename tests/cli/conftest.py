@@ -53,7 +53,7 @@ def run(folder):  # noqa: ARG001  the commands run there
 @pytest.fixture
 def model(run):
     """A fitted model's file."""
-    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes")
     return "m.suffice"
 
 

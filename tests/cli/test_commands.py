@@ -29,7 +29,7 @@ def test_fit_and_predict_are_those_of_the_library(run, model):
 
 
 def test_fit_tells_the_schema_and_a_cross_validated_figure_beside_the_baseline(run):
-    result = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    result = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes")
     assert result.stdout == ""
     assert "whole numbers, 3 different: 0.004 nats a row" in result.stderr
     assert "Cross-validated: accuracy 0.9" in result.stderr
@@ -70,6 +70,7 @@ def test_a_sample_of_many_rows_is_spread_evenly(monkeypatch):
 @pytest.mark.parametrize(
     "kind, twin",
     [
+        ("bayes", suffice.BayesClassifier()),
         ("nb", suffice.BayesClassifier()),
         ("gda", suffice.GaussianDiscriminant()),
         ("qda", suffice.GaussianDiscriminant("full")),
@@ -87,14 +88,19 @@ def test_every_kind_of_model_is_that_of_the_library(run, kind, twin):
     )
 
 
-def test_auto_takes_joint_gaussians_where_they_do_better(run):
+def test_gaussian_takes_the_covariances_that_do_better(run):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
     y = np.repeat(["a", "b"], 200)
     rows[200:, 1] += 0.8
     csv.write_csv(pa.table({"u": rows[:, 0], "v": rows[:, 1], "y": y}), "d.csv")
-    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
-    assert isinstance(suffice.load("m.suffice"), suffice.GaussianDiscriminant)
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "gaussian")
+    assert suffice.load("m.suffice").covariance == "shared"
+    rows[200:] *= 3.0
+    csv.write_csv(pa.table({"u": rows[:, 0], "v": rows[:, 1], "y": y}), "d.csv")
+    run("fit", "d.csv", "-y", "y", "-o", "n.suffice", "--model", "gaussian", "--priors", "a=0.9,b=0.1")
+    assert suffice.load("n.suffice").covariance == "full"
+    assert suffice.load("n.suffice").priors_.tolist() == [0.9, 0.1]
 
 
 def test_text_is_fitted_from_one_column(run):
@@ -124,17 +130,39 @@ def test_families_weights_and_columns_to_leave_out(run):
         "d.csv",
     )
     run(
-        *("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--weight", "w"),
+        *("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "bayes", "--weight", "w"),
         *("--drop", "id", "--families", "a,b=c=poisson"),
     )
     model = suffice.load("m.suffice")
     assert repr(model.schema_["a,b=c"].family) == "Poisson()"
     assert model.statistics_.weight.tolist() == [3.0, 2.0]
     run(
-        "fit", "d.csv", "-y", "y", "-o", "n.suffice", "--drop", "w", "--families", "id=none,a,b=c=binomial(9)"
+        "fit",
+        "d.csv",
+        "-y",
+        "y",
+        "-o",
+        "n.suffice",
+        "--model",
+        "bayes",
+        "--drop",
+        "w",
+        "--families",
+        "id=none,a,b=c=binomial(9)",
     )
     assert repr(suffice.load("n.suffice").schema_["a,b=c"].family) == "Binomial(n=9)"
-    run("fit", "d.csv", "-y", "y", "-o", "o.suffice", "--families", "a,b=c=log-normal,w=counts,id=binom(4)")
+    run(
+        "fit",
+        "d.csv",
+        "-y",
+        "y",
+        "-o",
+        "o.suffice",
+        "--model",
+        "bayes",
+        "--families",
+        "a,b=c=log-normal,w=counts,id=binom(4)",
+    )
     families = [repr(column.family) for column in suffice.load("o.suffice").schema_]
     assert families == ["LogNormal()", "Poisson()", "Binomial(n=4)"]
 
@@ -337,7 +365,8 @@ def test_update_decides_columns_that_had_no_values_so_far(run):
     csv.write_csv(early.set_column(1, "late", [late]).append_column("flag", flags), "late.csv")
     whole = suffice.BayesClassifier().fit_from(["late.csv"], target="y")
     for command in ("fit", "summarize"):
-        run(command, "early.csv", "-y", "y", "-o", "m.suffice", "--force")
+        of_families = ("--model", "bayes") if command == "fit" else ()
+        run(command, "early.csv", "-y", "y", "-o", "m.suffice", "--force", *of_families)
         run("update", "m.suffice", "late.csv", "-y", "y")
         held = suffice.load("m.suffice")
         schema = held.schema_ if command == "fit" else held.schema
@@ -394,7 +423,7 @@ def test_files_are_read_as_the_text_they_were_fitted_to(run, folder):
     prices[7] = "?"
     lines = [f"{day},{price},{'ab'[i % 2]}" for i, (day, price) in enumerate(zip(days, prices, strict=True))]
     (folder / "sales.csv").write_text("\n".join(["day,price,kind", *lines]) + "\n")
-    said = run("fit", "sales.csv", "-y", "kind", "-o", "sales.suffice").stderr
+    said = run("fit", "sales.csv", "-y", "kind", "-o", "sales.suffice", "--model", "bayes").stderr
     assert "read as dates (dd/mm/yyyy)" in said
     assert "read as numbers in $" in said
     (folder / "one.csv").write_text('day,price\n3/4/2001,"$1,100"\n05/06/2002,-\n')
@@ -410,8 +439,10 @@ def test_files_are_read_as_the_text_they_were_fitted_to(run, folder):
 def test_a_mark_of_missing_cells_can_be_chosen(run, folder):
     lines = [f"{'unknown' if i % 9 == 0 else i * 7 % 100},{'ab'[i % 2]}" for i in range(120)]
     (folder / "rows.csv").write_text("\n".join(["n,kind", *lines]) + "\n")
-    assert "categories" in run("fit", "rows.csv", "-y", "kind", "-o", "a.suffice").stderr
-    said = run("fit", "rows.csv", "-y", "kind", "-o", "b.suffice", "--missing", "unknown").stderr
+    assert "categories" in run("fit", "rows.csv", "-y", "kind", "-o", "a.suffice", "--model", "bayes").stderr
+    said = run(
+        "fit", "rows.csv", "-y", "kind", "-o", "b.suffice", "--model", "bayes", "--missing", "unknown"
+    ).stderr
     assert "read as numbers: whole numbers" in said
     run("summarize", "rows.csv", "-y", "kind", "-o", "c.suffice", "--missing", "unknown")
     assert suffice.load("c.suffice") == suffice.load("b.suffice").statistics_

@@ -12,7 +12,7 @@ import suffice
 
 WRITES = {
     "update": ("update", "m.suffice", "part1.csv", "-y", "species"),
-    "fit": ("fit", "part1.csv", "-y", "species", "-o", "m.suffice", "--force"),
+    "fit": ("fit", "part1.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--force"),
     "merge": ("merge", "m.suffice", "m.suffice", "-o", "m.suffice", "--force"),
     "predict": ("predict", "b.suffice", "part1.csv", "--proba", "-o", "m.csv", "--force"),
     "predict parquet": ("predict", "b.suffice", "part1.csv", "--proba", "-o", "m.parquet", "--force"),
@@ -66,7 +66,7 @@ def can_mount():
 @pytest.mark.parametrize(
     "command",
     [
-        "suffice fit penguins.csv -y species -o small/m.suffice --force",
+        "suffice fit penguins.csv -y species -o small/m.suffice --model bayes --force",
         "suffice predict m.suffice long.csv --proba -o small/m.csv",
         "suffice predict m.suffice long.csv --proba -o small/m.parquet",
         "suffice predict m.suffice long.csv --proba -o small/m.csv.gz",

@@ -103,9 +103,22 @@ def valued(rng, param):
 @pytest.fixture
 def inputs(run, folder):
     """Files of every kind, whole and damaged."""
-    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes")
     run("summarize", "part1.csv", "-y", "species", "--like", "m.suffice", "-o", "s.suffice")
-    run("fit", "penguins.csv", "-y", "species", "-o", "g.suffice", "--drop", "island", "--drop", "sex")
+    run(
+        "fit",
+        "penguins.csv",
+        "-y",
+        "species",
+        "-o",
+        "g.suffice",
+        "--model",
+        "gaussian",
+        "--drop",
+        "island",
+        "--drop",
+        "sex",
+    )
     columns = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "sex", "year")
     drop = [word for name in columns for word in ("--drop", name)]
     run("fit", "part2.csv", "-y", "species", "-o", "t.suffice", "--model", "text", *drop)

@@ -28,7 +28,7 @@ def hostile(run):
         }
     )
     csv.write_csv(table, "d.csv")
-    run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "h.suffice")
+    run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "h.suffice", "--model", "bayes")
     return "h.suffice"
 
 
@@ -37,7 +37,7 @@ def is_safe(text):
 
 
 def test_terminal_escapes_are_escaped_by_every_command(run, hostile):
-    fitted = run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "n.suffice").stderr
+    fitted = run("fit", "d.csv", "-y", f"y{ESCAPES}", "-o", "n.suffice", "--model", "bayes").stderr
     assert is_safe(fitted)
     assert r"\x1b[31mred" in fitted
     for arguments in (
@@ -111,12 +111,12 @@ def test_rows_that_are_drawn_in_parts_are_as_many_as_asked_for(run, model, monke
     ("suffice info m.suffice >&-", 1, b"Error: stdout is closed; name a file with -o, or redirect stdout.\n"),
     ("suffice predict m.suffice part1.csv >&-", 1, b"Error: stdout is closed"),
     ("suffice predict m.suffice part1.csv -o p.csv >&-", 0, b""),
-    ("suffice fit part1.csv -y species -o n.suffice >&- 2>&-", 0, b""),
+    ("suffice fit part1.csv -y species -o n.suffice --model bayes >&- 2>&-", 0, b""),
     ("suffice info m.suffice 2>&-", 0, b""),
     ("suffice info nothing 2>&-", 1, b""),
     ("suffice predict m.suffice <&-", 1, b"Error: stdin is closed; name a file, or redirect stdin.\n"),
     ("suffice info - <&-", 1, b"Error: stdin is closed"),
-    ("suffice fit part1.csv -y species -o n.suffice <&- >&- 2>&-", 0, b""),
+    ("suffice fit part1.csv -y species -o n.suffice --model bayes <&- >&- 2>&-", 0, b""),
     ("suffice --help >&-", 1, b"Error: stdout is closed"),
 ])  # fmt: skip
 def test_closed_streams_are_told_or_not_needed(shell, model, line, code, told):

@@ -23,7 +23,7 @@ def start(*arguments):
 
 
 def test_eight_updates_at_once_lose_no_row(run, model):
-    run("fit", "penguins.csv", "-y", "species", "-o", "whole.suffice")
+    run("fit", "penguins.csv", "-y", "species", "-o", "whole.suffice", "--model", "bayes")
     updates = [start("update", model, "part1.csv", "-y", "species") for _ in range(8)]
     told = [one.communicate(timeout=300)[1] for one in updates]
     assert [one.returncode for one in updates] == [0] * 8, told
@@ -45,7 +45,7 @@ def held(model):
         ("update", "m.suffice", "part1.csv", "-y", "species"),
         ("merge", "m.suffice", "m.suffice", "-o", "m.suffice", "--force"),
         ("subtract", "m.suffice", "m.suffice", "-o", "m.suffice", "--force"),
-        ("fit", "part1.csv", "-y", "species", "-o", "m.suffice", "--force"),
+        ("fit", "part1.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--force"),
         ("summarize", "part1.csv", "-y", "species", "-o", "m.suffice", "--force"),
     ],
 )

@@ -28,7 +28,7 @@ def other(folder):
 
 
 def test_other_separators_decimals_encodings_and_marks_are_read(run, model, other):
-    for kind in ("nb", "auto"):
+    for kind in ("nb", "bayes"):
         run("fit", "other.csv", "-y", "species", "-o", "o.suffice", "--model", kind, "--force", *other)
         found = suffice.load("o.suffice")
         families = [column.family.name for column in found.schema_]
@@ -84,8 +84,10 @@ def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
     (("--priors", "Adelie=0.5,Emperor=0.5"), "'Emperor'"),
     (("--priors", "Adelie=0.5"), "--priors"),
     (("--unseen", "what"), "--unseen"),
-    (("--model", "gda", "--alpha", "1"), "--alpha works with --model nb"),
-    (("--model", "qda", "--alpha", "0"), "--alpha works with --model nb"),
+    (("--alpha", "1"), "--alpha works with --model bayes or --model text, not with --model evidence"),
+    (("--model", "qda", "--alpha", "0"), "--alpha works with --model bayes"),
+    (("--model", "text", "--families", "sex=none"), "--families works with --model evidence"),
+    (("--model", "best"), "--model"),
     (("--model", "logistic", "--priors", "uniform"), "not with --model logistic"),
 ])  # fmt: skip
 def test_settings_that_are_none_are_refused(run, option, words):
@@ -98,10 +100,36 @@ def test_alpha_priors_and_unseen_are_those_of_the_library(run):
     priors = {"Adelie": 0.2, "Chinstrap": 0.3, "Gentoo": 0.5}
     wanted = suffice.BayesClassifier(alpha=3.0, priors=priors).fit(X, species)
     text = ",".join(f"{label}={prior}" for label, prior in priors.items())
-    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--alpha", "3", "--priors", text)
+    run(
+        "fit",
+        "penguins.csv",
+        "-y",
+        "species",
+        "-o",
+        "m.suffice",
+        "--model",
+        "bayes",
+        "--alpha",
+        "3",
+        "--priors",
+        text,
+    )
     found = suffice.load("m.suffice")
     np.testing.assert_allclose(found.predict_proba(X), wanted.predict_proba(X), rtol=1e-12)
-    run("fit", "penguins.csv", "-y", "species", "-o", "u.suffice", "--priors", "uniform", "--unseen", "error")
+    run(
+        "fit",
+        "penguins.csv",
+        "-y",
+        "species",
+        "-o",
+        "u.suffice",
+        "--model",
+        "bayes",
+        "--priors",
+        "uniform",
+        "--unseen",
+        "error",
+    )
     strict = suffice.load("u.suffice")
     assert strict.priors_.tolist() == pytest.approx([1 / 3] * 3)
     strange = Path("part1.csv").read_text().replace("Torgersen", "Atlantis")
@@ -184,7 +212,9 @@ def test_every_command_answers_in_json_and_can_be_quiet(run, model, command):
 
 
 def test_json_tells_what_was_fitted(run):
-    found = json.loads(run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--json").stdout)
+    found = json.loads(
+        run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--json").stdout
+    )
     assert (found["model"], found["rows"], found["file"]) == ("BayesClassifier", 344, "m.suffice")
     assert found["columns"][0] == {"name": "island", "family": "Categorical()", "why": "3 categories"}
     assert 0.95 < found["cross_validation"]["accuracy"] < 1.0

@@ -25,7 +25,7 @@ def test_parts_through_a_pipe_merge_to_the_whole(run, shell):
 
 
 def test_fit_and_predict_in_a_pipe(shell):
-    shell("cat penguins.csv | suffice fit - -y species -o - > m.suffice")
+    shell("cat penguins.csv | suffice fit - -y species -o - --model bayes > m.suffice")
     X, species = suffice.load_penguins()
     wanted = suffice.BayesClassifier().fit(X, species).predict(X).tolist()
     done = shell("gzip -c penguins.csv | suffice predict m.suffice -")
@@ -34,7 +34,7 @@ def test_fit_and_predict_in_a_pipe(shell):
 
 
 def test_a_closed_pipe_is_no_complaint(run, shell):
-    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice")
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes")
     lines = Path("penguins.csv").read_text().splitlines(keepends=True)
     Path("long.csv").write_text(lines[0] + "".join(lines[1:]) * 400)
     done = shell("suffice predict m.suffice long.csv --proba | head -1")
@@ -44,9 +44,22 @@ def test_a_closed_pipe_is_no_complaint(run, shell):
 
 
 def test_an_interrupt_ends_with_130_and_leaves_the_old_file(run):
-    run("fit", "part1.csv", "-y", "species", "-o", "m.suffice")
+    run("fit", "part1.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes")
     before = Path("m.suffice").read_bytes()
-    command = [sys.executable, "-m", "suffice", "fit", "-", "-y", "species", "-o", "m.suffice", "--force"]
+    command = [
+        sys.executable,
+        "-m",
+        "suffice",
+        "fit",
+        "-",
+        "-y",
+        "species",
+        "-o",
+        "m.suffice",
+        "--model",
+        "bayes",
+        "--force",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
     with subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment

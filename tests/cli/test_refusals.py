@@ -46,14 +46,14 @@ def test_families_that_are_none_are_refused(run, families, words):
 def test_an_existing_file_is_not_replaced_unless_forced(run, model):
     before = Path(model).read_bytes()
     for arguments in (
-        ("fit", "part1.csv", "-y", "species", "-o", model),
+        ("fit", "part1.csv", "-y", "species", "-o", model, "--model", "bayes"),
         ("summarize", "part1.csv", "-y", "species", "-o", model),
         ("predict", model, "penguins.csv", "-o", model),
         ("merge", model, model, "-o", model),
     ):
         assert "--force" in run(*arguments, code=2).stderr
         assert Path(model).read_bytes() == before
-    run("fit", "part1.csv", "-y", "species", "-o", model, "--force")
+    run("fit", "part1.csv", "-y", "species", "-o", model, "--model", "bayes", "--force")
     assert Path(model).read_bytes() != before
 
 
@@ -73,7 +73,7 @@ def test_cells_of_another_kind_are_named(run, model):
 def test_text_that_looks_like_numbers_stays_text_for_a_model_of_text(run):
     codes = ["7", "8", "A7"] * 10
     csv.write_csv(pa.table({"code": codes, "y": ["p", "q", "q"] * 10}), "d.csv")
-    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "bayes")
     csv.write_csv(pa.table({"code": [7, 8]}), "numbers.csv")
     assert run("predict", "m.suffice", "numbers.csv").stdout == "prediction\np\nq\n"
 
@@ -114,7 +114,7 @@ def test_data_that_cannot_be_used_end_with_1_and_the_reason(run, content, words)
 
 def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     Path("d.csv").write_bytes('\ufeffx,"the\nname",y\n"1,5",a,p\n2,"b\nc",q\n'.encode() * 1)
-    run("fit", "d.csv", "-y", "y", "-o", "m.suffice")
+    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "bayes")
     assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
 
 
@@ -146,7 +146,7 @@ def test_a_file_without_an_extension_asks_for_its_format(run, model):
     told = run("predict", model, "penguins.csv", "-o", "answers", code=2).stderr
     assert "with --output-format" in told
     assert ".parquet" in told
-    run("fit", "data", "-y", "species", "-o", "n.suffice", "--format", "csv")
+    run("fit", "data", "-y", "species", "-o", "n.suffice", "--model", "bayes", "--format", "csv")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain", "info"])
@@ -232,7 +232,7 @@ def test_measurements_are_no_classes(run):
 @pytest.mark.parametrize("kind", ["gda", "qda", "logistic"])
 def test_a_model_of_numbers_says_which_columns_to_leave_out(run, kind):
     told = run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", kind, code=2).stderr
-    assert "--drop island --drop sex, or use --model nb" in told
+    assert "--drop island --drop sex, or use --model evidence" in told
 
 
 @pytest.mark.parametrize(

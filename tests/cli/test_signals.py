@@ -17,7 +17,7 @@ import suffice
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of Unix")
 
 COMMANDS = {
-    "fit": ["fit", "long.csv", "-y", "species", "-o", "m.suffice", "--force"],
+    "fit": ["fit", "long.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--force"],
     "update": ["update", "m.suffice", "long.csv", "-y", "species"],
     "merge": ["merge", "m.suffice", "b.suffice", "-o", "m.suffice", "--force"],
     "predict": ["predict", "b.suffice", "long.csv", "-o", "m.suffice", "--force", "--output-format", "csv"],
@@ -106,7 +106,9 @@ def test_500_signals_at_random_moments(models):
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_a_signal_removes_what_came_from_stdin(models, number, code):
-    process = start(["fit", "-", "-y", "species", "-o", "new.suffice"], models, stdin=subprocess.PIPE)
+    process = start(
+        ["fit", "-", "-y", "species", "-o", "new.suffice", "--model", "bayes"], models, stdin=subprocess.PIPE
+    )
     process.stdin.write(b"x,species\n" + b"1,a\n" * 300_000)  # more than a pipe holds, so it reads
     process.stdin.flush()
     assert litter(models) != []
@@ -158,7 +160,7 @@ def test_a_signal_that_a_library_takes_for_its_own_failure_is_told_as_what_it_is
 
 
 def test_a_hangup_under_nohup_is_ignored(models):
-    line = f"trap '' HUP; exec {sys.executable} -m suffice fit - -y species -o new.suffice"
+    line = f"trap '' HUP; exec {sys.executable} -m suffice fit - -y species -o new.suffice --model bayes"
     environment = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
     process = subprocess.Popen(  # noqa: S603
         ["bash", "-c", line],  # noqa: S607

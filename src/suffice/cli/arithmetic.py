@@ -19,10 +19,12 @@ from suffice.tables.wording import counted
 @options.timeout
 @options.force
 def merge(files: tuple[str, ...], output: str, timeout: float, force: bool) -> None:
-    """Add models or statistics: the result is the same as from all their rows together.
+    """Add models or statistics: their sums are the same as from all their rows together.
 
     If the first file holds a model, so does the result, with the same settings. All files must have the same
-    columns and families.
+    columns and families; the option --like of suffice fit and suffice summarize takes those of another file.
+    Weights of evidence are no sums: those of the larger model are kept, and a column with another family in
+    the smaller one counts as missing in its rows.
     """
     refuse_output(output, force=force)
     with locked(output, timeout):  # which may be one of the files
@@ -75,11 +77,13 @@ def _statistics(held: Any) -> Any:
 def _combined(one: Any, other: Any, path: str, other_path: str, sign: int) -> Any:
     import suffice
 
-    difference = _statistics(one).schema.difference(_statistics(other).schema)
-    if difference is not None:
+    mine, theirs = _statistics(one).schema, _statistics(other).schema
+    difference = mine.difference(theirs)
+    weighed = sign > 0 and isinstance(one, suffice.EvidenceClassifier) and mine.names == theirs.names
+    if difference is not None and not weighed:
         raise SchemaFailure(
-            f"{path} and {other_path} do not match: {difference}. Give both the same families with "
-            "suffice summarize --like."
+            f"{path} and {other_path} do not match: {difference}. Give both the same families with the "
+            "option --like of suffice fit and suffice summarize."
         )
     if not isinstance(one, suffice.Statistics):
         return one.merge(other) if sign > 0 else one.forget(other)

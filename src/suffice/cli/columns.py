@@ -222,3 +222,18 @@ def _holds_classes(model: Any, source: FileSource, name: str) -> bool:
         return False
     known = set(model.classes_.tolist())
     return first is not None and set(first.column(0).drop_null().unique().to_pylist()) <= known
+
+
+def rows_like(held: Any, source: FileSource, target: str, weight: str | None) -> tuple[FileSource, Any]:
+    """The rows with the columns of another file, read as in that file, and the families of its columns."""
+    import suffice
+    from suffice.cli.inputs import as_model
+
+    model = as_model(held)
+    if not isinstance(model, (suffice.BayesClassifier, suffice.EvidenceClassifier)):
+        raise click.UsageError("--like needs statistics or a model of families; this file holds neither.")
+    target_of(model, source, target, weight)
+    wanted = {**reader(model, source).wanted, target: kind_of_classes(model)}
+    schema = model.statistics_.schema
+    others = [name for name in (target, weight) if name is not None]
+    return source.only([*map(str, schema.names), *others], wanted), schema

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +18,28 @@ if TYPE_CHECKING:
     from suffice.tables.files.batches import LabelledFiles
     from suffice.tables.files.source import FileSource
 
-MODELS = ("auto", "nb", "evidence", "gda", "qda", "text", "logistic")
-OF_FAMILIES = ("auto", "nb", "evidence", "text")
+MODELS = {
+    "evidence": "many kinds of evidence, each weighed by held-out rows, for the best probabilities",
+    "bayes": "naive Bayes, with a family for each column",
+    "gaussian": "a joint Gaussian of numbers, with one covariance (gda) or one per class (qda), whichever "
+    "has the lower cross-validated log loss",
+    "text": "naive Bayes on the words of one column",
+    "logistic": "logistic regression of numbers",
+}
+"""What --model chooses from, the best first."""
+OTHER_NAMES = {"auto": "evidence", "nb": "bayes"}
+COVARIANCES = {"gaussian": ("shared", "full"), "gda": ("shared",), "qda": ("full",)}
+"""The covariances that the models of joint Gaussians choose from."""
+OF_FAMILIES = ("evidence", "bayes", "text")
 """Models with a family for each column."""
+SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "--unseen": ("bayes", "text")}
+"""The models that an option is for."""
 
 
 @options.command(
     "suffice fit penguins.csv -y species -o penguins.suffice",
     "suffice fit 'trips-*.parquet' -y paid_by --families stops=poisson --drop id -o trips.suffice",
+    "suffice fit tuesday.csv -y species --like monday.suffice -o tuesday.suffice",
 )
 @options.data()
 @options.target
@@ -34,19 +47,20 @@ OF_FAMILIES = ("auto", "nb", "evidence", "text")
 @click.option(
     "--model",
     "kind",
-    type=click.Choice(MODELS),
-    default="auto",
+    type=click.Choice([*MODELS, *OTHER_NAMES, "gda", "qda"]),
+    default=next(iter(MODELS)),
     show_default=True,
-    help="nb: naive Bayes, with a family for each column; evidence: the same and more, each piece weighed by "
-    "held-out rows, for the best probabilities; gda, qda: joint Gaussians with one covariance, "
-    "or with one per class; text: the words of one column; logistic: logistic regression. auto is nb, or "
-    "gda or qda if all columns are measurements and the cross-validated log loss is lower.",
+    metavar="|".join(MODELS),
+    help="; ".join(f"{name}: {what}" for name, what in MODELS.items()) + ".",
+)
+@options.like(
+    "Use the families and pieces of evidence of this model or statistics, so that both can be merged."
 )
 @options.families
 @click.option(
     "--alpha",
     type=click.FloatRange(min=0.0),
-    help="nb, text: the smoothing of every inferred family, in pseudo-observations.",
+    help="bayes, text: the smoothing of every inferred family, in pseudo-observations.",
 )
 @click.option(
     "--priors",
@@ -56,8 +70,8 @@ OF_FAMILIES = ("auto", "nb", "evidence", "text")
 @click.option(
     "--unseen",
     type=click.Choice(["ignore", "smooth", "error"]),
-    help="nb, text: what to do with values that were never seen; ignore by default. With this option, DATA "
-    "is read twice.",
+    help="bayes, text: what to do with values that were never seen; ignore by default. With this option, "
+    "DATA is read twice.",
 )
 @options.weight
 @options.drop
@@ -70,6 +84,7 @@ def fit(
     target: str | None,
     output: str,
     kind: str,
+    like: str | None,
     families: tuple[str, ...],
     alpha: float | None,
     priors: str | None,
@@ -88,23 +103,35 @@ def fit(
     loss in 5-fold cross-validation on up to 50,000 rows, compared with always predicting the most common
     class.
     """
-    from suffice.cli.columns import named_target
-    from suffice.cli.inputs import opened
+    from suffice.cli.columns import named_target, rows_like
+    from suffice.cli.inputs import load, opened
 
     refuse_output(output, force=force)
+    kind = OTHER_NAMES.get(kind, kind)
     chosen = options.chosen_families(families)
-    settings = {"--families": chosen, "--alpha": alpha, "--unseen": unseen}
-    for name, value in settings.items():
-        beside = (kind == "text" and name == "--families") or (kind == "evidence" and name != "--families")
-        if value not in (None, {}) and (kind not in OF_FAMILIES or beside):
-            raise click.UsageError(f"{name} works with --model nb, not with --model {kind}.")
+    for name, value in {"--families": chosen, "--alpha": alpha, "--unseen": unseen}.items():
+        if value not in (None, {}) and kind not in SETTINGS[name]:
+            use = " or ".join(f"--model {one}" for one in SETTINGS[name])
+            raise click.UsageError(f"{name} works with {use}, not with --model {kind}.")
+    if like is not None:
+        options.refuse_beside_like(families)
+        if kind not in SETTINGS["--families"] or unseen is not None or alpha is not None:
+            raise click.UsageError(
+                "--like works with --model evidence or bayes, without --alpha and --unseen."
+            )
     if priors is not None and kind == "logistic":
         raise click.UsageError("--priors works with the other models, not with --model logistic.")
     wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
-    with opened(data, wish.reading(data_format), "fitting", drop_unlabelled=drop_unlabelled) as source:
-        column = named_target(source, target)
+    reading = data_format if like else wish.reading(data_format)
+    with opened(data, reading, "fitting", drop_unlabelled=drop_unlabelled) as source:
+        rows, column = source, named_target(source, target)
         source.marks = options.marks_of_labels(data_format, column)
-        model, evaluation, n_rows = wish.fitted(source, {"target": column, "weight": weight, "drop": drop})
+        if like is not None:
+            held = load(like)
+            rows, schema = rows_like(held, rows, column, weight)
+            wish = replace(wish, families=schema, pieces=getattr(held, "pieces_", "all"), marks=None)
+        columns = {"target": column, "weight": weight, "drop": () if like else drop}
+        model, evaluation, n_rows = wish.fitted(rows, columns)
         with locked(output, timeout):
             save(model, output)
     report(*_report(model, evaluation, n_rows, output))
@@ -144,13 +171,16 @@ class Wish:
     """The model that is asked for."""
 
     kind: str
-    families: dict[str, Any]
+    families: Any
+    """Families by column, or the schema of another model."""
     alpha: float | None
     unseen: str | None
     priors: Any
     """None, "uniform", or a prior for each class, by its text."""
     marks: tuple[str, ...] | None
     """Texts that stand for a missing cell."""
+    pieces: Any = "all"
+    """The pieces of evidence of another model."""
 
     def reading(self, data_format: DataFormat) -> DataFormat:
         """How files are read: a model of families reads marks of missing cells itself, and remembers them."""
@@ -164,12 +194,13 @@ class Wish:
         from suffice.tables.files.batches import LabelledFiles
         from suffice.tables.targets import require_column
 
-        for name in self.families:
+        for name in self.families if isinstance(self.families, dict) else ():
             require_column(name, source.names)
         files = LabelledFiles.of(source, **columns)
-        if self.kind in ("gda", "qda", "logistic"):
+        if self.kind not in OF_FAMILIES:
             _refuse_text(files, self.kind)
-        model = self._new(self.kind, source, columns).fit_from(source, **columns)
+        first, *rivals = self._new(source, columns)
+        model = first.fit_from(source, **columns)
         if self.unseen is not None:
             known = _with_unseen(model.schema_, self.unseen)
             model = model.set_params(families=known, alpha=None).fit_from(source, **columns)
@@ -177,35 +208,27 @@ class Wish:
         model = model if priors is None else model.with_priors(priors)
         sample = files.through(Sample)
         best = cross_validated(model, sample)
-        given = self.families or self.alpha is not None or self.unseen is not None
-        if self.kind == "auto" and not given and best is not None and _are_measurements(model, sample):
-            for other in ("gda", "qda"):
-                rival = self._new(other, source, columns).set_params(priors=priors)
-                found = cross_validated(rival, sample)
-                if found is not None and found.log_loss < best.log_loss:
-                    model, best = rival, found
-            if not model.__sklearn_is_fitted__():
-                model.fit_from(source, **columns)
+        for rival in rivals:
+            found = cross_validated(rival.set_params(priors=priors), sample)
+            if best is not None and found is not None and found.log_loss < best.log_loss:
+                model, best = rival.fit_from(source, **columns), found
         return model, best, sample.n_rows
 
-    def _new(self, kind: str, source: FileSource, columns: dict[str, Any]) -> Any:
-        """A model of a kind, before it is fitted."""
+    def _new(self, source: FileSource, columns: dict[str, Any]) -> list[Any]:
+        """Models of the kind to choose from, before they are fitted."""
         import suffice
 
-        makers: dict[str, Callable[[], Any]] = {
-            "gda": lambda: suffice.GaussianDiscriminant("shared"),
-            "qda": lambda: suffice.GaussianDiscriminant("full"),
-            "logistic": suffice.LogisticRegression,
-        }
-        if kind in makers:
-            return makers[kind]()
-        families: Any = self.families or "infer"
-        if kind == "text":
+        if self.kind in COVARIANCES:
+            return [suffice.GaussianDiscriminant(tied) for tied in COVARIANCES[self.kind]]
+        if self.kind == "logistic":
+            return [suffice.LogisticRegression()]
+        families = self.families or "infer"
+        if self.kind == "evidence":
+            return [suffice.EvidenceClassifier(families, pieces=self.pieces, missing_marks=self.marks)]
+        if self.kind == "text":
             smoothing: dict[str, Any] = {} if self.alpha is None else {"alpha": self.alpha}
             families = {_text_column(source, columns): suffice.families.Words(**smoothing)}
-        if kind == "evidence":
-            return suffice.EvidenceClassifier(families, missing_marks=self.marks)
-        return suffice.BayesClassifier(families, alpha=self.alpha, missing_marks=self.marks)
+        return [suffice.BayesClassifier(families, alpha=self.alpha, missing_marks=self.marks)]
 
 
 def _with_unseen(schema: Any, unseen: Any) -> Any:
@@ -229,19 +252,8 @@ def _refuse_text(files: LabelledFiles, kind: str) -> None:
         options_to_drop = " ".join(f"--drop {shlex.quote(name)}" for name in text[:10])
         raise click.UsageError(
             f"--model {kind} needs numbers, but {', '.join(map(repr, text[:10]))} "
-            f"{'holds' if len(text) == 1 else 'hold'} text; add {options_to_drop}, or use --model nb."
+            f"{'holds' if len(text) == 1 else 'hold'} text; add {options_to_drop}, or use --model evidence."
         )
-
-
-def _are_measurements(model: Any, sample: Any) -> bool:
-    """Whether every column is a measurement without gaps, so that joint Gaussians are candidates."""
-    columns = list(model.schema_)
-    names = {"Normal", "LogNormal", "Gamma"}
-    measured = all(
-        column.family is not None and column.family.name in names and column.notation is None
-        for column in columns
-    )
-    return measured and 1 < len(columns) <= 100 and not any(column.null_count for column in sample.X.columns)
 
 
 def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
@@ -250,6 +262,6 @@ def _text_column(source: FileSource, columns: dict[str, Any]) -> str:
     if len(left) != 1:
         raise click.UsageError(
             f"--model text needs a single column of text, but the columns are "
-            f"{listed(left, brackets=False)}; drop the others with --drop, or use --model auto for all."
+            f"{listed(left, brackets=False)}; drop the others with --drop, or use --model evidence for all."
         )
     return left[0]

@@ -177,6 +177,19 @@ families = click.option(
     help="Families of columns, such as visits=poisson,income=gamma; 'none' leaves a column out. For the "
     "other columns, the first 100,000 rows decide.",
 )
+
+
+def like(text: str) -> Decorator:
+    """A file whose families to use."""
+    return click.option("--like", type=click.Path(), metavar="FILE", help=text)
+
+
+def refuse_beside_like(families: tuple[str, ...]) -> None:
+    """Refuse families that are chosen twice."""
+    if families:
+        raise click.UsageError("--like and --families both set the families; use only one of them.")
+
+
 drop_unlabelled = click.option(
     "--drop-unlabelled", is_flag=True, help="Leave out rows without a label, instead of refusing them."
 )

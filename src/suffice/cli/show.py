@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isnan
 from typing import Any
 
 import click
@@ -176,7 +177,21 @@ def _readable(model: Any) -> dict[str, Any]:
     if hasattr(model, "schema_"):
         content["priors"] = model.priors_
         content["columns"] = described_columns(model.schema_)
-        content["parameters"] = model.parameters_
+        content["parameters"] = getattr(model, "generative_", model).parameters_
+        if hasattr(model, "weights_"):
+            weighed = model.weights_
+            content["bias"] = model.bias_
+            content["evidence"] = [
+                {
+                    "kind": piece.group,
+                    "about": piece.name,
+                    "weight": None if isnan(weight) else weight,
+                    "nats": None if isnan(nats) else nats,
+                }
+                for piece, weight, nats in zip(
+                    weighed.pieces, weighed.weights.tolist(), weighed.nats.tolist(), strict=True
+                )
+            ]
     else:
         content |= {"coefficients": model.coef_, "intercepts": model.intercept_}
         content["columns"] = getattr(model, "feature_names_in_", list(range(model.n_features_in_)))

@@ -16,7 +16,6 @@ from suffice.tables.wording import counted
 
 if TYPE_CHECKING:
     from suffice.cli.options import DataFormat
-    from suffice.tables.files.source import FileSource
 
 
 @options.command(
@@ -27,12 +26,7 @@ if TYPE_CHECKING:
 @options.data()
 @options.target
 @options.output(required=True, text="The file for the statistics; - is stdout.")
-@click.option(
-    "--like",
-    type=click.Path(),
-    metavar="FILE",
-    help="Use the families of this model or statistics, so that the results can be merged.",
-)
+@options.like("Use the families of this model or statistics, so that the results can be merged.")
 @options.families
 @options.weight
 @options.drop
@@ -59,21 +53,21 @@ def summarize(
     All parts must have the same families: pass the first result to the others with --like.
     """
     import suffice
-    from suffice.cli.columns import named_target
+    from suffice.cli.columns import named_target, rows_like
     from suffice.cli.inputs import load, opened
 
     refuse_output(output, force=force)
     chosen: Any = options.chosen_families(families) or "infer"
     marks, of_labels = data_format.options.missing, partial(options.marks_of_labels, data_format)
-    if like is not None and families:
-        raise click.UsageError("--like and --families both set the families; use only one of them.")
-    if like is None:  # a model of families reads marks of missing cells itself, and remembers them
+    if like is not None:
+        options.refuse_beside_like(families)
+    else:  # a model of families reads marks of missing cells itself, and remembers them
         data_format = replace(data_format, options=replace(data_format.options, missing=None))
     with opened(data, data_format, "summarizing", drop_unlabelled=drop_unlabelled) as source:
         rows, column = source, named_target(source, target)
         source.marks = of_labels(column)
         if like is not None:
-            rows, chosen = _like(load(like), rows, column, weight)
+            rows, chosen = rows_like(load(like), rows, column, weight)
         statistics = suffice.summarize(
             rows,
             target=column,
@@ -95,22 +89,6 @@ def facts_of(statistics: Any) -> dict[str, Any]:
         "weight": statistics.weight,
         "columns": len(statistics.schema),
     }
-
-
-def _like(held: Any, source: FileSource, target: str, weight: str | None) -> tuple[FileSource, Any]:
-    """The rows with the columns of another file, read as in that file."""
-    import suffice
-    from suffice.cli.columns import kind_of_classes, reader, target_of
-    from suffice.cli.inputs import as_model
-
-    model = as_model(held)
-    if not isinstance(model, suffice.BayesClassifier):
-        raise click.UsageError("--like needs statistics or a model of families; this file holds neither.")
-    target_of(model, source, target, weight)
-    wanted = {**reader(model, source).wanted, target: kind_of_classes(model)}
-    schema = model.statistics_.schema
-    others = [name for name in (target, weight) if name is not None]
-    return source.only([*map(str, schema.names), *others], wanted), schema
 
 
 @options.command("suffice update penguins.suffice new-penguins.csv -y species")

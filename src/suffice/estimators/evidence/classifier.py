@@ -11,26 +11,27 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows
 from suffice.estimators.evidence.kept_rows import KeptRows
 from suffice.estimators.evidence.learning import PENALTIES
+from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
+from suffice.model.schema import Schema
+from suffice.model.statistics import Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import read_features, read_targets
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import checked_marks
 from suffice.tables.targets import labelled
-from suffice.tables.wording import listed
-
-TEXT = "text"
-"""The name of the column that a list of documents is."""
+from suffice.tables.wording import counted, listed, warn
 
 
 class EvidenceClassifier(SavedEvidence):
@@ -158,7 +159,8 @@ class EvidenceClassifier(SavedEvidence):
         if not self._is_fitted():
             return self.fit(X, y, sample_weight)
         rows = self._rows(X, y, sample_weight)
-        return self._atomically(lambda: self._replace(_sums_of(rows, self.pieces_), 1, "add these rows"))
+        added = _sums_of(rows, self.pieces_)
+        return self._atomically(lambda: self._replace(self.pieces_, added, 1, "add these rows"))
 
     def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Remove rows from the sums, as if they had never been fitted; the weights stay as they are.
@@ -166,7 +168,7 @@ class EvidenceClassifier(SavedEvidence):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features), or fitted model
-            The rows to remove, or a model of them that has the same pieces.
+            The rows to remove, or a model of them: one with the same pieces, or one that was merged.
         y : array-like of shape (n_samples,) or str, optional
             The class of each row, or the name of the column of X that holds it; leave it out for a model.
         sample_weight : array-like of shape (n_samples,), optional
@@ -178,19 +180,31 @@ class EvidenceClassifier(SavedEvidence):
             The changed model.
         """
         self._require_fitted()
+        deed = "forget rows that were never fitted"
         if y is None:
-            gone = self._sums_of_other(X, "forget")
-        else:
-            gone = _sums_of(self._rows(X, y, sample_weight), self.pieces_)
-        return self._atomically(lambda: self._replace(gone, -1, "forget rows that were never fitted"))
+            pieces, gone = _pieces_and_sums(X, "forget")
+            difference = self.pieces_.difference(pieces)
+            if difference is not None and not self._learnt.partly:
+                raise ValueError(
+                    f"cannot forget a model with other pieces that was not merged: {difference}; fit it with "
+                    "EvidenceClassifier(pieces=first.pieces_), or forget its rows."
+                )
+            return self._atomically(lambda: self._replace(pieces, gone, -1, deed))
+        self._require_all_rows("forget rows", "forget the models that were merged instead")
+        gone = _sums_of(self._rows(X, y, sample_weight), self.pieces_)
+        return self._atomically(lambda: self._replace(self.pieces_, gone, -1, deed))
 
-    def merge(self, other: EvidenceClassifier) -> Self:
-        """Add the rows of another model that has the same pieces; the weights of this model stay.
+    def merge(self, other: EvidenceClassifier | BayesClassifier | Statistics) -> Self:
+        """Add the rows of another model of the same columns, or of statistics, to this model.
+
+        Families, pieces and weights are those of the model with more rows. What the other one has not summed
+        is missing in its rows. With `pieces=first.pieces_` both have the same, and every sum is that of all
+        rows.
 
         Parameters
         ----------
-        other : EvidenceClassifier
-            A model that was fitted with `pieces=self.pieces_`.
+        other : fitted model or Statistics
+            What to add.
 
         Returns
         -------
@@ -198,8 +212,29 @@ class EvidenceClassifier(SavedEvidence):
             The changed model.
         """
         self._require_fitted()
-        added = self._sums_of_other(other, "merge")
-        return self._atomically(lambda: self._replace(added, 1, "merge"))
+        pieces, added = _pieces_and_sums(other, "merge")
+        self._warn_of_odd_columns(pieces.schema)
+        if isinstance(other, EvidenceClassifier) and added[0].weight.sum() > self.statistics_.weight.sum():
+            return self._atomically(lambda: self._follow(other))
+        return self._atomically(lambda: self._replace(pieces, added, 1, "merge"))
+
+    def _warn_of_odd_columns(self, schema: Schema) -> None:
+        """Say which columns have another family in a model that is to be merged."""
+        mine = self.schema_
+        odd = odd_columns(mine, schema) if mine.names == schema.names else set()
+        if odd:
+            warn(
+                f"the families of {counted(len(odd), 'column')} cannot be added: {mine.difference(schema)}. "
+                "There, only the rows of one model count. Fit the second one with pieces=first.pieces_ "
+                "(suffice fit --like) to add all."
+            )
+
+    def _follow(self, larger: EvidenceClassifier) -> None:
+        """Take the pieces and weights of a larger model, and add the rows of this one to it."""
+        mine, learnt = self._learnt, larger._learnt
+        self._learnt = replace(learnt, container=mine.container)
+        self._replace(mine.sums.pieces, mine.sums.statistics(), 1, "merge")
+        self._learnt.partly |= mine.partly
 
     def __add__(self, other: EvidenceClassifier) -> Self:
         if not isinstance(other, EvidenceClassifier):
@@ -226,6 +261,8 @@ class EvidenceClassifier(SavedEvidence):
             The changed model.
         """
         rows = self._rows(X, y, sample_weight)
+        if seen:
+            self._require_all_rows("weigh rows that the sums hold", "pass seen=False for rows held out")
         return self._atomically(lambda: self._reweigh(rows, seen=seen))
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
@@ -234,7 +271,9 @@ class EvidenceClassifier(SavedEvidence):
         whole = self._learnt.sums.statistics()
         fitting = Fitting(Rows(rows), self.pieces_, self._options(), whole, subtracted=seen)
         learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
-        self._learnt = FittedEvidence(sums, learnt, rows.labels, self._learnt.container)
+        self._learnt = replace(
+            self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
+        )
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
@@ -264,7 +303,7 @@ class EvidenceClassifier(SavedEvidence):
                     self._learn(*batch)
                 else:
                     rows = self._rows(*batch)
-                    self._replace(_sums_of(rows, self.pieces_), 1, "add these rows")
+                    self._replace(self.pieces_, _sums_of(rows, self.pieces_), 1, "add these rows")
             if kept.n_batches > 1:
                 self._reweigh(self._rows(*kept.batch()), seen=True)
 
@@ -287,27 +326,31 @@ class EvidenceClassifier(SavedEvidence):
         X, y = labelled(X, y)
         return LabelledRows(self._read(X, reset=False), read_targets(self, y), sample_weight)
 
-    def _sums_of_other(self, other: Any, deed: str) -> Parts:
-        """The sums of another model that has the same pieces."""
-        if not isinstance(other, EvidenceClassifier):
-            raise TypeError(f"{deed} takes a fitted EvidenceClassifier, got {type(other).__name__}.")
-        difference = self.pieces_.difference(other.pieces_)
-        if difference is not None:
+    def _require_all_rows(self, deed: str, cure: str) -> None:
+        """Refuse what needs every row in every piece."""
+        if self._learnt.partly:
             raise ValueError(
-                f"cannot {deed} models with other pieces: {difference}; fit the other one with "
-                "EvidenceClassifier(pieces=first.pieces_)."
+                f"cannot {deed}: this model was merged with models of other pieces, so that some pieces hold "
+                f"a part of the rows only; {cure}, or fit again to all rows."
             )
-        return other._learnt.sums.statistics()  # noqa: SLF001, of the same class
 
-    def _replace(self, parts: Parts, sign: int, deed: str) -> None:
-        """Combine sums, and refuse those that no data could produce."""
+    def _replace(self, pieces: Pieces, parts: Parts, sign: int, deed: str) -> None:
+        """Combine sums, those of other pieces as far as they go, and refuse what no data could produce."""
         self._keep_settings(afresh=False)
-        sums = PieceSums.of(self.pieces_, self._learnt.sums.statistics())
-        sums.add(parts, sign)
+        learnt, held = self._learnt, self._learnt.sums.statistics()
+        difference = self.pieces_.difference(pieces)
+        if difference is None:
+            sums = PieceSums.of(self.pieces_, held)
+            sums.add(parts, sign)
+        elif self.schema_.names == pieces.schema.names:
+            sums = merged_sums(self.pieces_, held, pieces, parts, sign)
+        else:
+            raise ValueError(f"cannot {deed}: {difference}.")
         problem = sums.problem()
         if problem is not None:
             raise ValueError(f"cannot {deed}: {problem}.")
-        self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)
+        partly = learnt.partly or difference is not None
+        self._learnt = replace(learnt, sums=sums, partly=partly, solution=None, shift=None)
 
     def __copy__(self) -> Self:
         model = type(self).__new__(type(self))
@@ -372,6 +415,16 @@ def _sums_of(rows: LabelledRows, pieces: Pieces) -> Parts:
     for some, table in labelled_rows.others(np.zeros(0, dtype=np.intp)):
         labelled_rows.add_to(sums, some, table)
     return sums.statistics()
+
+
+def _pieces_and_sums(other: Any, deed: str) -> tuple[Pieces, Parts]:
+    """What another model has summed; statistics have no derived columns."""
+    if isinstance(other, EvidenceClassifier):
+        return other.pieces_, other._learnt.sums.statistics()  # noqa: SLF001, of the same class
+    statistics = getattr(other, "statistics_", other)
+    if not isinstance(statistics, Statistics):
+        raise TypeError(f"{deed} takes a fitted model or Statistics, got {type(other).__name__}.")
+    return Pieces(statistics.schema), alone(statistics)
 
 
 def _checked_groups(pieces: Any) -> tuple[Group, ...]:

@@ -44,6 +44,8 @@ class FittedEvidence:
     classes: NDArray[Any]
     """The classes that the weights were learnt for."""
     container: Container | None = None
+    partly: bool = False
+    """Whether some pieces were summed in a part of the rows only, as in a merged model of other pieces."""
     solution: WeighedModel | None = None
     shift: PriorShift | None = None
 

@@ -189,6 +189,7 @@ class SavedEvidence(WeighsEvidence):
             "weights": learnt.learnt.weights._to_fields(),
             "classes": state_of_labels(learnt.classes),
             "nats": learnt.learnt.nats,
+            "partly": learnt.partly,
             "levels": [vars(level) for level in learnt.learnt.levels],
             **shift,
         }
@@ -221,6 +222,7 @@ class SavedEvidence(WeighsEvidence):
             Learnt(weights, np.zeros((0, len(classes))), levels, nats=nats),
             classes,
             container_from_fields(container[0], len(base.schema)) if container else None,
+            "partly" in fields and fields.flag("partly"),
         )
         model._keep_settings()
         if fields.flag("n_features_in"):

@@ -163,6 +163,19 @@ class Sums:
         """Pairwise sums over complete rows as the sums of one pattern."""
         return Sums(self.weight[0, 0], self.support[0, 0], self.total[:, 0], self.scatter, self.peak)
 
+    def by_pairs(self, index: Codes) -> Sums:
+        """Sums by pairs of the columns in `index`; −1 is a column without rows."""
+        held = np.flatnonzero(index >= 0)
+        inside, own = np.ix_(held, held), index[held]
+        found = {}
+        for name, array in self.arrays().items():
+            found[name] = np.zeros((len(index), len(index)), dtype=array.dtype)
+            part = array[np.ix_(own, own)] if array.ndim == 2 else array
+            found[name][inside] = part[own][:, np.newaxis] if array.ndim == 1 else part
+        peak = np.zeros(len(index))
+        peak[held] = self.peak[own]
+        return Sums(peak=peak, **found)
+
     def scaled(self, factor: float) -> Sums:
         """All sums times a number; row support stays."""
         scaled: dict[str, Any] = {name: array * factor for name, array in self.arrays().items()}

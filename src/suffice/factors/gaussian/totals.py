@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
@@ -311,6 +312,21 @@ class GaussianTotals(Totals):
             key = k, seen[index].tobytes()
             cells[key] = cells[key].added(part, 1) if key in cells else part
         return type(self)(self.family, cells, self.origin[:, index], self.exponent[index])
+
+    def by_pairs(self, index: Codes) -> Self:
+        """The sums by pairs of the columns in `index`; −1 is a column without rows."""
+        family, held = replace(self.family, missing="pairwise"), index >= 0
+        origin = np.where(held, self.origin[:, index], np.nan)
+        exponent = np.where(held, self.exponent[index], SMALLEST_UNIT).astype(np.int32)
+        cells: dict[Key, Sums] = {}
+        everything = np.ones(len(index), dtype=np.bool_).tobytes()
+        for key, cell in self.cells.items():
+            places = np.full(self.n_columns, -1)
+            seen = self.columns_of(key)
+            places[seen] = np.arange(len(seen))
+            part, to = cell.dense.by_pairs(np.where(held, places[index], -1)), (key[0], everything)
+            cells[to] = cells[to].added(part, 1) if to in cells else part
+        return type(self)(family, cells, origin, exponent)
 
     def vanishes(self) -> NDArray[np.bool_]:
         gone = np.ones(len(self.origin), dtype=np.bool_)
