@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.estimators.scored import Scored
+from suffice.estimators.linear import LinearInStatistics
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
@@ -44,7 +44,7 @@ class FittedState:
     """How the priors were adapted to unlabelled rows."""
 
 
-class Generative(Scored):
+class Generative(LinearInStatistics):
     """A model of p(x, C_k) that holds sums and is solved for its parameters when they are first needed."""
 
     _learnt: FittedState
