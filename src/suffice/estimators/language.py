@@ -99,7 +99,7 @@ class LanguageModels(BayesClassifier):
         >>> model = suffice.TextClassifier(alpha=0).fit(
         ...     ["good film", "bad film", "good fun"], ["+", "-", "+"]
         ... )
-        >>> model.next_term(label="+")
+        >>> model.next_term(label="+", n=3)
         [('good', 0.5), ('film', 0.25), ('fun', 0.25)]
         """
         self._require_draws("next_term")
