@@ -8,6 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 UV := $(shell command -v uv 2>/dev/null)
 CODE := $(wildcard src tests benchmarks)
+SITE := docs/_build/html
 SAY := @echo "suffice:"
 
 # Tests run side by side, so each keeps its matrix products to one thread.
@@ -28,14 +29,15 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench figures fuzz clean
+.PHONY: help demo test lint docs bench figures fuzz clean
 
 help:
 	@echo "make demo    fit, explain and predict on a small table, in the terminal"
 	@echo "make test    run the tests ($(WORKERS) at a time; WORKERS=n changes that)"
 	@echo "make lint    check style, formatting, types and the direction of imports"
+	@echo "make docs    build the documentation site in docs/_build/html and check its links"
 	@echo "make bench   measure the library against scikit-learn on this machine"
-	@echo "make figures draw the figures of docs/figures.md"
+	@echo "make figures draw the figures of the documentation"
 	@echo "make fuzz    run the long randomised tests"
 	@echo "make clean   remove the environment and everything generated"
 	@echo
@@ -63,6 +65,13 @@ lint: $(VENV)/.installed-dev
 	$(SAY) "checking the direction of imports (lint-imports)"
 	@$(VENV)/bin/lint-imports
 
+docs: $(VENV)/.installed-dev
+	$(SAY) "building the site in $(SITE)"
+	@rm -rf docs/reference/generated
+	@$(ONE_THREAD) $(VENV)/bin/sphinx-build -q -E -W --keep-going docs $(SITE)
+	$(SAY) "checking its links"
+	@$(PY) docs/_site/check.py $(SITE)
+
 bench: $(VENV)/.installed-dev
 	$(SAY) "measuring $(or $(PARTS),everything; PARTS=\"naive_bayes growth\" would measure some)"
 	@$(PY) benchmarks/run.py $(PARTS)
@@ -73,7 +82,7 @@ figures: $(VENV)/.installed-dev
 
 clean:
 	$(SAY) "removing $(VENV), caches and build output"
-	@rm -rf $(VENV) build dist docs/_build .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
+	@rm -rf $(VENV) build dist docs/_build docs/reference/generated .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache
 	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:

@@ -1,5 +1,6 @@
 """The layout of the figures, and how they are saved."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from suffice.plots import PosteriorDisplay
 from suffice.plots.display import legend_under_all
@@ -40,10 +42,27 @@ def densities_and_posteriors(model: Any, X: np.ndarray, y: np.ndarray) -> Figure
     return figure
 
 
+def data_of(figure: Figure) -> list[list[float]]:
+    """Mean and spread of each line, surface and cloud of points: the data of a figure, not its pixels."""
+    shown: list[Any] = []
+    for ax in figure.axes:
+        shown += [line.get_xydata() for line in ax.lines]
+        shown += [image.get_array() for image in ax.images]
+        shown += [bar.get_bbox().get_points() for bar in ax.patches if isinstance(bar, Rectangle)]
+        for drawn in ax.collections:
+            vertices = [path.vertices for path in drawn.get_paths() if len(path.vertices)]
+            shown += [drawn.get_offsets(), drawn.get_array(), np.concatenate(vertices) if vertices else None]
+    arrays = [
+        np.ma.compressed(np.ma.masked_invalid(np.asarray(one, float))) for one in shown if one is not None
+    ]
+    return [[float(f"{one.mean():.6g}"), float(f"{one.std():.6g}")] for one in arrays if one.size]
+
+
 def save(draw: Callable[[], Figure], script: str) -> None:
-    """Save a figure next to its script, under the same name."""
+    """Save a figure next to its script, under the same name, with its data inside the file."""
     file = Path(script).with_suffix(".png")
     # Draw all points of a line: which ones simplification drops depends on rounding, and the file would too.
     with mpl.rc_context({"path.simplify": False}):
-        draw().savefig(file, dpi=150, metadata={"Software": None})
+        figure = draw()
+        figure.savefig(file, dpi=150, metadata={"Software": None, "Data": json.dumps(data_of(figure))})
     print(file.name)

@@ -5,11 +5,11 @@ from panels import densities_and_posteriors, gaussians, save
 
 from suffice import GaussianDiscriminant
 
-MEANS = {"C₁": (-0.9, 0.8), "C₂": (0.9, 0.7), "C₃": (0.1, -0.9)}
+MEANS = {"C₁": (-0.9, 0.8), "C₂": (0.9, 0.7), "C₃": (0.0, -0.5)}
 COVARIANCES = {
     "C₁": [[0.35, 0.15], [0.15, 0.25]],
     "C₂": [[0.15, -0.08], [-0.08, 0.4]],
-    "C₃": [[0.6, 0.0], [0.0, 0.1]],
+    "C₃": [[0.2, 0.0], [0.0, 0.06]],
 }
 
 

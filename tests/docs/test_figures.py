@@ -1,4 +1,5 @@
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from PIL import Image
 from sklearn.datasets import make_blobs
 
 mpl.use("Agg")
@@ -22,10 +24,11 @@ def script(monkeypatch):
 
 @pytest.mark.parametrize("style", ["default", pytest.param("dark_background", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if name != "learning_curves"])
-def test_every_script_draws_a_figure_in_which_nothing_is_cut_or_covered(script, name, style):
+def test_every_script_draws_its_data_and_nothing_is_cut_or_covered(script, name, style):
     with plt.style.context(style):
         figure = script(name).draw()
         figure.draw_without_rendering()
+    assert_same_data(script("panels").data_of(figure), FOLDER / f"{name}.png")
     page = figure.bbox.padded(1.0)
     for ax in figure.axes:
         assert ax.has_data() or ax.texts
@@ -34,6 +37,15 @@ def test_every_script_draws_a_figure_in_which_nothing_is_cut_or_covered(script, 
         assert page.contains(*box.max)
         if ax.get_legend():
             assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+
+
+def assert_same_data(drawn, file):
+    """A picture shows what its script draws: each line, surface and cloud has the same mean and spread."""
+    with Image.open(file) as picture:
+        shown = np.reshape(json.loads(picture.text["Data"]), (-1, 2))
+    assert len(shown) == len(drawn)
+    drawn = np.reshape(drawn, (-1, 2))
+    assert (np.abs(drawn - shown) <= 1e-3 * np.abs(shown).sum(axis=1, keepdims=True)).all()
 
 
 def test_the_learning_curves_are_drawn_from_any_tables(script):
@@ -65,14 +77,17 @@ def test_the_boundary_of_two_classes_that_share_is_straight_and_the_others_are_n
 
 
 def test_every_figure_is_drawn_shown_and_captioned():
-    page = (FOLDER.parent / "figures.md").read_text(encoding="utf-8")
-    assert re.findall(r"!\[[^\]]{20,}\]\(figures/(\w+)\.png\)", page) == re.findall(
-        r"\]\(figures/(\w+)\.py\)", page
-    )
+    shown = []
+    for page in [FOLDER.parent / "figures.md", *sorted((FOLDER.parent / "course").glob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        pictures = re.findall(r"!\[[^\]]{20,}\]\((?:\.\./)?figures/(\w+)\.png\)", text)
+        assert len(pictures) == text.count("!["), page.name
+        assert pictures == re.findall(r"\]\((?:\.\./)?figures/(\w+)\.py\)", text), page.name
+        shown += pictures
+    assert set(shown) == set(SCRIPTS)
     for name in SCRIPTS:
-        assert f"(figures/{name}.py)" in page
         assert 10_000 < (FOLDER / f"{name}.png").stat().st_size < 400_000
-    for section in page.split("\n## ")[1:]:
+    for section in (FOLDER.parent / "figures.md").read_text(encoding="utf-8").split("\n## ")[1:]:
         assert "See" in section, section.splitlines()[0]
 
 

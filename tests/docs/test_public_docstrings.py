@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections import Counter
 from dataclasses import is_dataclass
 
 import pytest
@@ -18,6 +19,7 @@ from suffice.model.text_explanation import TextExplanation
 
 RESULTS = [Schema, Column, Explanation, TextExplanation, ColumnEvidence, Boundary, Summary, Regularized]
 RESULTS.append(inspect.getmodule(suffice.adapt_priors).PriorShift)
+SPACES = (suffice, families, links, plots, dropin, testing)
 TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 
 
@@ -47,8 +49,7 @@ def names_of(module):
 
 
 def public_classes_and_functions():
-    spaces = (suffice, families, links, plots, dropin, testing)
-    found = [getattr(space, name) for space in spaces for name in names_of(space)]
+    found = [getattr(space, name) for space in SPACES for name in names_of(space)]
     return dict.fromkeys(thing for thing in [*found, *RESULTS] if callable(thing) and is_ours(thing))
 
 
@@ -88,6 +89,15 @@ def test_what_is_public_is_documented(name):
     else:
         problems = problems_of_function(getattr(thing, "__func__", thing), owner)
     assert not problems, f"{name} {'; '.join(problems)}."
+
+
+def test_every_public_name_has_one_entry_in_the_reference(root):
+    page = (root / "docs" / "reference" / "index.md").read_text(encoding="utf-8")
+    entries = Counter(re.findall(r"^   (suffice[\w.]+)$", page, re.MULTILINE))
+    public = {f"{space.__name__}.{name}" for space in SPACES for name in names_of(space)}
+    results = {f"{result.__module__}.{result.__qualname__}" for result in RESULTS}
+    assert set(entries) == public - {space.__name__ for space in SPACES} | results
+    assert max(entries.values()) == 1
 
 
 def problems_of_class(cls):

@@ -69,7 +69,7 @@ class OnePassSelector(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, Bas
 
     Attributes
     ----------
-    support_ : ndarray of bool of shape (n_features_in_,)
+    support_ : ndarray of bool of shape (n_columns,)
         Which columns are selected.
     n_features_ : int
         How many they are.
@@ -233,7 +233,7 @@ class OnePassSelector(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, Bas
         Returns
         -------
         support : ndarray
-            A mask of shape (n_features_in_,), or the positions of the selected columns.
+            A mask of shape (n_columns,), or the positions of the selected columns.
         """
         check_is_fitted(self)
         return np.flatnonzero(self.support_) if indices else self.support_.copy()
@@ -265,7 +265,7 @@ class OnePassSelector(MetaEstimatorMixin, ClassifierMixin, TransformerMixin, Bas
 
         Returns
         -------
-        selected : array or frame of shape (n_samples, n_features_)
+        selected : array or frame of shape (n_samples, n_selected)
             In the container of X.
         """
         return self._selected(X)

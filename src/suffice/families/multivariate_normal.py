@@ -27,7 +27,7 @@ MISSING = ("em", "pairwise")
 
 @dataclass(frozen=True, repr=False)
 class MultivariateNormal(Family):
-    """p(x) = |2πΣ|^−½ exp(−½(x − μ)ᵀΣ⁻¹(x − μ)): u = (x, xxᵀ), λ = (Σ⁻¹μ, −½Σ⁻¹), a block of columns.
+    """p(x) = (det 2πΣ)^−½ exp(−½(x − μ)ᵀΣ⁻¹(x − μ)): u = (x, xxᵀ), λ = (Σ⁻¹μ, −½Σ⁻¹), a block of columns.
 
     Parameters
     ----------

@@ -1,0 +1,73 @@
+"""What the site is built from. `make docs` builds it, and checks its links."""
+
+import importlib
+import re
+from types import SimpleNamespace
+
+import pytest
+
+
+@pytest.fixture
+def of_the_site(root, monkeypatch):
+    """A module of the site by its name."""
+    monkeypatch.syspath_prepend(str(root / "docs" / "_site"))
+    return importlib.import_module
+
+
+def test_every_page_is_in_a_table_of_contents(root):
+    listed = set()
+    for page in (root / "docs").rglob("*.md"):
+        for entries in re.findall(
+            r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            for entry in re.findall(r"^[^:\s].*$", entries, re.MULTILINE):
+                listed.update(page.parent.glob(f"{entry}.md"))
+    decisions = set((root / "docs" / "decisions").glob("0*.md"))
+    pages = set((root / "docs").rglob("*.md")) - decisions
+    assert pages - listed == {root / "docs" / "index.md"}
+
+
+def test_a_broken_link_is_found_and_so_is_what_is_loaded_from_elsewhere(of_the_site, tmp_path):
+    check = of_the_site("check")
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top-of-a">A</h1><a href="b.html#here">b</a><a href="#top-of-a">a</a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="here"><a href="https://example.org">far</a></p>')
+    assert check.problems(tmp_path) == []
+    (tmp_path / "b.html").write_text('<a href="c.html">c</a><script src="https://example.org/x.js"></script>')
+    assert check.problems(tmp_path) == [
+        "a.html links to b.html#here, a place that the page does not have",
+        "b.html links to c.html, which does not exist",
+        "b.html loads https://example.org/x.js",
+    ]
+
+
+def test_an_empty_site_is_a_problem(of_the_site, tmp_path):
+    assert of_the_site("check").problems(tmp_path) == [f"{tmp_path} has no pages"]
+
+
+def test_links_to_pages_of_the_root_lead_to_their_place_on_the_site(of_the_site):
+    pages = of_the_site("root_pages")
+
+    app = SimpleNamespace(env=SimpleNamespace(note_dependency=lambda *_, **__: None))
+
+    def read(name, text):
+        source = [text]
+        pages.read(app, name, source)
+        return source[0]
+
+    assert (
+        read("notes", "[a](../CONTRIBUTING.md#style) [b](guide.md)")
+        == "[a](contributing.md#style) [b](guide.md)"
+    )
+    assert read("course/index", "[a](../../README.md)") == "[a](../index.md)"
+    assert "](decisions/README.md)" in read("contributing", "")
+    assert "](../src/suffice/families/gamma.py)" in read("contributing", "")
+    assert read("decisions/README", "").count("{toctree}") == 1
+
+
+def test_formulas_are_drawn_by_the_browser_itself(of_the_site):
+    formula = of_the_site("mathml").mathml(r"\begin{aligned} a &= \sigma(b) \\ &= 1 \end{aligned}", "block")
+    assert formula.startswith("<math")
+    assert formula.count("<mtr>") == 2
+    assert "&amp;" not in formula
