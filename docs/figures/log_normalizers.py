@@ -8,7 +8,10 @@ from suffice.families import Bernoulli, Poisson
 from suffice.plots.display import legend_under_all
 from suffice.plots.palette import COLOURS, LINES
 
-RANGES = {"Bernoulli: A = ln(1 + e^λ)": (Bernoulli(), (-4.0, 4.0)), "Poisson: A = e^λ": (Poisson(), (-3.0, 1.6))}
+RANGES = {
+    "Bernoulli: A = ln(1 + e^λ)": (Bernoulli(), (-4.0, 4.0)),
+    "Poisson: A = e^λ": (Poisson(), (-3.0, 1.6)),
+}
 POINTS = (-2.0, 0.0, 1.0)
 
 
