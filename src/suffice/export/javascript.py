@@ -31,6 +31,7 @@ from suffice.export.expressions import (
     terms_of,
     total,
 )
+from suffice.export.observed import ObservedNormal
 from suffice.export.scoring import InputColumn, Scoring
 
 RUNTIME = """
@@ -45,10 +46,9 @@ const level = (c, levels) =>
   c === null || Number.isNaN(c) ? levels.size + 1 : levels.has(c) ? levels.get(c) : levels.size;
 const gone = c => c === null || Number.isNaN(c);
 const row = (table, i) => table[i] || Array(K).fill(NaN);
-const sum = (a, b) => a + b, both = (a, b) => a && b, either = (a, b) => a || b;
-const add = (...a) => a.reduce(each(sum));
-const logical_and = (...a) => a.reduce(each(both));
-const logical_or = (...a) => a.reduce(each(either));
+const sum = (a, b) => a + b;
+const joined = f => { const two = each(f); return (...a) => a.reduce((b, c) => two(b, c)); };
+const add = joined(sum), logical_and = joined((a, b) => a && b), logical_or = joined((a, b) => a || b);
 const subtract = each((a, b) => a - b), multiply = each((a, b) => a * b), divide = each((a, b) => a / b);
 const power = each(Math.pow), log = each(Math.log), exp = each(Math.exp), sin = each(Math.sin);
 const floor = each(Math.floor), absolute = each(Math.abs), square = each(a => a * a);
@@ -62,6 +62,26 @@ const norm = (terms, matrices) => matrices.map((m, k) => m.reduce((s, line) => {
   for (let j = 0; j < line.length; j++) dot += line[j] * (isArray(terms[j]) ? terms[j][k] : terms[j]);
   return s + dot * dot;
 }, 0));
+const normal = (terms, covariances, constants) => covariances.map((S, k) => {
+  const z = terms.map(t => isArray(t) ? t[k] : t), seen = z.flatMap((t, j) => Number.isNaN(t) ? [] : [j]);
+  const L = [], y = [];
+  let score = 0;
+  seen.forEach((j, a) => {
+    L.push([]);
+    let rest = z[j];
+    for (let b = 0; b < a; b++) {
+      let dot = S[j][seen[b]];
+      for (let c = 0; c < b; c++) dot -= L[a][c] * L[b][c];
+      L[a].push(dot / L[b][b]);
+      rest -= L[a][b] * y[b];
+    }
+    const root = Math.sqrt(L[a].reduce((s, l) => s - l * l, S[j][j]));
+    L[a].push(root);
+    y.push(rest / root);
+    score += constants[j] - Math.log(root) - y[a] * y[a] / 2;
+  });
+  return score;
+});
 const posteriors = (scores, orders) => {
   const least = orders && Math.min(...orders);
   const a = scores.map((s, k) => orders && orders[k] !== least ? RULED_OUT : s);
@@ -186,6 +206,7 @@ class _Writer:
             ),
             Linear: self._linear,
             SquaredNorm: self._squared_norm,
+            ObservedNormal: self._observed_normal,
             AcrossClasses: lambda node: (
                 f"{'largest' if node.function == 'max' else 'summed'}({self._written[id(node.inner)]})"
             ),
@@ -215,6 +236,13 @@ class _Writer:
             for matrix in node.matrices
         )
         return f"norm([{self._all(node.terms)}], [{matrices}])"
+
+    def _observed_normal(self, node: ObservedNormal) -> str:
+        lower = ", ".join(
+            self._constant(f"[{', '.join(_numbers(line[: i + 1]) for i, line in enumerate(matrix))}]")
+            for matrix in node.covariances
+        )
+        return f"normal([{self._all(node.terms)}], [{lower}], {_numbers(node.constants)})"
 
     def _level_number(self, node: LevelNumber) -> str:
         column = self.columns[node.column]

@@ -16,6 +16,8 @@ from suffice.tables.table import take_rows
 
 MOST_CONTRIBUTIONS = 12
 """Contributions of a row that are shown one by one."""
+SHOWN = 4
+"""The most probable classes of a row, which are shown."""
 MOST_CHARACTERS = 1_200
 """Characters of a document."""
 
@@ -79,7 +81,7 @@ def _described(named: NamedModel, rows: KeptRows, places: Codes, classes: list[A
         one: dict[str, Any] = {
             "row": int(rows.numbers[at]),
             "truth": truth if truth is not None else shown(rows.labels[at]),
-            "p": fewer_digits(p[i], 5),
+            "p": [[k, fewer_digits(p[i, k], 5)] for k in np.argsort(-p[i], kind="stable")[:SHOWN].tolist()],
             "for": a,
             "against": b,
         }

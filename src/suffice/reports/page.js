@@ -4,13 +4,14 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const model = window.sufficeModel;
 const classes = data.classes, labels = data.labels, K = classes.length, n = data.rows.sample;
-const EPS = 2 ** -52, BINS = 15, MOST_MATRIX = 15, MOST_COST_MATRIX = 6;
+const EPS = 2 ** -52, BINS = 15, MOST_MATRIX = 15, MOST_COST_MATRIX = 6, MOST_CONTROLS = 30;
 const DASHES = ["", "7 4", "2 4", "7 3 2 3", "10 3 2 3 2 3"];
 const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const truth = new Uint16Array(bytes(data.truth));
 const weight = data.weight ? new Float32Array(bytes(data.weight)) : new Float32Array(n).fill(1);
 const scores = data.models.map(one => new Float32Array(bytes(one.scores)));
 const total = weight.reduce((a, b) => a + b, 0);
+const common = classes.map((_, k) => k).sort((a, b) => data.shares[b] - data.shares[a]).slice(0, MOST_CONTROLS).sort((a, b) => a - b);
 const isWhole = data.rows.sample === data.rows.all;
 
 // ---- elements ---------------------------------------------------------------------------------------------
@@ -59,7 +60,8 @@ const begin = () => ({
   costs: data.costs ? data.costs.matrix.map(line => [...line]) : unitCosts(),
   reject: data.costs ? data.costs.reject : null, why: "all", row: 0, cells: filled((data.form.rows || [])[0] || []),
 });
-const filled = row => Object.fromEntries(row.map((cell, i) => [i, cell]).filter(([, cell]) => cell !== null));
+const known = (cell, i) => data.form.fields[i].levels && Array.isArray(cell) ? data.form.fields[i].levels[cell[0]] : cell;
+const filled = row => Object.fromEntries(row.map((cell, i) => [i, known(cell, i)]).filter(([, cell]) => cell !== null));
 let state = null;
 
 function shifts(m, priors) {
@@ -250,13 +252,15 @@ const live = {};
 function decide() {
   const prior = el("fieldset", null, el("legend", null, "Class priors"));
   const list = el("div", {class: K > 8 ? "many" : null});
-  live.priors = classes.map((name, k) => {
+  live.priors = common.map(k => {
+    const name = classes[k];
     const range = el("input", {type: "range", min: 0, max: 1, step: "any", "aria-label": `Prior of ${name}`, oninput: () => setPrior(k, +range.value)});
     const box = el("input", {type: "number", min: 0, max: 1, step: .001, "aria-label": `Prior of ${name} as a number`, onchange: () => setPrior(k, +box.value)});
     list.append(el("div", {class: "control"}, el("label", {title: name}, bdi(name)), range, box));
-    return {range, box};
+    return {k, range, box};
   });
   const uniform = () => classes.map(() => 1 / K);
+  if (K > MOST_CONTROLS) list.append(el("p", {class: "note"}, `The ${MOST_CONTROLS} most common of ${count(K)} classes.`));
   prior.append(list, el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => change({priors: null})}, "as trained"),
     el("button", {type: "button", onclick: () => change({priors: normalised(data.shares.slice(0, K))})}, "as in these rows"),
     el("button", {type: "button", onclick: () => change({priors: uniform()})}, "equal")));
@@ -264,13 +268,14 @@ function decide() {
   prior.append(live.priorNote);
   const cost = el("fieldset", null, el("legend", null, "What errors cost"));
   const misses = el("div", {class: K > 8 ? "many" : null});
-  live.misses = classes.map((name, k) => {
+  live.misses = common.map(k => {
+    const name = classes[k];
     const range = el("input", {type: "range", min: 0, max: 20, step: .5, "aria-label": `Cost of missing ${name}`, oninput: () => {
       change({costs: state.costs.map((line, i) => i === k ? line.map((_, j) => j === k ? 0 : +range.value) : line)});
     }});
     const shown = el("output");
     misses.append(el("div", {class: "control"}, el("label", {title: name}, "missing ", bdi(name)), range, shown));
-    return {range, shown};
+    return {k, range, shown};
   });
   cost.append(misses);
   live.costs = [];
@@ -323,10 +328,10 @@ function update() {
   live.now = now;
   for (const [kind, select] of live.picks || []) select.value = state[kind];
   const priors = priorsNow();
-  live.priors.forEach(({range, box}, k) => { range.value = priors[k]; box.value = +priors[k].toFixed(4); range.disabled = box.disabled = data.models[state.model].ignoresPriors; });
+  live.priors.forEach(({k, range, box}) => { range.value = priors[k]; box.value = +priors[k].toFixed(4); range.disabled = box.disabled = data.models[state.model].ignoresPriors; });
   live.priorNote.textContent = data.models[state.model].ignoresPriors ? "This model ignores priors." :
     data.models[state.model].reported ? "" : "The model does not report the priors it was trained with; the class shares of these rows stand in for them.";
-  live.misses.forEach(({range, shown}, k) => { const line = state.costs[k].filter((_, j) => j !== k); range.value = line[0]; shown.textContent = line.every(c => c === line[0]) ? short(line[0]) : "varies"; });
+  live.misses.forEach(({k, range, shown}) => { const line = state.costs[k].filter((_, j) => j !== k); range.value = line[0]; shown.textContent = line.every(c => c === line[0]) ? short(line[0]) : "varies"; });
   live.costs.forEach(([k, j, box]) => { if (document.activeElement !== box) box.value = state.costs[k][j]; });
   live.refuses.checked = state.reject !== null;
   live.reject.max = Math.max(largestCost(), 1e-9); live.reject.disabled = state.reject === null; live.reject.value = state.reject === null ? live.reject.max : state.reject;
@@ -335,7 +340,7 @@ function update() {
     table("Now", ["", ...data.models.map(one => bdi(one.name))], Object.entries(LIVE).map(([key, [name, show]]) => [name, ...others.map(one => show(one[key]))]), "live") :
     table("", ["", "as trained", "now"], Object.entries(LIVE).map(([key, [name, show]]) => [name, show(before[key]), el("td", {class: "own", "data-live": key}, show(now[key]))]), "live"));
   live.confusion.replaceChildren(confusion(now));
-  live.byClass.replaceChildren(table("By class", ["", "precision", "recall", "rows"], classes.map((name, k) => [bdi(name), percent(now.byClass[k].precision), percent(now.byClass[k].recall), count(now.byClass[k].rows)])));
+  live.byClass.replaceChildren(table("By class", ["", "precision", "recall", "rows"], common.map(k => [bdi(classes[k]), percent(now.byClass[k].precision), percent(now.byClass[k].recall), count(now.byClass[k].rows)])));
   probabilitiesNow(now);
   if (live.whatIf) live.whatIf();
   remember();
@@ -478,10 +483,10 @@ function rows() {
     tabs.forEach((tab, i) => tab.setAttribute("aria-pressed", kinds[i] === state.why));
     list.replaceChildren(...data.notable.map((one, i) => [one, i]).filter(([one]) => state.why === "all" || one.why.includes(state.why)).map(([one, i]) =>
       el("li", null, el("button", {type: "button", "aria-pressed": i === state.row, onclick: () => { state.row = i; draw(); remember(); }},
-        `row ${count(one.row)}: `, bdi(name(one)), el("small", null, "said ", bdi(classes[one.for]), ` with ${percent(one.p[one.for])}`, one.novelty !== undefined && sure(one.novelty) ? `, tail probability ${short(one.novelty)}` : "")))));
-    const one = data.notable[state.row] || data.notable[0], order = one.p.map((_, k) => k).sort((a, b) => one.p[b] - one.p[a]).slice(0, 4);
+        `row ${count(one.row)}: `, bdi(name(one)), el("small", null, "said ", bdi(classes[one.for]), ` with ${percent(one.p[0][1])}`, one.novelty !== undefined && sure(one.novelty) ? `, tail probability ${short(one.novelty)}` : "")))));
+    const one = data.notable[state.row] || data.notable[0];
     detail.replaceChildren(el("h3", null, `Row ${count(one.row)}: truth `, bdi(name(one))), el("p", {class: "note"}, one.why.map(kind => WHY[kind].toLowerCase()).join(", "), "; posterior ",
-      order.map((k, i) => [i ? ", " : "", bdi(classes[k]), " " + percent(one.p[k])])),
+      one.p.map(([k, p], i) => [i ? ", " : "", bdi(classes[k]), " " + percent(p)])),
     ...(one.text ? [shaded(one)] : []), ...(one.said ? [el("div", {class: "scroll"}, waterfall(one, one.for, one.against))] : [el("p", {class: "note"}, "This model does not explain its answers.")]),
     ...(data.form.rows && data.form.rows[state.row] ? [el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => { fillForm(data.form.rows[state.row]); jump("whatif"); }}, "try this row in what if"))] : []));
   }

@@ -23,6 +23,8 @@ from suffice.storage.saved import versions
 from suffice.tables.table import take_rows
 from suffice.tables.targets import checked_weights, labelled, read_labels
 
+MOST_BYTES = 1_000_000
+TOO_LARGE = {"reason": "its levels are too long for a page of less than 1 MB"}
 MOST_WORDS = 15
 MOST_WORD_CLASSES = 30
 """Classes whose words are listed."""
@@ -108,7 +110,8 @@ def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
             gains(inner, take_rows(X, known), sample.labels[known]) if len(known) and not is_text else None
         )
         notable, parts = notable_rows(passed) if rows else ([], [])
-        program, form = what_if(model, X, [(named.arranged(h), p) for h, p in parts])
+        held = [(named.arranged(some), places) for some, places in parts]
+        program, form = what_if(model, X, held, extremes=rows)
         data: dict[str, Any] = {
             "title": shown(title or f"{named.kind} on {passed.n_rows:,} rows", 200),
             "kind": named.kind,
@@ -134,7 +137,19 @@ def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
             "form": form,
         }
     _name_priors(data)
-    return page_of(data, None if program is None else program.code)
+    return _light(data, None if program is None else program.code)
+
+
+def _light(data: dict[str, Any], code: str | None) -> Page:
+    """The page, without what is heaviest where it would be larger than it may be."""
+    page = page_of(data, code)
+    for name, instead in (("form", TOO_LARGE), ("pictures", None), ("notable", []), ("schema", None)):
+        if len(page.html.encode()) <= MOST_BYTES:
+            break
+        data = data | {name: instead}
+        code = None if name == "form" else code
+        page = page_of(data, code)
+    return page
 
 
 def _trained(model: Any) -> float | None:

@@ -10,6 +10,7 @@ from suffice.arrays import Codes
 from suffice.estimators.text import TextClassifier
 from suffice.export.exportable import Exportable
 from suffice.export.javascript import Program, program
+from suffice.export.scoring import InputColumn
 from suffice.plots.grid import marginalises, read_rows
 from suffice.reports.words import fewer_digits, shown
 from suffice.tables.table import Table, read_table, take_rows
@@ -18,11 +19,11 @@ MOST_CODE = 350_000
 """Characters of JavaScript that a page holds."""
 MOST_FIELDS = 200
 """Columns that a form has room for."""
-MOST_LEVELS = 1_000
-"""Levels of one column that a form offers."""
 
 
-def what_if(model: Any, X: Any, parts: list[tuple[Any, Codes]]) -> tuple[Program | None, dict[str, Any]]:
+def what_if(
+    model: Any, X: Any, parts: list[tuple[Any, Codes]], *, extremes: bool
+) -> tuple[Program | None, dict[str, Any]]:
     """The model as a program, and the form; with the reason instead where there is none."""
     if isinstance(model, TextClassifier):
         return None, {"reason": "a page does not carry the words of a whole language"}
@@ -37,7 +38,7 @@ def what_if(model: Any, X: Any, parts: list[tuple[Any, Codes]]) -> tuple[Program
         }
     tables = [_read(model, take_rows(held, places)) for held, places in parts]
     return written, {
-        "fields": [_field(written, j, model, X) for j in range(len(written.columns))],
+        "fields": [_field(written, column, _read(model, X), extremes=extremes) for column in written.columns],
         "parts": [list(part) for part in written.parts],
         "needsAll": needs_all,
         "rows": [row for table in tables for row in _cells(written, table)],
@@ -49,7 +50,7 @@ def _written(model: Any) -> tuple[Program, bool]:
     if not isinstance(model, Exportable):
         raise TypeError(f"the scores of a {type(model).__name__} are not written as expressions")
     try:
-        return program(model._scoring("marginal")), False  # noqa: SLF001  of this library
+        return program(model._scoring("observed")), False  # noqa: SLF001  of this library
     except ValueError:
         return program(model._scoring("null")), True  # noqa: SLF001
 
@@ -58,9 +59,8 @@ def _read(model: Any, X: Any) -> Table:
     return read_rows(model, X) if marginalises(model) else read_table(X)
 
 
-def _field(written: Program, j: int, model: Any, X: Any) -> dict[str, Any]:
-    """What the form knows of a column."""
-    column = written.columns[j]
+def _field(written: Program, column: InputColumn, table: Table, *, extremes: bool) -> dict[str, Any]:
+    """What the form knows of a column: its levels, or between what its numbers lie."""
     levels = written.levels.get(column.position)
     known: dict[str, Any] = {"at": column.position, "name": shown(column.name), "kind": column.kind}
     if column.wide:
@@ -70,19 +70,22 @@ def _field(written: Program, j: int, model: Any, X: Any) -> dict[str, Any]:
             :MOST_LEVELS
         ]
         return known
-    numbers = _read(model, X).numbers([column.position])[:, 0].astype(np.float64)
+    numbers = table.numbers([column.position])[:, 0].astype(np.float64)
     if column.kind != "boolean" and not np.isnan(numbers).all():
-        known["range"] = fewer_digits(np.nanquantile(numbers, [0.0, 0.5, 1.0]), 6)
+        ends = (0.0, 1.0) if extremes else (0.05, 0.95)
+        known["range"] = fewer_digits(np.nanquantile(numbers, [ends[0], 0.5, ends[1]]), 6)
     return known
 
 
 def _cells(written: Program, table: Table) -> list[list[Any]]:
-    """The cells of each row that the program reads, as it reads them."""
+    """The cells of each row that the program reads: numbers, and the places of levels, in brackets."""
     columns: list[list[Any]] = []
     for column in written.columns:
         if column.kind == "level" or column.wide:
             levels = table.levels(column.position)
-            held = [*map(str, levels.values), None]
+            places = {str(one): [j] for j, one in enumerate(written.levels.get(column.position, []))}
+            held: list[Any] = [places.get(str(one), shown(one)) for one in levels.values]
+            held.append(None)
             columns.append([held[code] for code in levels.codes.tolist()])
         else:
             numbers = table.numbers([column.position])[:, 0].astype(np.float64).tolist()
