@@ -1,4 +1,4 @@
-"""The log density of the cells that a row has, for languages with loops: one node for all patterns of gaps."""
+"""The log density of the cells that a row has, as one node for all patterns of gaps."""
 
 from __future__ import annotations
 

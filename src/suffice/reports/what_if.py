@@ -36,9 +36,10 @@ def what_if(
             "reason": f"the model reads {len(written.columns):,} columns and as a program is "
             f"{len(written.code):,} letters long, which is more than a page should hold"
         }
+    sampled = _read(model, X)
     tables = [_read(model, take_rows(held, places)) for held, places in parts]
     return written, {
-        "fields": [_field(written, column, _read(model, X), extremes=extremes) for column in written.columns],
+        "fields": [_field(written, column, sampled, extremes=extremes) for column in written.columns],
         "parts": [list(part) for part in written.parts],
         "needsAll": needs_all,
         "rows": [row for table in tables for row in _cells(written, table)],
@@ -66,9 +67,7 @@ def _field(written: Program, column: InputColumn, table: Table, *, extremes: boo
     if column.wide:
         known["kind"] = "level"
     if levels is not None:
-        known["levels"] = [str(one) if known["kind"] == "level" else float(one) for one in levels][
-            :MOST_LEVELS
-        ]
+        known["levels"] = [str(one) if known["kind"] == "level" else float(one) for one in levels]
         return known
     numbers = table.numbers([column.position])[:, 0].astype(np.float64)
     if column.kind != "boolean" and not np.isnan(numbers).all():
