@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from suffice.kernels.threads import set_threads
     from suffice.model.statistics import Statistics
     from suffice.model.summarize import summarize
+    from suffice.reports.report import report
     from suffice.storage import SufficeFileError
     from suffice.storage.load import load
 
@@ -63,6 +64,7 @@ __all__ = [
     "load",
     "load_penguins",
     "plots",
+    "report",
     "set_threads",
     "summarize",
     "testing",
@@ -97,6 +99,7 @@ _HOMES = {
     "load": "suffice.storage.load",
     "load_penguins": "suffice.datasets",
     "plots": "suffice.plots",
+    "report": "suffice.reports.report",
     "set_threads": "suffice.kernels.threads",
     "summarize": "suffice.model.summarize",
     "testing": "suffice.testing",

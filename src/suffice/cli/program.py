@@ -27,6 +27,8 @@ COMMANDS = {
     "info": ("show", "Describe what a file holds."),
     "export": ("show", "Write a model as SQL, ONNX or JSON."),
     "plot": ("plot", "Draw a model and its data."),
+    "report": ("report", "Write a page about a model and labelled rows."),
+    "compare": ("report", "Write a page about several models on the same rows."),
     "demo": ("show", "Demonstrate the library on a small table."),
 }
 

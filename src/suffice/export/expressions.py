@@ -46,8 +46,8 @@ FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)} | {
     "invert": "logical_not",
 }
 TRUTHS = frozenset({"less", "less_equal", "equal", "logical_and", "logical_or", "logical_not"})
-Gaps = Literal["marginal", "null"]
-"""What a gap in a joint block does: it is marginalised out, or the row has no score."""
+Gaps = Literal["marginal", "null", "observed"]
+"""What a gap in a joint block does: a formula for each pattern, no score, or one node that sees the gaps."""
 RULED_OUT = -1e300
 """The score of a class that is ruled out, since databases do not agree on how to write −∞."""
 FARTHEST = 1e290

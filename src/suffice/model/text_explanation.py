@@ -312,20 +312,18 @@ class TextExplanation:
         names = self.classes.tolist()
         text = self.documents.text(document)
         end = len(text) if characters is None else min(characters, len(text))
-        shares = self._shares(document, names[a], names[b], words_end(text, end, self.language.analysis))
-        largest = max((abs(value) for value in shares.values() if np.isfinite(value)), default=0.0)
-        pieces, done = [], 0
-        for (start, after), value in sorted(shares.items()):
-            if np.isnan(value) or start < done:  # ruled out in both, or shaded already
+        said = self.pieces(document, names[a], names[b], characters=characters)
+        largest = max((abs(value) for _, value in said if np.isfinite(value)), default=0.0)
+        pieces = []
+        for piece, value in said:
+            if np.isnan(value):
+                pieces.append(_escaped(piece))
                 continue
             strength = 1.0 if not np.isfinite(value) else abs(value) / largest if largest else 0.0
-            pieces.append(_escaped(text[done:start]))
             pieces.append(
                 f'<span style="background: rgba({_tint(value > 0)}, {0.85 * strength:.2f})" '
-                f'title="{value:+.3f} nats">{_escaped(text[start:after])}</span>'
+                f'title="{value:+.3f} nats">{_escaped(piece)}</span>'
             )
-            done = after
-        pieces.append(_escaped(text[done:end]))
         title = _escaped(
             f"{quoted(names[a])} with probability {self.posterior[document, a]:.4f}, against "
             f"{quoted(names[b])}"
@@ -340,6 +338,46 @@ class TextExplanation:
             f'<div style="font-family: sans-serif; max-width: 45em"><p><b>{title}</b></p>'
             f'<p style="white-space: pre-wrap; line-height: 1.6">{"".join(pieces)}</p>{cut}</div>'
         )
+
+    def pieces(
+        self,
+        document: int = 0,
+        label: Any = None,
+        against: Any = None,
+        *,
+        characters: int | None = MOST_CHARACTERS,
+    ) -> list[tuple[str, float]]:
+        """The text of a document in pieces, with what each says; NaN for what lies between the words.
+
+        Parameters
+        ----------
+        document : int, default=0
+            The position of the document.
+        label : label, optional
+            A class; by default the most probable.
+        against : label, optional
+            The class it is compared with; by default the most probable other one.
+        characters : int or None, default=100,000
+            How many characters to return; None returns all.
+
+        Returns
+        -------
+        pieces : list of (str, float)
+            In nats, as in `html`.
+        """
+        a, b = self._pair(document, label, against)
+        names = self.classes.tolist()
+        text = self.documents.text(document)
+        end = len(text) if characters is None else min(characters, len(text))
+        shares = self._shares(document, names[a], names[b], words_end(text, end, self.language.analysis))
+        pieces, done = [], 0
+        for (start, after), value in sorted(shares.items()):
+            if np.isnan(value) or start < done:  # ruled out in both, or shaded already
+                continue
+            pieces += [(text[done:start], np.nan), (text[start:after], value)]
+            done = after
+        pieces.append((text[done:end], np.nan))
+        return [(piece, value) for piece, value in pieces if piece]
 
     def _shares(self, document: int, label: Any, against: Any, end: int) -> dict[tuple[int, int], float]:
         """What each word, or character, up to `end` says: the words of one term share what it says."""

@@ -13,17 +13,20 @@ from suffice.arrays import Array
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sums import SolvedPieces, rows_of_pairs
 from suffice.export.expressions import (
+    Expression,
     Gaps,
     Lookup,
+    Missing,
     Score,
     Where,
     as_expression,
+    nodes,
     total_score,
     with_cells,
 )
 from suffice.factors import SolvedFactor
 from suffice.factors.base import gather
-from suffice.factors.derived import CellReader, CoarseCell, Derived, There, index_of, table_of
+from suffice.factors.derived import NOTHING, CellReader, CoarseCell, Derived, There, index_of, table_of
 from suffice.factors.gaussian.export import MOST_COLUMNS_WITH_GAPS
 from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
@@ -249,6 +252,11 @@ def _joint_score(
     A row with a gap in a column that had none in training has no score.
     """
     factor, weight = weighed_factor.inner, float(weighed_factor.by[0])
+    if gaps == "observed":
+        score = factor.expression(list(range(len(sources))), labels, gaps)
+        if not any(isinstance(node, Missing) for node in nodes(score.finite)):
+            seen = with_cells(score.finite, lambda cell: _if_there(sources[cell.column]))
+            return weighed_factor.bounded_score(Score(seen), weight)
     by_column: dict[int, list[int]] = {column: [] for column in with_gaps}
     always: list[int] = []
     for j, one in enumerate(sources):
@@ -279,3 +287,9 @@ def _joint_score(
             "complete rows only, or fit EvidenceClassifier(pieces=['steps', 'presence', 'cells', 'pairs'])."
         )
     return weighed_factor.bounded_score(of(always, groups), weight)
+
+
+def _if_there(source: Derived) -> Expression:
+    """A derived column, missing where its cell is."""
+    missing = source.is_missing()
+    return source.expression() if missing is None else Where(missing, NOTHING, source.expression())

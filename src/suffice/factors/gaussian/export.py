@@ -20,7 +20,9 @@ from suffice.export.expressions import (
     square,
     total,
 )
+from suffice.export.observed import ObservedNormal
 from suffice.factors.gaussian.parameters import Gaussians
+from suffice.families.special import HALF_LOG_TWO_PI
 
 LogDensity = Callable[[Codes], Expression]
 """Log p of some of the columns, for each class."""
@@ -30,14 +32,16 @@ MOST_COLUMNS_WITH_GAPS = 6
 
 def gaussian_scores(gaussians: Gaussians, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
     """The scores of a block: by column where columns are independent, else by pattern of gaps."""
-    off_diagonal = gaussians.standard * (1.0 - np.eye(len(gaussians.active)))
+    independent = not (gaussians.standard * (1.0 - np.eye(len(gaussians.active)))).any()
+    if gaps == "observed" and not independent:
+        constants = -np.log(gaussians.scale[gaussians.active]) - HALF_LOG_TWO_PI
+        terms = tuple(_standard(gaussians, columns, gaussians.active))
+        return Score(ObservedNormal(terms, gaussians.standard[gaussians.group], constants))
 
     def log_density(seen: Codes) -> Expression:
         return _log_density(gaussians, columns, seen)
 
-    return block_scores(
-        log_density, gaussians.active, columns, labels, gaps, independent=not off_diagonal.any()
-    )
+    return block_scores(log_density, gaussians.active, columns, labels, gaps, independent=independent)
 
 
 def block_scores(
@@ -98,14 +102,19 @@ def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expre
     return squared_distance(gaussians, columns, seen, -0.5) + constants
 
 
+def _standard(gaussians: Gaussians, columns: list[int], seen: Codes) -> list[Expression]:
+    """The columns seen in standardised coordinates, about the mean of each class."""
+    return [
+        (Cell(columns[j]) - gaussians.centre[:, j]) * (1.0 / gaussians.scale[j]) - gaussians.shift[:, j]
+        for j in seen
+    ]
+
+
 def squared_distance(
     gaussians: Gaussians, columns: list[int], seen: Codes, times: Array | float
 ) -> Expression:
     """(x − μ_k)ᵀΣ⁻¹(x − μ_k) on the columns seen, times a number, or one for each class."""
-    standard = [
-        (Cell(columns[j]) - gaussians.centre[:, j]) * (1.0 / gaussians.scale[j]) - gaussians.shift[:, j]
-        for j in seen
-    ]
+    standard = _standard(gaussians, columns, seen)
     whitenings = gaussians.marginals(seen)
     inverses = np.stack([whitenings[g].inverse for g in gaussians.group])
     if len(seen) == 1:
