@@ -14,6 +14,7 @@ from suffice.lazy import names_of
 
 if TYPE_CHECKING:
     from suffice.datasets import load_penguins
+    from suffice.engines.summarize import summarize
     from suffice.estimators.bayes import BayesClassifier
     from suffice.estimators.calibrated import Calibrated
     from suffice.estimators.costs import CostSensitive, thresholds_from_costs
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from suffice.evaluation.selection import OnePassSelector
     from suffice.kernels.threads import set_threads
     from suffice.model.statistics import Statistics
-    from suffice.model.summarize import summarize
     from suffice.reports.report import report
     from suffice.storage import SufficeFileError
     from suffice.storage.load import load
@@ -101,7 +101,7 @@ _HOMES = {
     "plots": "suffice.plots",
     "report": "suffice.reports.report",
     "set_threads": "suffice.kernels.threads",
-    "summarize": "suffice.model.summarize",
+    "summarize": "suffice.engines.summarize",
     "testing": "suffice.testing",
     "thresholds_from_costs": "suffice.estimators.costs",
 }

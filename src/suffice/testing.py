@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy import integrate
 
 from suffice.arrays import Array
+from suffice.engines.summarize import summarize
 from suffice.estimators.bayes import BayesClassifier
 from suffice.families import Family, Hurdle
 from suffice.model.statistics import Statistics
-from suffice.model.summarize import summarize
 
 __all__ = ["check_classifier", "check_family", "check_mathematics", "check_statistics"]
 

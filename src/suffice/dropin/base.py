@@ -37,7 +37,7 @@ from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
-from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.files.batches import Labelled
 from suffice.tables.table import Table
 from suffice.tables.targets import labelled
 
@@ -145,7 +145,7 @@ class DropIn(BayesClassifier):
     def _require_sums(self, deed: str, rows: str = "all rows") -> None:
         """Refuse what sums alone allow, if a setting needs the rows as well."""
 
-    def _learn_files(self, files: LabelledFiles) -> None:
+    def _learn_files(self, files: Labelled) -> None:
         self._require_sums("fit from files")
         super()._learn_files(files)
 

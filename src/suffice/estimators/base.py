@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.engines.labelled import How, labelled_arrays, labelled_rows
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Saved
-from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.files.batches import Labelled
 from suffice.tables.targets import labelled
 from suffice.tables.wording import counted
 
@@ -85,31 +86,46 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
     """The result of fitting; absent before."""
 
     def fit_from(
-        self, source: Any, *, target: str, weight: str | None = None, drop: Iterable[str] = ()
+        self,
+        source: Any,
+        *,
+        target: str | None = None,
+        weight: str | None = None,
+        drop: Iterable[str] = (),
+        how: How | None = None,
     ) -> Self:
-        """Fit to the rows of files, read in batches so that they never have to fit in memory.
+        """Fit to rows that need not fit in memory: of files, streams, lazy frames, databases or a cluster.
 
         Parameters
         ----------
-        source : path, glob or list of them
-            csv, tsv, jsonl, parquet or arrow files, gzipped or not. The first 100,000 rows (or the first 64
-            MB in memory) decide the family of each column.
+        source : path, glob or list of them, lazy frame, relation, stream or iterable
+            Files (csv, tsv, jsonl, parquet, arrow, packed or not), SQL for DuckDB, Polars LazyFrames, DuckDB
+            relations, Ibis tables, Dask and Spark DataFrames, Arrow streams and datasets, or an iterable of
+            frames or of pairs (X, y). The first 100,000 rows (or the first 64 MB in memory) decide the family
+            of each column.
         target : str
-            The column that holds the classes.
+            The column that holds the classes; only pairs (X, y) do without.
         weight : str, optional
             The column that holds the weights.
         drop : list of str, optional
             Columns to leave out.
+        how : {"pushdown", "batches"}, optional
+            Who adds up the rows, as in `summarize`.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        self._learn_files(LabelledFiles.of(source, target, weight, drop))
+        self._learn_files(labelled_rows(source, target, weight, drop, how))
         return self
 
-    def _learn_files(self, files: LabelledFiles) -> None:
+    def _fit_lazy(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit to rows that an engine holds."""
+        self._learn_files(labelled_arrays(X, y, sample_weight))
+        return self
+
+    def _learn_files(self, files: Labelled) -> None:
         """Fit from scratch; if that fails, the model stays as it was."""
         raise NotImplementedError
 

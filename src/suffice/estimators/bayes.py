@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from suffice.engines.sources import is_lazy
+from suffice.estimators.from_sources import FittedFromSources
 from suffice.estimators.generative import FittedState
-from suffice.estimators.saved_sums import SavedSums
 from suffice.estimators.settings import NestedFamily, keep, with_kept_settings
 from suffice.factors.left_out import LeftOut
 from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, Smoothed, families_of_columns
@@ -27,7 +28,6 @@ from suffice.model.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.model.worse_than_shares import is_checked, worse_than_shares
-from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 
@@ -35,7 +35,7 @@ Check = Callable[[NDArray[Any]], None]
 """Refuses labels."""
 
 
-class BayesClassifier(NestedFamily, SavedSums):
+class BayesClassifier(NestedFamily, FittedFromSources):
     """A generative classifier: p(x | C_k) is a product of families, one per column.
 
     It takes a table as it is: numbers, counts, flags, categories, dates and text, with missing cells. Fitting
@@ -180,6 +180,8 @@ class BayesClassifier(NestedFamily, SavedSums):
         self : object
             The fitted model.
         """
+        if is_lazy(X):
+            return self._fit_lazy(X, y, sample_weight)
         learnt: list[LabelledRows | None] = []
         self._atomically(
             lambda: learnt.append(self._learn(X, y, sample_weight, afresh=True, check=self._check_priors))
@@ -220,14 +222,6 @@ class BayesClassifier(NestedFamily, SavedSums):
             The changed model.
         """
         return self._atomically(lambda: self._learn(X, y, sample_weight, afresh=not self._is_fitted()))
-
-    def _learn_files(self, files: LabelledFiles) -> None:
-        def learn(batches: Iterator[LabelledBatch]) -> None:
-            for number, (X, y, weights) in enumerate(batches):
-                self._learn(X, y, weights, afresh=number == 0)
-            self._check_priors(np.unique(self._learnt.accumulator.classes))
-
-        self._atomically(lambda: files.through(learn))
 
     def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Remove rows, as if they had never been fitted.

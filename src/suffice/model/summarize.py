@@ -1,9 +1,8 @@
-"""Summarize: rows → Statistics, the only step of fitting that touches data."""
+"""Labelled rows → Statistics, the only step of fitting that touches data."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -17,92 +16,13 @@ from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
-from suffice.tables.files.batches import LabelledBatch, LabelledFiles
-from suffice.tables.files.source import is_source
-from suffice.tables.notations import Marks, checked_marks
-from suffice.tables.table import Table, read_table
-from suffice.tables.targets import checked_weights, read_labels, split_target
+from suffice.tables.notations import Marks
+from suffice.tables.table import Table
+from suffice.tables.targets import checked_weights
 from suffice.tables.wording import counted
 
 MOST_NUMBERS = 1 << 12
 """The range of whole-number labels that are counted."""
-
-
-def summarize(
-    X: Any,
-    y: Any = None,
-    *,
-    target: str | None = None,
-    families: Families = "infer",
-    sample_weight: ArrayLike | str | None = None,
-    drop: Iterable[str] = (),
-    missing_marks: Iterable[str] | None = None,
-) -> Statistics:
-    """Add up the sufficient statistics of a table, class by class.
-
-    Parameters
-    ----------
-    X : array-like, sparse matrix, frame, or path, glob or list of them
-        The rows; cells may be missing (NaN, None or null). Files (csv, tsv, jsonl, parquet, arrow) are read
-        in batches; the first 100,000 rows decide the families.
-    y : array-like of shape (n_samples,), optional
-        The class of each row.
-    target : str, optional
-        The column of X that holds the classes, instead of `y`.
-    families : "infer", Family, dict or Schema, default="infer"
-        The family of each column, as in BayesClassifier.
-    sample_weight : array-like of shape (n_samples,) or str, optional
-        Weights ≥ 0; a row of weight k counts as k rows. For files, the name of a column.
-    drop : list of str, optional
-        Columns of files to leave out.
-    missing_marks : list of str, optional
-        The texts that stand for a missing cell, as in BayesClassifier.
-
-    Returns
-    -------
-    statistics : Statistics
-
-    Examples
-    --------
-    >>> import suffice
-    >>> a = suffice.summarize([[1.0], [2.0], [9.0]], ["low", "low", "high"])
-    >>> b = suffice.summarize([[3.0]], ["low"])
-    >>> a + b - b == a
-    True
-    """
-    if (y is None) == (target is None):
-        raise ValueError("pass either y, or target= with the name of the column that holds the classes.")
-    if is_source(X):
-        return _summarize_files(X, target, families, sample_weight, drop, checked_marks(missing_marks))
-    if drop:
-        raise ValueError("drop= only works for files; drop the columns of a DataFrame beforehand.")
-    if target is not None:
-        X, y = split_target(X, target)
-    table = read_table(X)
-    rows = LabelledRows(table, read_labels(y), sample_weight)
-    return rows.statistics(rows.schema(families, checked_marks(missing_marks)))
-
-
-def _summarize_files(
-    source: Any, target: str | None, families: Families, weight: Any, drop: Iterable[str], marks: Marks
-) -> Statistics:
-    """Add up the rows of files, batch by batch."""
-    if target is None or not (weight is None or isinstance(weight, str)):
-        raise ValueError("for files, target= and sample_weight= must be names of columns.")
-
-    def rows_of(batch: LabelledBatch) -> LabelledRows:
-        return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
-
-    def add(batches: Iterator[LabelledBatch]) -> Statistics:
-        first = rows_of(next(batches))
-        accumulator = Accumulator.empty(first.schema(families, marks))
-        first.add_to(accumulator)
-        for rows in map(rows_of, batches):
-            accumulator.decide(rows.decided(accumulator.schema, marks))
-            rows.add_to(accumulator)
-        return accumulator.statistics()
-
-    return LabelledFiles.of(source, target, weight, drop).through(add)
 
 
 class LabelledRows:

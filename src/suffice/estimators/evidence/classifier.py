@@ -28,7 +28,7 @@ from suffice.model.statistics import Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import read_features, read_targets
-from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.notations import checked_marks
 from suffice.tables.targets import labelled
 from suffice.tables.wording import counted, listed, warn
@@ -292,7 +292,7 @@ class EvidenceClassifier(SavedEvidence):
         fitted = fit_rows(rows, schema, options, given)
         self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
 
-    def _learn_files(self, files: LabelledFiles) -> None:
+    def _learn_files(self, files: Labelled) -> None:
         """Sum all batches; the weights are learnt again from rows of all of them, kept on the way."""
 
         def learn(batches: Iterator[LabelledBatch]) -> None:

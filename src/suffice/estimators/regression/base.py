@@ -27,7 +27,7 @@ from suffice.export.scoring import Scoring
 from suffice.lazy.scikit_learn import ConvergenceWarning
 from suffice.model.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
-from suffice.tables.files.batches import LabelledFiles
+from suffice.tables.files.batches import Labelled
 from suffice.tables.recognized import is_frame
 from suffice.tables.table import read_table
 from suffice.tables.wording import one_line
@@ -78,7 +78,7 @@ class Regression(Differentiable):
         """
         return self._fit(lambda: read_training(self, X, y, sample_weight, self.class_weight))
 
-    def _learn_files(self, files: LabelledFiles) -> None:
+    def _learn_files(self, files: Labelled) -> None:
         self._fit(lambda: read_training_files(self, files, self.class_weight))
 
     def _fit(self, read: Callable[[], RegressionRows]) -> Self:

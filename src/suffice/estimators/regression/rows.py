@@ -17,7 +17,7 @@ from suffice.lazy import scikit_learn
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
-from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import joined_labels, labelled, read_labels
 from suffice.tables.wording import quoted
@@ -53,7 +53,7 @@ def read_training(
     return _training([_block(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
 
 
-def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any) -> RegressionRows:
+def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> RegressionRows:
     """Read and check the rows of files: kept in memory if few, otherwise read again on every pass."""
 
     def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], dict[Any, float], list[Any], int]:
@@ -82,7 +82,7 @@ def read_training_files(estimator: Any, files: LabelledFiles, class_weight: Any)
 class _FileParts:
     """The rows of files as numbers."""
 
-    files: LabelledFiles
+    files: Labelled
     classes: NDArray[Any]
     by_class: Array | None
 

@@ -1,7 +1,8 @@
-"""Batches of rows with their labels and weights, from columns of files."""
+"""Batches of rows with their labels and weights, from columns of any source of rows."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,8 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
-from suffice.tables.files.source import FileSource, open_source
+from suffice.tables.files.source import open_source
+from suffice.tables.row_source import RowSource
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
 
@@ -30,11 +32,30 @@ class LabelledBatch(NamedTuple):
     weight: Array | None
 
 
-@dataclass(frozen=True)
-class LabelledFiles:
-    """Files with their labels and weights, in batches that can be read repeatedly."""
+class Labelled(ABC):
+    """Rows with their labels and weights, in batches."""
 
-    files: FileSource
+    @abstractmethod
+    def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
+        """Do some work with all batches; it starts over if columns turn out to need wider types."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[LabelledBatch]:
+        """The batches once more, after they have been read through."""
+
+    def summed(self, begin: Callable[[LabelledBatch], Any]) -> Any:
+        """The sums of all rows, where whoever holds the rows adds them up; None where batches are read.
+
+        `begin` is given the first rows, which decide what the columns are, and returns what adds up others.
+        """
+        return None
+
+
+@dataclass(frozen=True)
+class LabelledFiles(Labelled):
+    """Rows whose labels and weights are columns, in batches that can be read repeatedly."""
+
+    files: RowSource
     target: str
     weight: str | None
     features: list[str]
@@ -42,7 +63,7 @@ class LabelledFiles:
     @classmethod
     def of(cls, source: Any, target: str, weight: str | None = None, drop: Iterable[str] = ()) -> Self:
         """Open files, after checking that the columns of labels, weights and those to drop exist."""
-        files = open_source(source)
+        files: RowSource = source if isinstance(source, RowSource) else open_source(source)
         dropped = (drop,) if isinstance(drop, str) else tuple(drop)
         names = files.names
         for name in (target, *(() if weight is None else (weight,)), *dropped):
@@ -59,15 +80,42 @@ class LabelledFiles:
         return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
-        """Do some work with all batches; it starts over if columns turn out to need wider types."""
-        return self.files.through(lambda tables: work(self._labelled(_gathered(tables))))
+        """Do some work with all batches; if it refuses one after the first, the message says where it is."""
+
+        def placed(tables: Iterator[Any]) -> T:
+            at = _Reading(_gathered(tables))
+            try:
+                return work(self._labelled(at))
+            except ValueError as error:
+                if at.number < 2 or isinstance(error, FileDataError):  # which says where
+                    raise
+                raise ValueError(f"{self.files.place(at.start, at.end)}: {error}") from error
+
+        return self.files.through(placed)
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""
-        return self._labelled(_gathered(self.files.batches()))
+        return self._labelled(_Reading(_gathered(self.files.batches())))
 
-    def _labelled(self, tables: Iterator[Any]) -> Iterator[LabelledBatch]:
-        row, kept_any = 0, False
+    def _labelled(self, tables: _Reading) -> Iterator[LabelledBatch]:
+        """Batches with their labels; sources without any are refused."""
+        kept_any = False
+        for batch in self.each(tables):
+            kept_any = True
+            yield batch
+        if tables.end == 0:
+            raise FileDataError(f"{self.files.title}: there are no rows below the header.")
+        if not kept_any and self.files.drop_unlabelled:
+            raise FileDataError(f"{self.files.title}: no row has a label in column {quoted(self.target)}.")
+        if not kept_any:
+            raise ValueError(
+                f"the weight column {quoted(self.weight)} is zero in every row, so there is nothing to "
+                "learn from."
+            )
+
+    def each(self, tables: Iterable[Any]) -> Iterator[LabelledBatch]:
+        """Tables as batches with labels and weights, without the rows of weight zero; there may be none."""
+        row = 0
         for table in tables:
             start, row = row, row + table.num_rows
             weights = None
@@ -84,17 +132,7 @@ class LabelledFiles:
                 used = weights > 0
                 kept, labels, weights = kept.filter(used), labels.filter(used), weights[used]
             if kept.num_rows:
-                kept_any = True
                 yield LabelledBatch(kept, labels, weights)
-        if row == 0:
-            raise FileDataError(f"{self.files.title}: there are no rows below the header.")
-        if not kept_any and self.files.drop_unlabelled:
-            raise FileDataError(f"{self.files.title}: no row has a label in column {quoted(self.target)}.")
-        if not kept_any:
-            raise ValueError(
-                f"the weight column {quoted(self.weight)} is zero in every row, so there is nothing to "
-                "learn from."
-            )
 
     def _place(self, start: int, row: int) -> str:
         file, there = self.files.locate(start + row)
@@ -118,6 +156,22 @@ class LabelledFiles:
                     "choose another target, or group the values first."
                 )
         return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
+
+
+class _Reading(Iterator[Any]):
+    """Batches, and the rows of the one in hand: `number` counts them from 1, and is 0 when none is left."""
+
+    def __init__(self, tables: Iterator[Any]) -> None:
+        self._tables = tables
+        self.number = self.start = self.end = 0
+
+    def __next__(self) -> Any:
+        table = next(self._tables, None)
+        if table is None:
+            self.number = 0
+            raise StopIteration
+        self.number, self.start, self.end = self.number + 1, self.end, self.end + table.num_rows
+        return table
 
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:

@@ -38,6 +38,19 @@ def parquet_batches(file: DataFile, names: tuple[str, ...]) -> Iterator[Any]:
     yield from map(_checked, scanner.to_batches())
 
 
+def row_groups_of(file: DataFile, first: int, last: int) -> list[int]:
+    """The row groups of a parquet file that hold some of its rows."""
+    from pyarrow import parquet
+
+    metadata, start, found = parquet.read_metadata(file.path), 0, []
+    for group in range(metadata.num_row_groups):
+        end = start + metadata.row_group(group).num_rows
+        if start <= last and first < end:
+            found.append(group)
+        start = end
+    return found
+
+
 def arrow_names(file: DataFile) -> list[str]:
     """The columns of an Arrow file or stream."""
     with _reader(file) as reader:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.kernels.threads import run
+from suffice.tables.files.columnar import row_groups_of
 from suffice.tables.files.folders import Partition, files_in
 from suffice.tables.files.formats import TEXT, DataFile, FileDataError, format_of
 from suffice.tables.files.options import DEFAULTS, ReadingOptions
@@ -25,6 +26,7 @@ from suffice.tables.files.types import (
     read_as,
     wider,
 )
+from suffice.tables.row_source import RowSource
 from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
@@ -36,7 +38,7 @@ class _TypesChangedError(Exception):
 
 
 @dataclass
-class FileSource:
+class FileSource(RowSource):
     """The rows of files in batches (pyarrow Tables). Nothing is kept, so memory is that of a few batches.
 
     The types of csv and tsv columns are those of the first block. If a later cell does not fit, all rows are
@@ -132,6 +134,19 @@ class FileSource:
         """The file that holds a row of the batches read so far, and the number of the row there."""
         start, file = max((one for one in self._starts if one[0] <= row), key=lambda one: one[0])
         return file, row - start
+
+    def place(self, first: int, end: int) -> str:
+        """Where some rows of the batches read so far are; in a parquet file, also in which row groups."""
+        file, row = self.locate(first)
+        words, last = super().place(first, end), row + max(end - first, 1) - 1
+        if file.form != "parquet":
+            return words
+        groups = row_groups_of(file, row, last)
+        return (
+            f"{words} (row group {groups[0]})"
+            if len(groups) == 1
+            else f"{words} (row groups {groups[0]} to {groups[-1]})"
+        )
 
     @property
     def title(self) -> str:

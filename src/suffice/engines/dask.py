@@ -1,0 +1,126 @@
+"""Dask: partitions are summed where they are, and the sums added up in a tree.
+
+The running Client does the work if there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, ClassVar
+
+from suffice.engines.labelled import LabelledPairs
+from suffice.engines.lazy_rows import LazyRows, Merge, Work
+from suffice.engines.partial_sums import Merge as MergeSums
+from suffice.engines.partial_sums import SumsOf, packed
+from suffice.engines.streams import FrameRows
+from suffice.model.statistics import Statistics
+from suffice.tables.files.batches import LabelledBatch
+
+library: Callable[[str], Any] = import_module
+"""Dask is not typed throughout."""
+AT_ONCE = 8
+"""How many sums are added up by one task."""
+
+
+def rows(source: Any) -> LazyRows:
+    """The rows of a Dask DataFrame."""
+    if not hasattr(source, "columns"):
+        raise TypeError(
+            "a Dask Array has no named columns; pass X and y: model.fit(X, y) or summarize(X, y)."
+        )
+    return DaskRows(source)
+
+
+class DaskRows(LazyRows):
+    """The partitions of a Dask DataFrame."""
+
+    has_workers: ClassVar[bool] = True
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(map(str, frame.columns), self._scanned, "the Dask DataFrame", frame)
+
+    def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """Partition after partition, in this process."""
+        frame = self.native[list(names)]
+        for number in range(frame.npartitions):
+            yield frame.partitions[number].compute()
+
+    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+        """The sums of all partitions, added up in a tree."""
+        parts = self.native[list(self.names)].to_delayed()
+        return in_a_tree([(_PartOfFrame(work), part) for part in parts], merge)
+
+
+class _PartOfFrame:
+    """The work on one partition."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+
+    def __call__(self, frame: Any) -> bytes:
+        return self.work(FrameRows([frame]))
+
+
+def in_a_tree(tasks: list[tuple[Any, ...]], merge: Callable[[list[bytes]], bytes]) -> bytes:
+    """Run tasks (a function and its arguments), and add up what they return, a few at a time."""
+    delayed = library("dask").delayed
+    parts = [delayed(function, pure=False)(*arguments) for function, *arguments in tasks]
+    while len(parts) > 1:
+        groups = [parts[at : at + AT_ONCE] for at in range(0, len(parts), AT_ONCE)]
+        parts = [delayed(merge, pure=False)(group) if len(group) > 1 else group[0] for group in groups]
+    found: bytes = parts[0].compute()
+    return found
+
+
+class LabelledArrays(LabelledPairs):
+    """Rows of a Dask Array, with an array of labels and perhaps one of weights."""
+
+    def __init__(self, X: Any, y: Any, weight: Any) -> None:
+        if X.ndim != 2:
+            raise ValueError(f"Expected a 2D array of rows, got one of {X.ndim} dimensions.")
+        X = X.rechunk({1: -1})
+        if any(size != size for size in X.chunks[0]):  # noqa: PLR0124, NaN: Dask does not know it
+            X = X.compute_chunk_sizes()
+        beside = []
+        for one, what in ((y, "y"), (weight, "sample_weight")):
+            if one is not None:
+                array = one if hasattr(one, "to_delayed") else library("dask.array").from_array(one)
+                array = getattr(array, "values", array)
+                array = array.compute_chunk_sizes() if array.shape[0] != array.shape[0] else array
+                if array.shape != (X.shape[0],):
+                    raise ValueError(f"X has {X.shape[0]} rows, but {what} has the shape {array.shape}.")
+                beside.append(array.rechunk((X.chunks[0],)).to_delayed())
+        self._blocks = [tuple(block) for block in zip(X.to_delayed()[:, 0], *beside, strict=True)]
+        super().__init__(_Computed(self._blocks))
+
+    def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
+        """The sums of all blocks, each made where it is."""
+        sums = begin(next(iter(self)))
+        merge = MergeSums.under(sums.schema)
+        tasks = [(_PartOfArrays(sums), *block) for block in self._blocks]
+        return merge.unpacked([in_a_tree(tasks, merge)])
+
+
+labelled_arrays = LabelledArrays
+
+
+class _Computed:
+    """Blocks of arrays, in this process, one after the other."""
+
+    def __init__(self, blocks: list[tuple[Any, ...]]) -> None:
+        self._blocks = blocks
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for block in self._blocks:
+            yield library("dask").compute(*block)
+
+
+class _PartOfArrays:
+    """The work on one block of rows."""
+
+    def __init__(self, sums: SumsOf) -> None:
+        self.sums = sums
+
+    def __call__(self, X: Any, y: Any, weight: Any = None) -> bytes:
+        return packed(self.sums([LabelledBatch(X, y, weight)] if len(y) else []))

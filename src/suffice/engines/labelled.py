@@ -1,0 +1,157 @@
+"""Rows of any source with their labels and weights, and who adds them up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from suffice.engines.lazy_rows import LazyRows
+from suffice.engines.partial_sums import Merge, PartWork, SumsOf
+from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
+from suffice.engines.streams import Once
+from suffice.model.statistics import Statistics
+from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
+from suffice.tables.files.source import is_source
+from suffice.tables.recognized import is_frame
+from suffice.tables.wording import kind_of_thing
+
+How = Literal["pushdown", "batches"]
+HOW = ("pushdown", "batches")
+NO_LABELS = "pass either y, or target= with the name of the column that holds the classes."
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LabelledSource(LabelledFiles):
+    """Rows with named columns, which the engine that holds them may add up itself."""
+
+    how: How | None = None
+
+    def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
+        """The sums, if the engine has workers or is asked to group; None if batches are read."""
+        from suffice.engines.pushdown import grouped_sums
+
+        rows = self.files
+        if not isinstance(rows, LazyRows):
+            return None
+        asked = self.how == "pushdown"
+        if not (asked or rows.has_workers or (rows.remote and self.how is None)):
+            return None
+        first = self._first(rows)
+        sums = begin(first)
+        if asked or (rows.remote and self.how is None):
+            found = grouped_sums(rows, self, sums.schema, first, sums([first]))
+            if found is not None:
+                return found
+        if not rows.has_workers:
+            return None
+        merge = Merge.under(sums.schema)
+        work = PartWork(sums, self.target, self.weight, self.features)
+        return merge.unpacked([rows.reduced(work, merge, is_large=_is_large(sums))])
+
+    def _first(self, rows: LazyRows) -> LabelledBatch:
+        """The first rows, as one batch."""
+        return next(iter(replace(self, files=rows.head().only(rows.names))))
+
+
+def _is_large(sums: SumsOf) -> bool:
+    """Whether the sums of a part may be large: those of words and of sparse counts grow with the rows."""
+    return any(factor.family.factor in ("words", "counts") for factor in sums.schema.factors)
+
+
+class LabelledPairs(Labelled):
+    """Batches (X, y) or (X, y, weights) of an iterable; X is any table."""
+
+    def __init__(self, pairs: Iterable[Any]) -> None:
+        self._pairs = pairs
+
+    def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
+        """Do some work with all batches; if it refuses one after the first, the message names it."""
+        number = 0
+
+        def counted() -> Iterator[LabelledBatch]:
+            nonlocal number
+            for batch in self:
+                number += 1
+                yield batch
+            number = 0
+
+        try:
+            return work(counted())
+        except ValueError as error:
+            if number < 2:
+                raise
+            raise ValueError(f"batch {number - 1}: {error}") from error
+
+    def __iter__(self) -> Iterator[LabelledBatch]:
+        """The batches."""
+        some = False
+        for one in self._pairs:
+            if not isinstance(one, tuple) or len(one) not in (2, 3):
+                raise TypeError(
+                    f"each batch must be a pair (X, y), like the first, got {kind_of_thing(one)}."
+                )
+            if len(one[1]):
+                some = True
+                yield LabelledBatch(*one, *(None,) * (3 - len(one)))
+        if not some:
+            raise ValueError("the iterable has no rows.")
+
+
+def labelled_rows(
+    source: Any,
+    target: str | None,
+    weight: Any = None,
+    drop: Iterable[str] = (),
+    how: How | None = None,
+) -> Labelled:
+    """The rows of a source with their labels: a column, or the y of pairs (X, y)."""
+    if how is not None and how not in HOW:
+        raise ValueError(f"how must be 'pushdown', 'batches' or None, got {how!r}.")
+    source = Once(source) if isinstance(source, Iterator) and not is_lazy(source) else source
+    if _are_pairs(source):
+        if target is not None or weight is not None or tuple(drop):
+            raise ValueError(
+                "batches (X, y) bring their labels with them; leave out target=, weight= and drop=."
+            )
+        return LabelledPairs(source)
+    if target is None:
+        raise ValueError(NO_LABELS)
+    if not (weight is None or isinstance(weight, str)):
+        raise ValueError("for rows that are not in memory, the weights must be the name of a column.")
+    rows = rows_of(source)
+    if how == "pushdown" and not isinstance(rows, LazyRows):
+        raise ValueError(
+            f"how='pushdown' needs an engine that can group rows, but {kind_of_thing(source)} cannot; leave "
+            "it out."
+        )
+    found = LabelledSource.of(rows, target, weight, drop)
+    return LabelledSource(found.files, found.target, found.weight, found.features, how)
+
+
+def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
+    """Lazy rows with labels beside them: the name of a column, or for Dask Arrays another array."""
+    if isinstance(y, str):
+        return labelled_rows(X, y, weight)
+    engine = engine_of(X)
+    if engine is None or engine.name != "Array":
+        raise ValueError(
+            f"the rows of {kind_of_thing(X)} are not in memory, so y must be the name of the column that "
+            "holds the classes."
+        )
+    beside: Labelled = module_of(engine).labelled_arrays(X, y, weight)
+    return beside
+
+
+def _are_pairs(source: Any) -> bool:
+    """Whether a source is an iterable of pairs (X, y); only its first element is looked at."""
+    if (
+        is_lazy(source)
+        or is_source(source)
+        or is_frame(source)
+        or not isinstance(source, (Once, list, tuple))
+    ):
+        return False
+    first = source.peek() if isinstance(source, Once) else next(iter(source), None)
+    return isinstance(first, tuple)

@@ -1,0 +1,49 @@
+"""Rows of an engine that can also sum them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from suffice.engines.streams import ScannedRows, Tables
+from suffice.tables.row_source import RowSource
+
+Work = Callable[[RowSource], bytes]
+"""Sums the rows of a part, and packs the sums."""
+Merge = Callable[[list[bytes]], bytes]
+"""Adds up packed sums."""
+
+
+class LazyRows(ScannedRows):
+    """Rows of an engine that plans before it reads: it can group and add up by itself.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The columns.
+    scan : callable
+        Opens batches with some of the columns.
+    title : str
+        What messages call the rows.
+    native : lazy frame
+        What narwhals can query.
+    remote : bool
+        Whether reading rows means to move them to this process from another one.
+    """
+
+    has_workers: ClassVar[bool] = False
+    """Whether parts of the rows are summed by workers, where they are."""
+
+    def __init__(
+        self, names: Iterable[str], scan: Tables, title: str, native: Any, *, remote: bool = False
+    ) -> None:
+        super().__init__(names, scan, title)
+        self.native, self.remote = native, remote
+
+    def head(self) -> RowSource:
+        """The first rows, which decide what the columns are; all of them, if batches cost nothing unread."""
+        return self
+
+    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+        """The sums of all parts, added up by workers; in groups first, where the sums of a part are large."""
+        raise NotImplementedError

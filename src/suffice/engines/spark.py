@@ -1,0 +1,108 @@
+"""Spark, classic and Connect: parts are summed by `mapInArrow`, where they are. No RDD is used.
+
+Workers need suffice in their Python, unless the engine adds up by itself (push-down).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+from suffice.engines.lazy_rows import LazyRows, Merge, Work
+from suffice.engines.streams import FrameRows
+from suffice.tables.files.batches import SCHEMA_ROWS
+from suffice.tables.row_source import RowSource
+
+GROUPS = 16
+"""How many sums the driver adds up, where they are large."""
+
+
+class SparkRows(LazyRows):
+    """The rows of a Spark DataFrame."""
+
+    has_workers: ClassVar[bool] = True
+
+    def __init__(self, frame: Any) -> None:
+        super().__init__(frame.columns, self._scanned, "the Spark DataFrame", frame, remote=True)
+
+    def _selected(self) -> Any:
+        return self.native.select([_column(name) for name in self.names])
+
+    def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """Batches in this process: each comes as one cell, since Spark itself gives rows one by one."""
+        frame = self.native.select([_column(name) for name in names])
+        for row in frame.mapInArrow(_as_cells, "batch binary").toLocalIterator():
+            yield _from_cell(bytes(row[0]))
+
+    def head(self) -> RowSource:
+        """The first rows."""
+        return FrameRows([self.native.limit(SCHEMA_ROWS).toArrow()])
+
+    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+        """The sums of all partitions; large ones are added up in groups before they reach the driver."""
+        parts = self._selected().mapInArrow(_summing(work, self.names), "part binary")
+        if is_large:
+            parts = parts.repartition(GROUPS).mapInArrow(_merging(merge), "part binary")
+        return merge([bytes(part) for part in parts.toArrow().column(0).to_pylist()])
+
+
+rows = SparkRows
+
+Batches = Iterator[Any]
+
+
+def _column(name: str) -> str:
+    """A column by its name, which may hold a point."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]:
+    """What Spark runs on a partition: its sums, as one cell."""
+
+    def run(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        rows = FrameRows([pa.table([pa.nulls(0)] * len(names), list(names))])
+        first = next(batches, None)
+        if first is not None:
+            rows = FrameRows(_chained(first, batches))
+        yield pa.record_batch([pa.array([work(rows)], pa.binary())], names=["part"])
+
+    return run
+
+
+def _chained(first: Any, others: Batches) -> Batches:
+    yield first
+    yield from others
+
+
+def _merging(merge: Merge) -> Callable[[Batches], Batches]:
+    """What Spark runs on a group of sums."""
+
+    def run(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        parts = [part for batch in batches for part in batch.column(0).to_pylist()]
+        if parts:
+            yield pa.record_batch([pa.array([merge(parts)], pa.binary())], names=["part"])
+
+    return run
+
+
+def _as_cells(batches: Batches) -> Batches:
+    """Batches of rows, each as the bytes of an Arrow stream."""
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    for batch in batches:
+        sink = pa.BufferOutputStream()
+        with ipc.new_stream(sink, batch.schema) as writer:
+            writer.write_batch(batch)
+        yield pa.record_batch([pa.array([sink.getvalue().to_pybytes()], pa.binary())], names=["batch"])
+
+
+def _from_cell(cell: bytes) -> Any:
+    from pyarrow import ipc
+
+    with ipc.open_stream(cell) as reader:
+        return reader.read_all()

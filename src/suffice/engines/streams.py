@@ -1,0 +1,196 @@
+"""Batches of rows that come one after the other, as they are, in columns that keep their kind."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any, Self
+
+from suffice.engines.kinds import kind_of, read_column
+from suffice.tables.files.formats import FileDataError
+from suffice.tables.row_source import RowSource
+from suffice.tables.targets import require_column
+from suffice.tables.wording import listed, quoted
+
+
+class BatchRows(RowSource):
+    """Rows of an engine that gives them in batches. Columns are found by name, in any order."""
+
+    title = "the rows"
+    drop_unlabelled = False
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, ...] | None = None
+        self._wanted: Mapping[str, Any] = {}
+        self._kinds: dict[str, str] = {}
+        self._starts: list[int] = []
+
+    @property
+    @abstractmethod
+    def present(self) -> tuple[str, ...]:
+        """All columns of the rows."""
+
+    @abstractmethod
+    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """The rows as pyarrow Tables, each with these columns at least, in any order."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.present if self._kept is None else self._kept
+
+    def only(self, names: Iterable[str], wanted: Mapping[str, Any] | None = None) -> Self:
+        """The same rows with some of the columns, and the kinds their cells must have."""
+        kept = tuple(names)
+        for name in kept:
+            require_column(name, self.present)
+        some = copy(self)
+        vars(some).update(_kept=kept, _wanted=self._wanted if wanted is None else wanted, _kinds={})
+        return some
+
+    def batches(self) -> Iterator[Any]:
+        """The rows, batch by batch."""
+        import pyarrow as pa
+
+        n_rows, names, self._starts = 0, self.names, []
+        table = None
+        for number, found in enumerate(self.tables(names)):
+            self._starts.append(n_rows)
+            missing = [name for name in names if name not in found.column_names]
+            if missing:
+                raise FileDataError(
+                    f"{self.title}, batch {number}: there is no column {quoted(missing[0])}; the columns are "
+                    f"{listed(found.column_names, brackets=False)}."
+                )
+            table = pa.table([self._typed(number, name, found.column(name)) for name in names], list(names))
+            n_rows += table.num_rows
+            yield table
+        if table is None:
+            yield pa.table([pa.nulls(0)] * len(names), list(names))
+
+    def _typed(self, number: int, name: str, column: Any) -> Any:
+        """A column of the kind that it had before."""
+        found = read_column(column, self._wanted.get(name))
+        if found is None:
+            raise FileDataError(
+                f"{self.title}, batch {number}: column {quoted(name)} has the type {column.type}, which is "
+                f"not {self._wanted.get(name, 'a number, a text or a time')}."
+            )
+        kind = kind_of(found.type)
+        settled = self._kinds.setdefault(name, kind) if kind is not None else kind
+        if kind != settled:
+            raise FileDataError(
+                f"{self.title}, batch {number}: column {quoted(name)} holds a {kind} ({column.type}), but it "
+                f"held a {settled} in the batches before; convert it, so that all batches have one type."
+            )
+        return found
+
+    def locate(self, row: int) -> tuple[object, int]:
+        """The batch that holds a row, and the number of the row there."""
+        batch = max(i for i, start in enumerate(self._starts) if start <= row)
+        return f"{self.title}, batch {batch}", row - self._starts[batch]
+
+
+class FrameRows(BatchRows):
+    """Frames or Arrow batches of an iterable: a list can be read again, a generator cannot.
+
+    Parameters
+    ----------
+    frames : iterable of frames
+        pandas and Polars DataFrames, pyarrow Tables and RecordBatches.
+    """
+
+    title = "the iterable"
+
+    def __init__(self, frames: Iterable[Any]) -> None:
+        super().__init__()
+        self._frames = (
+            Once(frames) if isinstance(frames, Iterator) and not isinstance(frames, Once) else frames
+        )
+        self._first: tuple[str, ...] | None = None
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The columns of the first frame."""
+        if self._first is None:
+            first = self._frames.peek() if isinstance(self._frames, Once) else next(iter(self._frames), None)
+            if first is None:
+                raise FileDataError("the iterable has no rows.")
+            self._first = tuple(as_table(first).column_names)
+        return self._first
+
+    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """The frames as Tables."""
+        return map(as_table, self._frames)
+
+
+class Once(Iterator[Any]):
+    """An iterator whose first element can be looked at, and that refuses to be read twice."""
+
+    def __init__(self, source: Iterable[Any]) -> None:
+        self._rest = iter(source)
+        self._peeked: list[Any] = []
+        self._begun = False
+
+    def peek(self) -> Any:
+        """The first element; None if there is none."""
+        if not self._peeked and not self._begun:
+            self._peeked = [one for one in [next(self._rest, None)] if one is not None]
+        return self._peeked[0] if self._peeked else None
+
+    def __iter__(self) -> Self:
+        if self._begun:
+            raise ValueError(
+                "this source can be read only once, but its rows are needed again; pass a list of batches, "
+                "a file, or a lazy frame."
+            )
+        self._begun = True
+        return self
+
+    def __next__(self) -> Any:
+        return self._peeked.pop() if self._peeked else next(self._rest)
+
+
+def as_table(frame: Any) -> Any:
+    """A frame of any library as a pyarrow Table."""
+    import pyarrow as pa
+
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    import narwhals.stable.v2 as nw
+
+    try:
+        held = nw.from_native(frame, eager_only=True)
+        if held.implementation.is_pandas():
+            return pa.Table.from_pandas(held.to_native(), preserve_index=False)
+        return held.to_arrow()
+    except TypeError as error:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        raise TypeError(
+            f"each batch must be a DataFrame, an Arrow table or a pair (X, y), got {type(frame).__name__}."
+        ) from error
+
+
+Tables = Callable[[tuple[str, ...]], Iterator[Any]]
+"""Opens batches with these columns."""
+
+
+class ScannedRows(BatchRows):
+    """Rows that an engine reads anew, with the columns that are needed."""
+
+    def __init__(self, names: Iterable[str], scan: Tables, title: str) -> None:
+        super().__init__()
+        self._present, self._scan, self.title = tuple(names), scan, title
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """All columns."""
+        return self._present
+
+    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
+        """Batches with these columns."""
+        return map(as_table, self._scan(names))

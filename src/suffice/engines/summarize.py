@@ -1,0 +1,108 @@
+"""Summarize: rows from anywhere → Statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from suffice.engines.labelled import NO_LABELS, How, labelled_arrays, labelled_rows
+from suffice.engines.partial_sums import SumsOfRows, labelled_table, under, without_held_out
+from suffice.engines.sources import is_lazy, is_rows
+from suffice.model.chosen_families import Families
+from suffice.model.schema import Schema
+from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.summarize import LabelledRows
+from suffice.tables.files.batches import Labelled, LabelledBatch
+from suffice.tables.notations import Marks, checked_marks
+from suffice.tables.table import read_table
+from suffice.tables.targets import read_labels, split_target
+
+
+def summarize(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    families: Families = "infer",
+    sample_weight: ArrayLike | str | None = None,
+    drop: Iterable[str] = (),
+    missing_marks: Iterable[str] | None = None,
+    how: How | None = None,
+) -> Statistics:
+    """Add up the sufficient statistics of a table, class by class.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, or source of rows
+        The rows; cells may be missing (NaN, None or null). Sources are paths, globs and lists of them, SQL,
+        Polars LazyFrames, DuckDB relations, Ibis tables, Dask and Spark DataFrames, Arrow streams, and
+        iterables of frames or of pairs (X, y). They are read in batches; the first 100,000 rows decide the
+        families.
+    y : array-like of shape (n_samples,), optional
+        The class of each row.
+    target : str, optional
+        The column of X that holds the classes, instead of `y`.
+    families : "infer", Family, dict or Schema, default="infer"
+        The family of each column, as in BayesClassifier.
+    sample_weight : array-like of shape (n_samples,) or str, optional
+        Weights ≥ 0; a row of weight k counts as k rows. For sources, the name of a column.
+    drop : list of str, optional
+        Columns of sources to leave out.
+    missing_marks : list of str, optional
+        The texts that stand for a missing cell, as in BayesClassifier.
+    how : {"pushdown", "batches"}, optional
+        Who adds up: the engine that holds the rows, by GROUP BY, or this library, in batches where the rows
+        are. By default the engine does where rows would have to leave it (Ibis, Spark), if it can for all
+        columns.
+
+    Returns
+    -------
+    statistics : Statistics
+
+    Examples
+    --------
+    >>> import suffice
+    >>> a = suffice.summarize([[1.0], [2.0], [9.0]], ["low", "low", "high"])
+    >>> b = suffice.summarize([[3.0]], ["low"])
+    >>> a + b - b == a
+    True
+    """
+    marks = checked_marks(missing_marks)
+    if is_lazy(X) and y is not None:
+        return _summed(labelled_arrays(X, y, sample_weight), families, marks)
+    if y is None and is_rows(X):
+        return _summed(labelled_rows(X, target, sample_weight, drop, how), families, marks)
+    if (y is None) == (target is None):
+        raise ValueError(NO_LABELS)
+    if drop or how is not None:
+        raise ValueError(
+            "drop= and how= only work for rows that are not in memory; drop the columns of a DataFrame "
+            "beforehand."
+        )
+    if target is not None:
+        X, y = split_target(X, target)
+    rows = LabelledRows(read_table(X), read_labels(y), sample_weight)
+    return rows.statistics(rows.schema(families, marks))
+
+
+def _summed(labelled: Labelled, families: Families, marks: Marks) -> Statistics:
+    """Add up the rows of a source: where they are, or batch by batch."""
+    schemas: list[Schema] = []
+
+    def begin(first: LabelledBatch) -> SumsOfRows:
+        schemas.append(labelled_table(first).schema(families, marks))
+        return SumsOfRows(without_held_out(schemas[0]), marks)
+
+    def add(batches: Iterator[LabelledBatch]) -> Statistics:
+        first = labelled_table(next(batches))
+        accumulator = Accumulator.empty(first.schema(families, marks))
+        first.add_to(accumulator)
+        for rows in map(labelled_table, batches):
+            accumulator.decide(rows.decided(accumulator.schema, marks))
+            rows.add_to(accumulator)
+        return accumulator.statistics()
+
+    sums = labelled.summed(begin)
+    return labelled.through(add) if sums is None else under(schemas[0], sums)

@@ -1,0 +1,125 @@
+"""The same rows in every engine; Dask and Spark start once for all tests."""
+
+import importlib.util
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import suffice
+from suffice.families import Bernoulli, Categorical, Gamma, Normal, Poisson
+
+FAMILIES = {
+    "height": Normal(),
+    "wait": Gamma(),
+    "calls": Poisson(),
+    "paid": Bernoulli(),
+    "town": Categorical(),
+}
+
+
+def made_rows(n_rows=1200, seed=0):
+    """Rows of mixed columns, with gaps, and a class far from the other ones."""
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["a", "b", "c"], n_rows)
+    rows = pd.DataFrame(
+        {
+            "height": rng.normal(size=n_rows) + np.select([kind == "a", kind == "b"], [1e6, 0.0], 3.0),
+            "wait": rng.gamma(2.0, 3.0, n_rows),
+            "calls": rng.poisson(3.0, n_rows),
+            "paid": rng.integers(0, 2, n_rows).astype(bool),
+            "town": rng.choice(["Ulm", "Rom", "Pau"], n_rows),
+            "note": rng.choice(["please call again", "paid at once", "call me, please"], n_rows),
+            "weight": rng.integers(0, 4, n_rows) / 2.0,
+            "kind": kind,
+        }
+    )
+    rows.loc[::7, "wait"] = np.nan
+    rows.loc[5::11, "town"] = None
+    return rows
+
+
+@pytest.fixture(scope="session")
+def rows():
+    return made_rows()
+
+
+@pytest.fixture(scope="session")
+def table(rows):
+    """The columns that have families of their own, and the class."""
+    return rows[[*FAMILIES, "kind"]]
+
+
+@pytest.fixture(scope="session")
+def whole(table):
+    """The statistics of all rows in memory."""
+    return suffice.summarize(table, target="kind", families=FAMILIES)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Dask cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            held = distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            )
+        except (OSError, TimeoutError) as error:
+            pytest.skip(f"no Dask cluster can be started here: {error}")
+        with held, distributed.Client(held) as client:
+            yield client
+
+
+def _connect_server():
+    """A Connect server without Java."""
+    from pysail.spark import SparkConnectServer
+
+    server = SparkConnectServer(port=0)
+    server.start(background=True)
+    return server, f"sc://localhost:{server.listening_address[1]}"
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A Spark session: local mode where there is Java, else a Connect server without it."""
+    pytest.importorskip("pyspark")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    source = str(Path(suffice.__file__).parents[1])
+    os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    builder, server = SparkSession.builder, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if shutil.which("java"):
+            settings = {
+                "spark.ui.enabled": "false",
+                "spark.sql.shuffle.partitions": "2",
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.ui.showConsoleProgress": "false",
+                "spark.log.level": "OFF",
+            }
+            builder = builder.master("local[2,4]").config(map=settings)
+        elif importlib.util.find_spec("pysail"):
+            server, address = _connect_server()
+            builder = builder.remote(address)
+        else:
+            pytest.skip("Spark needs Java 17 (.ci/install-services) or pysail, and neither is installed")
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
+        if server is not None:
+            server.stop()
+
+
+@pytest.fixture(scope="session")
+def families():
+    return dict(FAMILIES)
