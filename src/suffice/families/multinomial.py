@@ -27,6 +27,9 @@ class Multinomial(Shares):
         Pseudo-counts of each column: (N_j + α)/(N + αd).
     unseen : {"ignore", "error"}, default="ignore"
         What a negative count means at predict: the whole block is missing, or an error.
+    in_order : bool, default=False
+        Whether p is that of the n draws in their order, Πθ_jˣʲ. Posteriors are the same, and sums are made
+        in less time.
 
     Examples
     --------
@@ -36,6 +39,8 @@ class Multinomial(Shares):
     >>> model.fit([[3, 1], [2, 0], [0, 2], [1, 4]], ["a", "a", "b", "b"]).predict([[1, 0]])
     array(['a'], dtype=object)
     """
+
+    in_order: bool = False
 
     functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
     has_base_measure: ClassVar[bool] = True
@@ -52,7 +57,9 @@ class Multinomial(Shares):
         return (x >= 0) & np.isfinite(x)
 
     def log_base_measure(self, x: Array) -> Array:
-        # Log n!/Πx_j!, columns on the leading axis.
+        # Log n!/Πx_j!, the number of orders, columns on the leading axis.
+        if self.in_order:
+            return np.zeros(x.shape[1:])
         return np.asarray(special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0))
 
     def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
