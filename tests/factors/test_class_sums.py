@@ -165,3 +165,8 @@ def test_draws_in_their_order_have_the_same_posteriors_and_another_likelihood(ke
             held(X[20:]), y[20:], sample_weight=weights[20:]
         )
         assert rest.statistics_.isclose(wanted.statistics_, 1e-9)
+
+
+def test_in_order_is_true_or_false():
+    with pytest.raises(TypeError, match="in_order must be True or False, got 1"):
+        Multinomial(in_order=1)
