@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from scipy.special import gammaln
 
+from suffice import BayesClassifier
 from suffice.factors import class_sums
 from suffice.factors.class_sums import RowSums, SparseRows
+from suffice.families import Multinomial
 from suffice.kernels import discrete
 
 pytest.importorskip("numba", reason="numba has no wheels for this machine")
@@ -133,3 +136,37 @@ def test_a_check_is_made_before_anything_but_small_whole_numbers_is_summed(odd, 
     x[4] = odd
     with pytest.raises(ValueError, match="not a count"):
         class_sums.class_sums(rows, classes, weights, n_classes, check=refuse)
+
+
+@pytest.mark.parametrize("kernels", [discrete, discrete_compiled], ids=["NumPy", "numba"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_draws_in_their_order_have_the_same_posteriors_and_another_likelihood(kernels, weighted, monkeypatch):
+    monkeypatch.setattr(class_sums, "discrete_for", lambda _: kernels)
+    monkeypatch.setattr("suffice.factors.counts.totals.discrete_for", lambda _: kernels)
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.0, (60, 7)).astype(np.float64), rng.integers(3, size=60)
+    weights = rng.uniform(0.5, 2.0, 60) if weighted else np.ones(60)
+    log_orders = gammaln(X.sum(axis=1) + 1.0) - gammaln(X + 1.0).sum(axis=1)
+    for held in (np.asarray, sparse.csr_array):
+        counts, draws = (
+            BayesClassifier(Multinomial(in_order=in_order)).fit(held(X), y, sample_weight=weights)
+            for in_order in (False, True)
+        )
+        np.testing.assert_allclose(draws.predict_proba(held(X)), counts.predict_proba(held(X)), rtol=1e-12)
+        apart = counts.score_samples(held(X)) - draws.score_samples(held(X))
+        np.testing.assert_allclose(apart, log_orders, atol=1e-12)
+        np.testing.assert_allclose(
+            counts.log_likelihood_ - draws.log_likelihood_, weights @ log_orders, rtol=1e-12
+        )
+        explained = draws.explain(held(X)).total
+        np.testing.assert_allclose(explained, draws.predict_joint_log_proba(held(X)), rtol=1e-12)
+        rest = draws.forget(held(X[:20]), y[:20], sample_weight=weights[:20])
+        wanted = BayesClassifier(Multinomial(in_order=True)).fit(
+            held(X[20:]), y[20:], sample_weight=weights[20:]
+        )
+        assert rest.statistics_.isclose(wanted.statistics_, 1e-9)
+
+
+def test_in_order_is_true_or_false():
+    with pytest.raises(TypeError, match="in_order must be True or False, got 1"):
+        Multinomial(in_order=1)

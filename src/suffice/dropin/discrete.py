@@ -141,8 +141,8 @@ class CountedNB(DiscreteNB):
         self.class_prior = class_prior
 
     def _chosen_families(self) -> Families:
-        """One Multinomial over all columns."""
-        return Multinomial(unseen="error")
+        """One Multinomial over all columns; scikit-learn's scores, too, are those of draws in their order."""
+        return Multinomial(unseen="error", in_order=True)
 
     def _count_totals(self, totals: Totals) -> CountTotals:
         if not isinstance(totals, CountTotals):
@@ -220,7 +220,9 @@ class MultinomialNB(CountedNB):
     ) -> SolvedCounts:
         alpha, counts = self._smoothing(), self._count_totals(totals)
         if alpha.ndim == 0:
-            return SolvedCounts(counts.with_family(Multinomial(alpha=float(alpha), unseen="error")))
+            return SolvedCounts(
+                counts.with_family(Multinomial(alpha=float(alpha), unseen="error", in_order=True))
+            )
         return SolvedCounts(counts, Tables.of(counts.table() + alpha))
 
     def _scores_without_each(self, totals: Totals, rows: EachRow) -> LeftOut | None:

@@ -46,7 +46,7 @@ class SparseRows(NamedTuple):
 
 
 class RowSums(NamedTuple):
-    """Sums over the rows of each class: Σw, the number of rows, and Σw·log n!/Πx!."""
+    """Sums over the rows of each class: Σw, the number of rows, and Σw·log n!/Πx!, where it is wanted."""
 
     weight: Array
     rows: Counts
@@ -109,7 +109,7 @@ def _summed_in_tables(
         first, last = int(rows.starts[part.start]), int(rows.starts[part.stop])
         starts = rows.starts[part.start : part.stop + 1] - first
         tables = np.zeros((3 if with_present else 2, rows.n_columns, n_classes))
-        own = np.zeros((3 if len(row_sums.base) else 0, n_classes))
+        own = np.zeros((sum(len(array) > 0 for array in row_sums), n_classes))
         entries = rows.columns[first:last], rows.x[first:last]
         present = tables[2] if with_present else own[:0]
         own_rows = classes[part], by_row[part]

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from suffice.arrays import Array
-from suffice.families.elementary import FunctionName
-from suffice.families.shares import Shares
+from suffice.families.shares import Draws
 
 
 @dataclass(frozen=True, repr=False)
-class Multinomial(Shares):
+class Multinomial(Draws):
     """p(x) = n!/Πx_j! · Πθ_jˣʲ over d columns: u = x, λ_j = log θ_j, A = n·log Σ e^λ, n = Σx_j.
 
     The columns on the leading axis are one block of counts: a row is n draws from one categorical
@@ -27,6 +25,9 @@ class Multinomial(Shares):
         Pseudo-counts of each column: (N_j + α)/(N + αd).
     unseen : {"ignore", "error"}, default="ignore"
         What a negative count means at predict: the whole block is missing, or an error.
+    in_order : bool, default=False
+        Whether p is that of the n draws in their order, Πθ_jˣʲ. Posteriors are the same, and sums are made
+        in less time.
 
     Examples
     --------
@@ -37,7 +38,8 @@ class Multinomial(Shares):
     array(['a'], dtype=object)
     """
 
-    functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
+    in_order: bool = field(default=False, kw_only=True)
+
     has_base_measure: ClassVar[bool] = True
     joint: ClassVar[bool] = True
     factor: ClassVar[str] = "counts"
@@ -47,21 +49,11 @@ class Multinomial(Shares):
         super().__post_init__()
         if self.unseen == "smooth":
             raise ValueError("Multinomial: unseen must be 'ignore' or 'error'; all its columns are known.")
-
-    def support(self, x: Array) -> NDArray[np.bool_]:
-        return (x >= 0) & np.isfinite(x)
+        if not isinstance(self.in_order, bool):
+            raise TypeError(f"Multinomial: in_order must be True or False, got {self.in_order!r}.")
 
     def log_base_measure(self, x: Array) -> Array:
-        # Log n!/Πx_j!, columns on the leading axis.
+        # Log n!/Πx_j!, the number of orders, columns on the leading axis.
+        if self.in_order:
+            return super().log_base_measure(x)
         return np.asarray(special.gammaln(x.sum(axis=0) + 1.0) - special.gammaln(x + 1.0).sum(axis=0))
-
-    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
-        # One draw: a single count of 1 on the leading axis.
-        probability = np.moveaxis(self.mean_from_natural(natural, origin), 0, -1)
-        return np.moveaxis(rng.multinomial(1, probability), -1, 0).astype(np.float64)
-
-    def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
-        # Log p of whole rows of counts, columns on the leading axis.
-        x = np.asarray(x, dtype=np.float64)
-        log_p = natural - self.log_normalizer(natural, np.zeros(()))
-        return np.asarray(self.log_base_measure(x) + special.xlogy(x, np.exp(log_p)).sum(axis=0))

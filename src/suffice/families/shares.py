@@ -11,6 +11,7 @@ from scipy import special
 
 from suffice.arrays import Array
 from suffice.families.base import NO_UNIT, Family
+from suffice.families.elementary import FunctionName
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,3 +75,27 @@ class OneOfSeveral(Shares):
             np.broadcast_to(table, (log_p.shape[0], *shape)), np.broadcast_to(rows, shape)[np.newaxis], axis=0
         )
         return np.where(inside, chosen[0], -np.inf)
+
+
+@dataclass(frozen=True, repr=False)
+class Draws(Shares):
+    """n draws in their order, counted by their outcomes on the leading axis: p(x) = Πp_jˣʲ, u = x."""
+
+    functions: ClassVar[tuple[FunctionName, ...]] = ("x",)
+
+    def support(self, x: Array) -> NDArray[np.bool_]:
+        return (x >= 0) & np.isfinite(x)
+
+    def log_base_measure(self, x: Array) -> Array:
+        return np.zeros(x.shape[1:])
+
+    def sample(self, natural: Array, origin: Array, rng: np.random.Generator) -> Array:
+        # One draw: a single count of 1 on the leading axis.
+        probability = np.moveaxis(self.mean_from_natural(natural, origin), 0, -1)
+        return np.moveaxis(rng.multinomial(1, probability), -1, 0).astype(np.float64)
+
+    def log_density(self, x: Array, natural: Array, origin: Array | float | None = None) -> Array:
+        # Log p of whole rows of counts, columns on the leading axis.
+        x = np.asarray(x, dtype=np.float64)
+        log_p = natural - self.log_normalizer(natural, np.zeros(()))
+        return np.asarray(self.log_base_measure(x) + special.xlogy(x, np.exp(log_p)).sum(axis=0))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from suffice.families.base import Family
-from suffice.families.multinomial import Multinomial
+from suffice.families.shares import Draws
 
 Event = Literal["multinomial", "bernoulli", "complement"]
 EVENTS: tuple[Event, ...] = ("multinomial", "bernoulli", "complement")
@@ -18,7 +18,7 @@ LENGTHS = (None, "l2")
 
 
 @dataclass(frozen=True, repr=False)
-class Words(Multinomial):
+class Words(Draws):
     """p(document) = Π θ_w^x_w over the words of a language: u = x, the counts, λ_w = log θ_w.
 
     A document is a sequence of draws from the language of its class, so there is no n!/Πx!. The

@@ -153,7 +153,7 @@ def sum_counts(
     The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
     Σw·x, the number of rows with x > 0 and Σw·[x > 0] are written from places[k] on, and how many there are
     to held[k]; Σw, the number of rows and Σw·log n!/Πx! are added to those of the class. An empty
-    `out_present` asks for no Σw·[x > 0], an empty `base` for no sums over rows.
+    `out_present` asks for no Σw·[x > 0], an empty `weight` or `base` for no such sums over rows.
     """
     n_own, rows = last - first, order[ends[first] : ends[last]]
     own = np.repeat(np.arange(n_own), np.diff(ends[first : last + 1]))
@@ -179,10 +179,11 @@ def sum_counts(
     out_total[to] = sums(w[of_row] * counts)[there]
     if len(out_present):
         out_present[to] = sums(w[of_row] * is_there)[there]
-    if len(base):
-        terms = row_totals(block.indptr, log_factorials(counts))
+    if len(weight):
         weight[first:last] += np.bincount(own, w, n_own)
         n_rows[first:last] += np.bincount(own, minlength=n_own)
+    if len(base):
+        terms = row_totals(block.indptr, log_factorials(counts))
         base[first:last] += np.bincount(own, w * (log_factorials(draws) - terms), n_own)
 
 
@@ -200,9 +201,10 @@ def sum_in_tables(
 ) -> None:
     """Add Σw·x, the number of rows with x > 0 and Σw·[x > 0] of sparse rows to (columns, classes) tables.
 
-    Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2]; an empty `present` or `sums`
-    asks for none. A row with a gap adds nothing. No `weights` are weights of 1. `check` is called before
-    anything else than small whole numbers is summed, so that these are not read once more to be checked.
+    Σw, the number of rows and Σw·log n!/Πx! go to sums[0], sums[1] and sums[2], as far as there are these; an
+    empty `present` asks for none. A row with a gap adds nothing. No `weights` are weights of 1. `check` is
+    called before anything else than small whole numbers is summed, so that these are not read once more to be
+    checked.
     """
     runs = entry_runs(starts, max(ENTRIES_IN_CACHE, total.size))
     # Used again and again: fresh memory takes longer than what is written to it.
@@ -213,15 +215,14 @@ def sum_in_tables(
         rows = starts[run.start : run.stop + 1] - filled.start, columns[filled], x[filled]
         own, w = classes[run], weights[run]
         with np.errstate(invalid="ignore"):  # ∞ − ∞
-            draws = row_totals(rows[0], rows[2])
-            has_gaps = np.isnan(draws.sum())
+            has_gaps = np.isnan(rows[2].sum())
         if has_gaps:
             check()
-            whole = ~np.isnan(draws)
+            whole = ~np.isnan(row_totals(rows[0], rows[2]))
             block = as_rows(*rows, len(total))[whole]
             rows = block.indptr, block.indices, block.data
-            own, draws, w = own[whole], draws[whole], w[whole] if len(w) else w
-        _add_whole_rows(*rows, own, w, draws, (total, support, present, sums), packed, buffers, check)
+            own, w = own[whole], w[whole] if len(w) else w
+        _add_whole_rows(*rows, own, w, (total, support, present, sums), packed, buffers, check)
     packed.unpack()
 
 
@@ -231,7 +232,6 @@ def _add_whole_rows(
     x: Cells,
     classes: Codes,
     weights: Array,
-    draws: Array,
     out: tuple[Array, ...],
     packed: _Packed,
     buffers: _Buffers,
@@ -252,9 +252,9 @@ def _add_whole_rows(
     fewest = whole.min(initial=1)
     if not are_small or fewest < 0:
         check()
-    if are_small and not len(weights) and fewest > 0 and draws.sum() < 1 / A_ROW:
+    if are_small and not len(weights) and fewest > 0 and (n_draws := entries.sum()) < 1 / A_ROW:
         np.add(entries, A_ROW, out=entries)
-        packed.add(by_column(members), draws.sum())
+        packed.add(by_column(members), n_draws)
     else:
         weighted = members * weights[:, np.newaxis] if len(weights) else members
         entries[:] = x
@@ -264,14 +264,15 @@ def _add_whole_rows(
         if len(present):
             present += by_column(weighted)
     if len(sums):
+        n_rows = np.bincount(classes, minlength=n_classes)
+        sums[0] += np.bincount(classes, weights, n_classes) if len(weights) else n_rows
+        sums[1] += n_rows
+    if len(sums) > 2:
         if are_small:  # read as columns, whole numbers find their terms in the table
             terms = as_rows(starts, whole, x, len(LOG_FACTORIALS)) @ PER_DRAW
         else:
             terms = row_totals(starts, gammaln(np.add(x, 1.0, out=entries, dtype=np.float64), out=entries))
-        base = log_factorials(draws) - terms
-        n_rows = np.bincount(classes, minlength=n_classes)
-        sums[0] += np.bincount(classes, weights, n_classes) if len(weights) else n_rows
-        sums[1] += n_rows
+        base = log_factorials(row_totals(starts, x)) - terms
         sums[2] += np.bincount(classes, weights * base if len(weights) else base, n_classes)
 
 

@@ -202,7 +202,7 @@ def sum_counts(
     The rows of class k are order[ends[k]:ends[k + 1]]. For each column that they hold, in order, the column,
     Σw·x, the number of rows with x > 0 and Σw·[x > 0] are written from places[k] on, and how many there are
     to held[k]; Σw, the number of rows and Σw·log n!/Πx! are added to those of the class. An empty
-    `out_present` asks for no Σw·[x > 0], an empty `base` for no sums over rows.
+    `out_present` asks for no Σw·[x > 0], an empty `weight` or `base` for no such sums over rows.
     """
     total, support = np.zeros(n_columns), np.zeros(n_columns, np.int64)
     present = np.zeros(n_columns if len(out_present) else 0)
@@ -211,9 +211,10 @@ def sum_counts(
         for i in order[ends[k] : ends[k + 1]]:
             mine = slice(starts[i], starts[i + 1])
             length = _add_row(columns[mine], x[mine], weights[i], total, support, present, touched)
-            if len(base) and not np.isnan(length):
+            if len(weight) and not np.isnan(length):
                 weight[k] += weights[i]
                 n_rows[k] += 1
+            if len(base) and not np.isnan(length):
                 base[k] += weights[i] * _log_base(x[mine], length)
         n_held = 0
         for strip in range(len(touched)):

@@ -70,7 +70,7 @@ class SolvedCounts(SolvedFactor):
         self.regularized = []
         self.n_parameters = len(self.draws) * max(totals.n_columns - 1, 0)
         self.is_wide = tables is None and are_large(len(self.draws), totals.n_columns)
-        self._base = float(totals.base.sum())
+        self._base, self.has_base = float(totals.base.sum()), totals.has_base
         if tables is not None:
             self.tables = tables
 
@@ -134,7 +134,7 @@ class SolvedCounts(SolvedFactor):
         if not self.is_wide and self.tables.zero is not None:
             zero = self.tables.zero.T.astype(np.float64)
             scores.add_orders(slice(None), IMPOSSIBLE * dense(block @ zero))
-        if base:
+        if base and self.has_base:
             scores.finite += np.where(whole, _log_base_of_rows(block), 0.0)[:, np.newaxis]
 
     def _add_wide_scores(self, block: Any, scores: Scores) -> None:
@@ -190,7 +190,7 @@ class SolvedCounts(SolvedFactor):
         block, _ = self._prepared(block, labels)
         x = block.toarray() if sparse.issparse(block) else np.asarray(block, dtype=np.float64)
         cells = x[:, :, np.newaxis] * self.tables.log_p.T
-        if base:
+        if base and self.has_base:
             length = x.sum(axis=1, keepdims=True)
             share = np.divide(x, length, out=np.zeros_like(x), where=length > 0)
             log_base = share * special.gammaln(length + 1.0) - special.gammaln(x + 1.0)

@@ -61,7 +61,7 @@ class CountTotals(ClassSparseSums, Totals):
         self, block: Any, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
         """Sum a batch, refusing what cannot be summed on the way: cells are read once."""
-        sums = _sums(block, classes, weights, n_classes, lambda: self.refuse(block, labels, classes))
+        sums = self._sums(block, classes, weights, n_classes, lambda: self.refuse(block, labels, classes))
         return lambda totals: totals.add_sums(*sums)
 
     def refuse(self, block: Any, labels: list[str], classes: Codes) -> None:
@@ -74,14 +74,38 @@ class CountTotals(ClassSparseSums, Totals):
             raise OutsideSupportError.of(labels[column], f"{value} (row {row})", self.family)
 
     def update(self, block: Any, classes: Codes, weights: Array | None) -> None:
-        self.add_sums(*_sums(block, classes, weights, len(self.rows)))
+        self.add_sums(*self._sums(block, classes, weights, len(self.rows)))
+
+    def _sums(
+        self,
+        block: Any,
+        classes: Codes,
+        weights: Array | None,
+        n_classes: int,
+        check: Callable[[], None] = nothing_to_refuse,
+    ) -> tuple[SparseSums, RowSums]:
+        """The sums of rows of counts, which `check` refuses if they are not counts."""
+        base = np.zeros(n_classes if self.has_base else 0)
+        row_sums = RowSums(np.zeros(n_classes), np.zeros(n_classes, np.int64), base)
+        if not sparse.issparse(block):
+            check()
+            return _sums_of_dense_counts(block, classes, weights, row_sums), row_sums
+        block = block.tocsr()
+        rows = SparseRows(block.indptr, block.indices, block.data, block.shape[1])
+        return class_sums(rows, classes, weights, n_classes, row_sums=row_sums, check=check), row_sums
+
+    @property
+    def has_base(self) -> bool:
+        """Whether log n!/Πx! is summed."""
+        return not getattr(self.family, "in_order", False)
 
     def add_sums(self, entries: SparseSums, row_sums: RowSums) -> None:
         """Add the sums of a batch."""
         self.append(entries)
         self.weight += row_sums.weight
         self.rows += row_sums.rows
-        self.base += row_sums.base
+        if self.has_base:
+            self.base += row_sums.base
 
     def add(self, other: Self, sign: int) -> None:
         self.append(other.entries.scaled(sign, sign))
@@ -178,23 +202,6 @@ class CountTotals(ClassSparseSums, Totals):
         return None
 
 
-def _sums(
-    block: Any,
-    classes: Codes,
-    weights: Array | None,
-    n_classes: int,
-    check: Callable[[], None] = nothing_to_refuse,
-) -> tuple[SparseSums, RowSums]:
-    """The sums of rows of counts, which `check` refuses if they are not counts."""
-    row_sums = RowSums(np.zeros(n_classes), np.zeros(n_classes, np.int64), np.zeros(n_classes))
-    if not sparse.issparse(block):
-        check()
-        return _sums_of_dense_counts(block, classes, weights, row_sums), row_sums
-    block = block.tocsr()
-    rows = SparseRows(block.indptr, block.indices, block.data, block.shape[1])
-    return class_sums(rows, classes, weights, n_classes, row_sums=row_sums, check=check), row_sums
-
-
 def _sums_of_dense_counts(
     block: NDArray[Any], classes: Codes, weights: Array | None, row_sums: RowSums
 ) -> SparseSums:
@@ -214,7 +221,8 @@ def _sums_of_dense_counts(
     parts = threads.run(of_part, row_parts(len(classes), n_columns, fewest=n_classes) or [slice(0)])
     total, support, own = (reduce(add, arrays) for arrays in zip(*parts, strict=True))
     for array, more in zip(row_sums, own, strict=True):
-        np.add(array, more, out=array, casting="unsafe")  # the number of rows is whole
+        if len(array):
+            np.add(array, more, out=array, casting="unsafe")  # the number of rows is whole
     return SparseSums.of_tables(0, total, support)
 
 
