@@ -29,7 +29,9 @@ def draw() -> Figure:
         display = kind.from_estimator(model, X[~train], y[~train], positive="cancer", legend=False, ax=ax)
         (curve,) = display.curves
         for threshold in THRESHOLDS:
-            at = int(np.argmin(np.abs(np.where(np.isfinite(curve.threshold), curve.threshold, 9.0) - threshold)))
+            at = int(
+                np.argmin(np.abs(np.where(np.isfinite(curve.threshold), curve.threshold, 9.0) - threshold))
+            )
             ax.plot(curve.x[at], curve.y[at], "o", color=mpl.rcParams["text.color"])
             ax.annotate(
                 f"p > {threshold}", (curve.x[at], curve.y[at]), (7, 2), textcoords="offset points", fontsize=9
