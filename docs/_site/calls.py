@@ -18,7 +18,9 @@ def link(app: Sphinx, page: nodes.document, name: str) -> None:
         called = CALL.fullmatch(literal.astext())
         if called is None or isinstance(literal.parent, (nodes.reference, nodes.title)):
             continue
-        full = next((space + called[1] for space in ("", *SPACES) if space + called[1] in objects), None)
+        names = (called[1], called[1].rpartition(".")[0])  # an attribute is described with its class
+        known = (space + one for one in names for space in ("", *SPACES) if one)
+        full = next((one for one in known if one in objects), None)
         if full is not None:
             where = objects[full]
             uri = f"{app.builder.get_relative_uri(name, where.docname)}#{where.node_id}"
