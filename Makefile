@@ -68,7 +68,7 @@ lint: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(SAY) "building the site in $(SITE)"
 	@rm -rf docs/reference/generated
-	@$(ONE_THREAD) $(VENV)/bin/sphinx-build -q -E -W --keep-going docs $(SITE)
+	@$(ONE_THREAD) $(VENV)/bin/sphinx-build -q -E -W --keep-going -d docs/_build/doctrees docs $(SITE)
 	$(SAY) "checking its links"
 	@$(PY) docs/_site/check.py $(SITE)
 

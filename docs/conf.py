@@ -18,6 +18,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_copybutton",
+    "calls",
     "mathml",
     "members",
     "root_pages",

@@ -9,7 +9,11 @@ from sphinx.application import Sphinx
 
 def mathml(formula: str, display: str) -> str:
     """Convert a formula; a code host knows `aligned`, the converter knows the same as `align*`."""
-    return convert(formula.replace("{aligned}", "{align*}"), display=display)
+    converted = convert(formula.replace("{aligned}", "{align*}"), display=display)
+    converted = converted.replace(r">\{<", ">{<").replace(r">\}<", ">}<")  # large braces
+    if "\\" in converted:
+        raise ValueError(f"A formula uses a command that cannot be converted: {formula}")
+    return converted
 
 
 def inline(translator: Any, node: nodes.math) -> None:

@@ -78,3 +78,10 @@ def test_the_page_counts_free_parameters_as_the_model_does(page, name, shared):
     sizes = [np.shape(column.get("probability"))[-1:] for column in model.parameters_.values()]
     columns = sum(FORMULAE[formula](*(size or (0,))) for size in sizes)
     assert model.n_parameters_ == columns + CLASSES - 1
+
+
+def test_words_that_are_there_or_not_have_a_probability_each(page):
+    assert "so there are KV." in section(page, "Free parameters")
+    words = ["one two", "two three", "three", "one"]
+    model = BayesClassifier(FAMILIES["Words"]("bernoulli")).fit({"text": words}, ["a", "b", "a", "b"])
+    assert model.n_parameters_ == 2 * 3 + 2 - 1

@@ -71,3 +71,9 @@ def test_formulas_are_drawn_by_the_browser_itself(of_the_site):
     assert formula.startswith("<math")
     assert formula.count("<mtr>") == 2
     assert "&amp;" not in formula
+    assert ">{<" in of_the_site("mathml").mathml(r"\Bigl\{ x \Bigr\}", "block")
+
+
+def test_a_formula_that_cannot_be_converted_stops_the_build(of_the_site):
+    with pytest.raises(ValueError, match="cannot be converted"):
+        of_the_site("mathml").mathml(r"\unheardof{x}", "inline")

@@ -126,6 +126,8 @@ def test_where_two_curves_cross():
     curves = LearningCurves(("a", "b"), np.array([10, 20, 40, 80]), error, error, None)
     assert curves.crossing("a", "b") == 80
     assert curves.crossing("b", "a") is None
+    better = LearningCurves(("a", "b"), np.array([10, 20]), error[:, [1, 3]], error[:, [1, 3]], None)
+    assert better.crossing("a", "b") is None  # b is ahead from the start
     with pytest.raises(ValueError, match="no model 'c'"):
         curves.crossing("a", "c")
     with pytest.raises(ValueError, match="measure"):

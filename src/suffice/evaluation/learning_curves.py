@@ -169,14 +169,14 @@ class LearningCurves:
         Returns
         -------
         int or None
-            The number of training rows; None if `second` is not better at the largest size.
+            The number of training rows; None if nothing crosses, because `second` is not better at the largest
+            size or is better at every size.
         """
         values = self._values(measure).mean(axis=2)
         better = values[self._index(second)] < values[self._index(first)]
-        if not better[-1]:
+        if not better[-1] or better.all():
             return None
-        worse = np.flatnonzero(~better)
-        return int(self.sizes[worse[-1] + 1 if len(worse) else 0])
+        return int(self.sizes[np.flatnonzero(~better)[-1] + 1])
 
     def difference(self, first: str, second: str, measure: Measure = "error") -> tuple[Array, Array]:
         """Compute how much larger the error of `first` is than that of `second`, at each size.
