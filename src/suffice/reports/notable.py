@@ -23,7 +23,7 @@ MOST_CHARACTERS = 1_200
 
 
 def notable_rows(passed: PassingRows) -> tuple[list[dict[str, Any]], list[tuple[Any, Codes]]]:
-    """The rows, and where their cells are: containers with the places in them."""
+    """The rows, and where their cells are, in the same order: containers with the places in them."""
     named = passed.models[0]
     kinds = {"surprising": passed.surprising, "unsure": passed.unsure}
     novel = _novel(named, passed.sample)
@@ -33,7 +33,9 @@ def notable_rows(passed: PassingRows) -> tuple[list[dict[str, Any]], list[tuple[
     parts: list[tuple[Any, Codes]] = []
     chosen = _taken_in_turn({kind: rows.numbers.tolist() for kind, rows in kinds.items()})
     for kind, rows in kinds.items():
-        own = [i for i, number in enumerate(rows.numbers.tolist()) if chosen.get(number, [""])[0] == kind]
+        own = [
+            i for i, number in enumerate(rows.numbers.tolist()) if kind in list(chosen.get(number, {}))[:1]
+        ]
         if not own:
             continue
         places = np.array(own, dtype=np.intp)
@@ -44,13 +46,13 @@ def notable_rows(passed: PassingRows) -> tuple[list[dict[str, Any]], list[tuple[
     return described, parts
 
 
-def _taken_in_turn(ranked: dict[str, list[int]]) -> dict[int, list[str]]:
-    """The first of each kind, then the second, and so on: at most so many rows, each with its kinds."""
-    chosen: dict[int, list[str]] = {}
+def _taken_in_turn(ranked: dict[str, list[int]]) -> dict[int, dict[str, int]]:
+    """The first of each kind, then the second, and so on: at most so many rows, with their ranks by kind."""
+    chosen: dict[int, dict[str, int]] = {}
     for rank in range(MOST_NOTABLE):
         for kind, numbers in ranked.items():
             if rank < len(numbers) and (numbers[rank] in chosen or len(chosen) < MOST_NOTABLE):
-                chosen.setdefault(numbers[rank], []).append(kind)
+                chosen.setdefault(numbers[rank], {})[kind] = rank
     return chosen
 
 

@@ -40,6 +40,10 @@ const short = value => !sure(value) ? "–" : value === 0 ? "0" :
     Math.abs(value) >= 1e5 ? value.toLocaleString("en", {notation: "compact"}) : String(+value.toPrecision(4));
 const colour = k => `var(--c${k % 6})`;
 const dash = k => DASHES[k % DASHES.length];
+const plain = text => { // as names are written: nothing hidden, nothing long
+  const seen = String(text).slice(0, 61).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, one => "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
+  return seen.length > 60 ? seen.slice(0, 59) + "…" : seen;
+};
 const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many || one + "s"}`;
 
 const LEFT = new Set(["family", "why"]);
@@ -400,7 +404,7 @@ function probabilitiesNow(now) {
   live.curves = {area, bins};
   live.figures.replaceChildren(
     drawn("Reliability", "with 95 % intervals; the diagonal is perfect", rel.root, table("", ["predicted", "mean", "observed", "rows"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, figure3(bin.mean), figure3(bin.share), count(bin.w)]))),
-    drawn("Histogram of probabilities", "dark: rows of the class", his.root, table("", ["predicted", "rows", "of the class"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, count(bin.w), count(bin.hits)]))),
+    drawn("Histogram of probabilities", "strong: rows of the class", his.root, table("", ["predicted", "rows", "of the class"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, count(bin.w), count(bin.hits)]))),
     drawn("ROC curve", `area ${figure3(area)}`, r.root, table("", ["false positive rate", "true positive rate"], few(roc).map(point => point.map(figure3)))),
     drawn("Precision and recall", `the line is the share of the class, ${percent(share)}`, q.root, table("", ["recall", "precision"], few(pr).map(point => point.map(figure3)))));
 }
@@ -476,16 +480,18 @@ function rows() {
   }
   if (!data.notable.length) { at("rows").hidden = true; return; }
   const list = el("ul", {class: "list"}), detail = el("div", {class: "card", "aria-live": "polite"});
-  const kinds = ["all", ...["surprising", "unsure", "novel"].filter(kind => data.notable.some(one => one.why.includes(kind)))];
+  const kinds = ["all", ...["surprising", "unsure", "novel"].filter(kind => data.notable.some(one => kind in one.why))];
   const tabs = kinds.map(kind => el("button", {type: "button", onclick: () => { state.why = kind; draw(); remember(); }}, WHY[kind]));
   const name = one => typeof one.truth === "number" ? classes[one.truth] : one.truth;
   function draw() {
     tabs.forEach((tab, i) => tab.setAttribute("aria-pressed", kinds[i] === state.why));
-    list.replaceChildren(...data.notable.map((one, i) => [one, i]).filter(([one]) => state.why === "all" || one.why.includes(state.why)).map(([one, i]) =>
+    const first = one => Math.min(...Object.values(one.why)), listed = data.notable.map((one, i) => [one, i]).filter(([one]) => state.why === "all" || state.why in one.why);
+    listed.sort(([a], [b]) => state.why === "all" ? first(a) - first(b) : a.why[state.why] - b.why[state.why]);
+    list.replaceChildren(...listed.map(([one, i]) =>
       el("li", null, el("button", {type: "button", "aria-pressed": i === state.row, onclick: () => { state.row = i; draw(); remember(); }},
         `row ${count(one.row)}: `, bdi(name(one)), el("small", null, "said ", bdi(classes[one.for]), ` with ${percent(one.p[0][1])}`, one.novelty !== undefined && sure(one.novelty) ? `, tail probability ${short(one.novelty)}` : "")))));
     const one = data.notable[state.row] || data.notable[0];
-    detail.replaceChildren(el("h3", null, `Row ${count(one.row)}: truth `, bdi(name(one))), el("p", {class: "note"}, one.why.map(kind => WHY[kind].toLowerCase()).join(", "), "; posterior ",
+    detail.replaceChildren(el("h3", null, `Row ${count(one.row)}: truth `, bdi(name(one))), el("p", {class: "note"}, Object.keys(one.why).map(kind => WHY[kind].toLowerCase()).join(", "), "; posterior ",
       one.p.map(([k, p], i) => [i ? ", " : "", bdi(classes[k]), " " + percent(p)])),
     ...(one.text ? [shaded(one)] : []), ...(one.said ? [el("div", {class: "scroll"}, waterfall(one, one.for, one.against))] : [el("p", {class: "note"}, "This model does not explain its answers.")]),
     ...(data.form.rows && data.form.rows[state.row] ? [el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => { fillForm(data.form.rows[state.row]); jump("whatif"); }}, "try this row in what if"))] : []));
@@ -517,7 +523,7 @@ function whatIf() {
     let input;
     if (field.levels && field.levels.length <= 60) {
       input = el("select", {id, onchange: () => set(input.value === "missing" ? null : input.value === "other" ? (field.kind === "level" ? "\u0000" : 1e308) : field.levels[+input.value])},
-        el("option", {value: "missing"}, "missing"), field.levels.map((level, j) => el("option", {value: j}, field.kind === "boolean" ? (level ? "true" : "false") : String(level))), el("option", {value: "other"}, "another value"));
+        el("option", {value: "missing"}, "missing"), field.levels.map((level, j) => el("option", {value: j}, field.kind === "boolean" ? (level ? "true" : "false") : plain(level))), el("option", {value: "other"}, "another value"));
     } else if (field.kind === "boolean") {
       input = el("select", {id, onchange: () => set(input.value === "" ? null : +input.value)}, el("option", {value: ""}, "missing"), el("option", {value: 1}, "true"), el("option", {value: 0}, "false"));
     } else if (field.kind === "moment") {
@@ -540,7 +546,7 @@ function whatIf() {
   fillForm = cells => { state.cells = filled(cells); live.whatIf(); remember(); };
   const typed = () => { const x = []; form.fields.forEach((field, i) => { x[field.at] = state.cells[i] === undefined ? null : state.cells[i]; }); return x; };
   const answer = el("div", {class: "card stack", "aria-live": "polite"}), nameOf = Object.fromEntries(form.fields.map((field, i) => [field.at, i]));
-  const told = value => value === undefined ? "missing" : value === "\u0000" || value === 1e308 ? "another value" : typeof value === "number" ? short(value) : String(value);
+  const told = value => value === undefined ? "missing" : value === "\u0000" || value === 1e308 ? "another value" : typeof value === "number" ? short(value) : plain(value);
   live.whatIf = () => {
     inputs.forEach((input, i) => input.show(state.cells[i]));
     const {posterior, parts} = model(typed()), order = posterior.map((_, k) => k).sort((a, b) => posterior[b] - posterior[a]);

@@ -96,7 +96,6 @@ def report(
 def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
     """The page about rows that have passed."""
     named, sample, classes = passed.models[0], passed.sample, passed.classes
-    model = named.model
     evaluations = passed.evaluations()
     place = {label: k for k, label in enumerate(evaluations[0].labels)}
     truth = np.array([place[label] for label in sample.labels.tolist()], dtype=np.intp)
@@ -111,7 +110,7 @@ def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
         )
         notable, parts = notable_rows(passed) if rows else ([], [])
         held = [(named.arranged(some), places) for some, places in parts]
-        program, form = what_if(model, X, held, extremes=rows)
+        program, form = what_if(named, X, held, extremes=rows)
         data: dict[str, Any] = {
             "title": shown(title or f"{named.kind} on {passed.n_rows:,} rows", 200),
             "kind": named.kind,

@@ -12,6 +12,7 @@ from suffice.export.exportable import Exportable
 from suffice.export.javascript import Program, program
 from suffice.export.scoring import InputColumn
 from suffice.plots.grid import marginalises, read_rows
+from suffice.reports.passing import NamedModel
 from suffice.reports.words import fewer_digits, shown
 from suffice.tables.table import Table, read_table, take_rows
 
@@ -22,13 +23,14 @@ MOST_FIELDS = 200
 
 
 def what_if(
-    model: Any, X: Any, parts: list[tuple[Any, Codes]], *, extremes: bool
+    named: NamedModel, X: Any, parts: list[tuple[Any, Codes]], *, extremes: bool
 ) -> tuple[Program | None, dict[str, Any]]:
     """The model as a program, and the form; with the reason instead where there is none."""
+    model = named.inner  # wrappers change what scores become, not what is read
     if isinstance(model, TextClassifier):
         return None, {"reason": "a page does not carry the words of a whole language"}
     try:
-        written, needs_all = _written(model)
+        written, needs_all = _written(named.model)
     except (TypeError, ValueError, NotImplementedError) as error:
         return None, {"reason": shown(error, 400).rstrip(".")}
     if len(written.code) > MOST_CODE or len(written.columns) > MOST_FIELDS:

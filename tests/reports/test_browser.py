@@ -1,0 +1,304 @@
+"""Pages in a real browser: what they show is what the library says, whatever is moved or typed."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import suffice
+from suffice.reports.what_if import _read, _written
+
+FOLDER = os.environ.get("SUFFICE_DATA")
+TARGETS = {
+    "adult/train": "income",
+    "credit_approval/data": "class",
+    "german_credit/data": "class",
+    "heart_cleveland/data": "num",
+    "horse_colic/data": "surgical_lesion",
+    "house_votes84/data": "Class",
+    "penguins/data": "species",
+    "titanic1309/data": "survived",
+    "weather_aus/data": "RainTomorrow",
+    "vehicle/data": "Class",
+}
+UNNAMED = """[...document.querySelectorAll("input, select")]
+    .filter(one => !one.labels.length && !one.ariaLabel).length"""
+HOSTILE = [
+    "</script><script>document.title = 'broken'</script>",
+    "<img src=x onerror=\"document.title = 'broken'\">",
+    "{{constructor.constructor('alert(1)')()}}",
+    "line\u2028separator",
+    "\u202egnorw\u202c",
+    "x" * 10_000,
+    "%%data%%",
+    "' onclick='alert(1)",
+]
+
+
+@pytest.fixture(scope="module")
+def penguins():
+    X, species = suffice.load_penguins()
+    model = suffice.BayesClassifier().fit(X, species)
+    return model, X, species, suffice.report(model, X, species)
+
+
+@pytest.fixture(scope="module")
+def two_classes():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(700) < 0.3, "yes", "no")
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(y == "yes", 1.0),
+            "b": rng.poisson(2.0 + (y == "yes")),
+            "c": np.where(y == "yes", "u", rng.choice(["u", "v"], 700)),
+        }
+    )
+    model = suffice.BayesClassifier().fit(X[:350], y[:350])
+    return model, X[350:], y[350:]
+
+
+def shown(tab, selector):
+    return tab.locator(selector).inner_text()
+
+
+def slide(tab, label, value):
+    tab.get_by_label(label, exact=True).evaluate(
+        "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }",
+        value,
+    )
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def confusion(tab):
+    cells = tab.locator(".confusion [data-cell]").all()
+    found = {
+        tuple(map(int, cell.get_attribute("data-cell").split(","))): int(cell.inner_text().replace(",", ""))
+        for cell in cells
+    }
+    matrix = np.zeros(np.max(list(found), axis=0) + 1, dtype=int)
+    for place, count in found.items():
+        matrix[place] = count
+    return matrix
+
+
+def test_the_metrics_on_the_page_are_those_of_evaluate(opened, penguins):
+    model, X, species, page = penguins
+    tab, expected = opened(page), suffice.evaluate(model, X, species)
+    for name, value in expected.scalars().items():
+        assert shown(tab, f".tile[data-metric={name}] b") == f"{value:.3f}"
+    assert confusion(tab).tolist() == expected.confusion.tolist()
+    found = tab.evaluate("suffice.results({})")
+    for name in ("accuracy", "log_loss", "brier", "ece"):
+        assert found[name] == pytest.approx(getattr(expected, name), abs=1e-6)
+    np.testing.assert_allclose([one["recall"] for one in found["byClass"]], expected.recall)
+    np.testing.assert_allclose([one["precision"] for one in found["byClass"]], expected.precision)
+    areas = tab.evaluate("[0, 1, 2].map(k => suffice.curves(suffice.results({}).posteriors, k).area)")
+    np.testing.assert_allclose(areas, expected.roc_auc_by_class, atol=1e-6)
+
+
+def test_sliders_of_priors_give_what_with_priors_gives(opened, penguins):
+    model, X, species, page = penguins
+    tab = opened(page)
+    slide(tab, "Prior of Gentoo", 0.05)
+    priors = tab.evaluate("suffice.settings().priors")
+    assert priors[2] == pytest.approx(0.05)
+    assert sum(priors) == pytest.approx(1.0)
+    expected = suffice.evaluate(model.with_priors(priors), X, species)
+    assert confusion(tab).tolist() == expected.confusion.tolist()
+    assert shown(tab, "[data-live=log_loss]") == f"{expected.log_loss:.3f}"
+    assert shown(tab, "[data-live=ece]") == f"{expected.ece:.3f}"
+
+
+def test_sliders_of_costs_and_refusal_give_what_cost_sensitive_gives(opened, two_classes):
+    model, X, y = two_classes
+    tab = opened(suffice.report(model, X, y))
+    slide(tab, "Cost of missing yes", 6)
+    careful = suffice.CostSensitive(model, {("yes", "no"): 6, ("no", "yes"): 1})
+    assert confusion(tab).tolist() == suffice.evaluate(careful, X, y).confusion.tolist()
+    assert shown(tab, "[data-live=mean_cost]") == f"{careful.mean_cost(X, y):.3f}"
+    tab.get_by_label("Refuse rows whose decision has a higher expected cost than").check()
+    slide(tab, "Refusal threshold: the expected cost above which a row is refused", 0.3)
+    careful.reject_cost = 0.3
+    decided = careful.predict(X)
+    assert confusion(tab).tolist() == [
+        [int(np.sum((y == truth) & (decided == said))) for said in ("no", "yes", "reject")]
+        for truth in ("no", "yes")
+    ]
+    assert shown(tab, "[data-live=mean_cost]") == f"{careful.mean_cost(X, y):.3f}"
+    slide(tab, "Prior of yes", 0.6)
+    both = suffice.CostSensitive(model.with_priors({"yes": 0.6, "no": 0.4}), careful.costs, reject_cost=0.3)
+    assert shown(tab, "[data-live=mean_cost]") == f"{both.mean_cost(X, y):.3f}"
+    assert shown(tab, "[data-live=refused]") == f"{100 * np.mean(both.predict(X) == 'reject'):.1f} %"
+
+
+def test_a_view_travels_in_the_address(opened, two_classes):
+    model, X, y = two_classes
+    page = suffice.report(model, X, y)
+    first = opened(page)
+    slide(first, "Prior of yes", 0.7)
+    slide(first, "Cost of missing no", 3)
+    first.get_by_label("a", exact=True).fill("2.5")
+    second = opened(page, "#" + first.url.split("#")[1])
+    for what in ("suffice.settings().costs", "suffice.settings().cells"):
+        assert second.evaluate(what) == first.evaluate(what)
+    assert shown(second, "[data-live=mean_cost]") == shown(first, "[data-live=mean_cost]")
+    assert second.get_by_label("a", exact=True).input_value() == "2.5"
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["#priors=1,x", "#costs=1", "#cells={", "#row=-1&class=99&why=__proto__", "#refuse=NaN&model=7", "#%"],
+)
+def test_an_address_that_says_nothing_sensible_is_ignored(opened, penguins, fragment):
+    tab = opened(penguins[3], fragment)
+    assert tab.evaluate("suffice.settings().priors") is None
+    assert tab.locator(".confusion").count() == 1
+
+
+def test_a_typed_row_gets_the_posterior_of_predict_proba(opened, penguins):
+    model, X, _, page = penguins
+    tab = opened(page)
+    tab.get_by_role("button", name="all missing").click()
+    row = {
+        "island": "Dream",
+        "bill_length_mm": 47.5,
+        "bill_depth_mm": None,
+        "flipper_length_mm": 193.0,
+        "body_mass_g": None,
+        "sex": None,
+        "year": None,
+    }
+    tab.get_by_label("island", exact=True).select_option("Dream")
+    tab.get_by_label("bill_length_mm", exact=True).press_sequentially("47.5")
+    tab.get_by_label("flipper_length_mm", exact=True).press_sequentially("193")
+    expected = model.predict_proba(type(X).from_pylist([row], schema=X.schema))[0]
+    said = [float(shown(tab, f"[data-posterior='{k}']")) for k in range(3)]
+    np.testing.assert_allclose(said, expected, atol=5e-5)
+    assert "bill_length_mm" in shown(tab, "#whatif .waterfall")
+
+
+def by_position(model, frame):
+    """The cells of each row that the model's program reads, by position."""
+    columns, table = _written(model)[0].columns, _read(model, frame)
+    rows = [[None] * table.n_columns for _ in range(table.n_rows)]
+    for column in columns:
+        if column.kind == "level":
+            levels = table.levels(column.position)
+            cells = [[*levels.values, None][code] for code in levels.codes.tolist()]
+        else:
+            numbers = table.numbers([column.position])[:, 0].tolist()
+            cells = [None if np.isnan(number) else number for number in numbers]
+        for row, cell in zip(rows, cells, strict=True):
+            row[column.position] = cell
+    return rows
+
+
+@pytest.mark.data
+@pytest.mark.skipif(FOLDER is None, reason="SUFFICE_DATA does not name the folder of public data sets")
+@pytest.mark.filterwarnings("ignore")  # of levels that were never seen
+@pytest.mark.parametrize("file", TARGETS)
+def test_what_if_equals_predict_proba_on_public_tables(opened, file):
+    rng, target = np.random.default_rng(0), TARGETS[file]
+    frame = pd.read_csv(Path(FOLDER, f"{file}.csv.gz")).dropna(subset=[target])
+    frame = frame.sample(frac=1, random_state=0)[:600]
+    X, y = frame.drop(columns=target), frame[target].astype(str).to_numpy()
+    kind = suffice.EvidenceClassifier if file.startswith("titanic") else suffice.BayesClassifier
+    model = kind().fit(X[:-200], y[:-200])
+    rows = X[-200:].copy()
+    for name in X.columns:
+        if X[name].dtype.kind not in "iuf":
+            rows[name] = rows[name].astype(object)
+            rows.loc[rows.index[:5], name] = "never seen"
+        rows.loc[rng.random(200) < 0.1, name] = None
+    tab = opened(suffice.report(model, rows, y[-200:], rows=False))
+    posterior = tab.evaluate("rows => rows.map(suffice.posterior)", by_position(model, rows))
+    np.testing.assert_allclose(posterior, model.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+def hostile_table():
+    rng = np.random.default_rng(0)
+    y = np.array([HOSTILE[0], HOSTILE[1], HOSTILE[5]])[rng.integers(3, size=120)]
+    columns = {name: rng.normal(size=120) + (y == HOSTILE[0]) for name in HOSTILE}
+    columns["levels"] = np.array(HOSTILE, dtype=object)[rng.integers(len(HOSTILE), size=120)]
+    return pd.DataFrame(columns), y
+
+
+def test_names_labels_and_cells_are_data_and_never_markup(opened):
+    X, y = hostile_table()
+    model = suffice.BayesClassifier(families={"levels": suffice.families.Categorical()}).fit(X, y)
+    page = suffice.report(model, X, y, title="</title><script>document.title = 'broken'</script>{{1}}")
+    assert len(page.html.encode()) < 1_000_000
+    tab = opened(page)
+    assert tab.title().startswith("</title><script>")
+    assert tab.locator("img").count() == 0
+    assert tab.locator("script").count() == 3
+    assert tab.locator("[onclick], [onerror]").count() == 0
+    assert "</script><script>" in shown(tab, "#summary")
+    assert "\u202e" not in tab.content().replace("\\u202e", "")
+    posterior = tab.evaluate("rows => rows.map(suffice.posterior)", by_position(model, X))
+    np.testing.assert_allclose(posterior, model.predict_proba(X), rtol=0, atol=1e-9)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.fixture(scope="module")
+def pages(two_classes):
+    model, X, y = two_classes
+    documents = [f"{'good' if one == 'yes' else 'bad'} film number {i % 7}" for i, one in enumerate(y)]
+    numbers = X[["a", "b"]]
+    other = LogisticRegression().fit(numbers, y)
+    return {
+        "text": suffice.report(suffice.TextClassifier().fit(documents[:200], y[:200]), documents, y),
+        "scikit-learn": suffice.report(other, numbers, y),
+        "regression": suffice.report(suffice.LogisticRegression().fit(numbers, y), numbers, y),
+        "gaussian": suffice.report(suffice.GaussianDiscriminant().fit(numbers, y), numbers, y),
+        "calibrated": suffice.report(suffice.Calibrated(model, cv=2).fit(X, y), X, y),
+        "weighted": suffice.report(model, X, y, sample_weight=np.arange(1.0, len(y) + 1)),
+        "compared": suffice.report(
+            model, X, y, compared={"the same": model, "other priors": model.with_priors([0.5, 0.5])}
+        ),
+        "one row": suffice.report(model, X[:1], y[:1]),
+        "no rows": suffice.report(model, X, y, rows=False),
+    }
+
+
+@pytest.mark.parametrize("size, scheme", [((1280, 900), "light"), ((390, 844), "dark")])
+def test_every_kind_of_model_has_a_page_of_any_width(opened, pages, size, scheme):
+    for name, page in pages.items():
+        tab = opened(page, viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme=scheme)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= size[0], name
+        assert tab.locator("#decide table").count() >= 2, name
+        # Every figure is named for those who do not see it, and has a table behind it.
+        assert tab.locator("figure svg:not([role=img][aria-label])").count() == 0, name
+        assert tab.locator("figure:not(:has(table))").count() == 0, name
+        assert tab.evaluate(UNNAMED) == 0, name
+
+
+def test_models_are_compared_on_the_same_rows(opened, two_classes):
+    model, X, y = two_classes
+    other = model.with_priors([0.5, 0.5])
+    tab = opened(suffice.report(model, X, y, compared={"even": other}))
+    first, second = suffice.evaluate(model, X, y), suffice.evaluate(other, X, y)
+    line = tab.locator(".metrics tr", has_text="even").inner_text().split("\t")
+    assert line[2] == f"{second.log_loss:.3f}"
+    assert float(line[-1].split(" ± ")[0].replace("−", "-")) == pytest.approx(
+        second.log_loss - first.log_loss, abs=0.005
+    )
+    tab.locator("#pick-model").select_option("even")
+    tab.wait_for_function("suffice.settings().model === 1")
+    assert confusion(tab).tolist() == second.confusion.tolist()
+
+
+def test_the_keyboard_moves_sliders_and_opens_rows(opened, penguins):
+    tab = opened(penguins[3])
+    slider = tab.get_by_label("Prior of Adelie", exact=True)
+    slider.focus()
+    before = tab.evaluate("suffice.data.models[0].priors[0]")
+    slider.press("ArrowRight")
+    tab.wait_for_function("suffice.settings().priors !== null")
+    assert tab.evaluate("suffice.settings().priors[0]") > before
+    tab.locator(".list button").nth(1).focus()
+    tab.keyboard.press("Enter")
+    assert tab.evaluate("suffice.settings().row") == 1
