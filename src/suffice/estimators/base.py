@@ -6,13 +6,14 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock, RLock
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.engines.labelled import How, labelled_arrays, labelled_rows
+from suffice.engines.predictions import predicted
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
@@ -82,6 +83,8 @@ class Classifier(ClassifierMixin):  # type: ignore[misc]
 class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
+    reads_documents: ClassVar[bool] = False
+    """Whether rows are single documents, without names of columns."""
     _learnt: Any
     """The result of fitting; absent before."""
 
@@ -119,6 +122,31 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         """
         self._learn_files(labelled_rows(source, target, weight, drop, how))
         return self
+
+    def predict_from(
+        self, source: Any, sink: Any = None, *, proba: bool = True, keep: Iterable[str] = ()
+    ) -> Any:
+        """Predict the rows of a source, where they are, without holding them in memory.
+
+        Parameters
+        ----------
+        source : path, glob or list of them, lazy frame, relation, stream or iterable
+            The rows, as in `fit_from`, with the columns of the model.
+        sink : path or callable, optional
+            A .parquet, .arrow or .csv file, which appears once it is complete, or a function that is called
+            with each pyarrow Table of answers. For Dask and Spark, a folder of Parquet files.
+        proba : bool, default=True
+            Whether the answers have the posterior of each class, in columns p(CLASS).
+        keep : list of str, optional
+            Columns of the source to copy to the answers.
+
+        Returns
+        -------
+        answers : RecordBatchReader, Dask or Spark DataFrame, or None
+            Without a sink, the answers, which are made as they are read.
+        """
+        self._require_fitted()
+        return predicted(self, source, sink, keep, proba=proba)
 
     def _fit_lazy(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit to rows that an engine holds."""
