@@ -12,12 +12,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.engines.labelled import How, labelled_arrays, labelled_rows
+from suffice.engines.labelled import How, OnError, labelled_arrays, labelled_rows
 from suffice.engines.predictions import predicted
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
 from suffice.model.schema import Schema
+from suffice.progress import Progress
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import Labelled
 from suffice.tables.targets import labelled
@@ -83,6 +84,8 @@ class Classifier(ClassifierMixin):  # type: ignore[misc]
 class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
+    sums_batches: ClassVar[bool] = False
+    """Whether a fit is nothing but sums of batches, so that it can go on after an interruption."""
     reads_documents: ClassVar[bool] = False
     """Whether rows are single documents, without names of columns."""
     _learnt: Any
@@ -96,6 +99,9 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         weight: str | None = None,
         drop: Iterable[str] = (),
         how: How | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_error: OnError = "raise",
+        progress: bool = False,
     ) -> Self:
         """Fit to rows that need not fit in memory: of files, streams, lazy frames, databases or a cluster.
 
@@ -114,13 +120,37 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             Columns to leave out.
         how : {"pushdown", "batches"}, optional
             Who adds up the rows, as in `summarize`.
+        checkpoint : path, optional
+            For files and models of sums: where sums and position are written every few seconds. After an
+            interruption, the same call goes on from there, and ends in the same model; then the file is
+            removed.
+        on_error : {"raise", "skip"}, default="raise"
+            For files: whether one that cannot be read is an error, or skipped with a warning. Rows that were
+            read before the damage count.
+        progress : bool, default=False
+            For files: whether a line on the terminal shows rows a second and the time left.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        self._learn_files(labelled_rows(source, target, weight, drop, how))
+        with Progress("fitting", quiet=not progress) as line:
+            files = labelled_rows(
+                source,
+                target,
+                weight,
+                drop,
+                how,
+                checkpoint=checkpoint,
+                on_error=on_error,
+                said=line.rows if progress else None,
+            )
+            if files.checkpoint is not None and not self.sums_batches:
+                raise ValueError(
+                    f"checkpoint= works for models of sums; {type(self).__name__} needs rows too."
+                )
+            self._learn_files(files)
         return self
 
     def predict_from(
