@@ -41,6 +41,11 @@ class Progress:
             self._shown.start()
         self._shown.update(f"{self.work}: {state}{self._left(share)}")
 
+    def rows(self, n_rows: int, share: float | None = None) -> None:
+        """Show how many rows have been read, how many a second, and how long the rest takes."""
+        seconds = max(time.monotonic() - self._started, 1e-3)
+        self.say(f"{n_rows:,} rows, {n_rows / seconds:,.0f} a second", share)
+
     def _left(self, share: float | None) -> str:
         """The share in per cent, and the time left at the speed so far."""
         if share is None or not 0.0 < share <= 1.0:

@@ -157,6 +157,7 @@ def _told(error: click.ClickException) -> int:
 
 def _failure(error: Exception) -> click.ClickException:
     """An error as a message and a kind of failure."""
+    from suffice.engines.model_columns import ModelColumnsError
     from suffice.tables.files.source import WrongCellError
     from suffice.tables.targets import UnknownColumnError
 
@@ -165,7 +166,7 @@ def _failure(error: Exception) -> click.ClickException:
         return error
     if isinstance(error, UnknownColumnError):
         return click.UsageError(message)
-    if isinstance(error, WrongCellError):
+    if isinstance(error, (ModelColumnsError, WrongCellError)):
         return SchemaFailure(message)
     if isinstance(error, ModuleNotFoundError):
         return DataFailure(_without(error))

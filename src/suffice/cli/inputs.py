@@ -15,7 +15,6 @@ import click
 
 from suffice.cli.errors import DataFailure
 from suffice.cli.messages import is_alone, is_quiet
-from suffice.tables.wording import counted
 
 if TYPE_CHECKING:
     from suffice.cli.options import DataFormat
@@ -47,7 +46,7 @@ def opened(
             _ = source.names
         except UnknownFormatError as error:
             raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
-        yield replace(source, said=lambda rows, share: progress.say(counted(rows, "row"), share))
+        yield replace(source, said=progress.rows)
 
 
 @contextmanager

@@ -136,17 +136,14 @@ def _predictions(
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:
     """Predictions and, if they are wanted, posteriors; the rows are scored once."""
-    import numpy as np
+    from suffice.engines.predictions import likeliest
 
     if decider is None and not proba:
         return model.predict(X), None
     posterior = model.predict_proba(X)
     if decider is not None:
         return decider.predict(posterior), posterior if proba else None
-    codes = posterior.argmax(axis=1)
-    # Scores that differ may round to the same posterior, so only a single best one tells the class.
-    tied = np.sum(posterior == posterior[np.arange(len(codes)), codes][:, np.newaxis], axis=1) > 1
-    return model.predict(X) if tied.any() else model.classes_[codes], posterior
+    return likeliest(model, X, posterior), posterior
 
 
 class _Copied:

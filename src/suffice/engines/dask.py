@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from suffice.engines.labelled import LabelledPairs
-from suffice.engines.lazy_rows import LazyRows, Merge, Work
+from suffice.engines.lazy_rows import Answering, LazyRows, Merge, Work
 from suffice.engines.partial_sums import Merge as MergeSums
 from suffice.engines.partial_sums import SumsOf, packed
-from suffice.engines.streams import FrameRows
+from suffice.engines.streams import FrameRows, as_table
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import LabelledBatch
 
@@ -50,6 +50,23 @@ class DaskRows(LazyRows):
         """The sums of all partitions, added up in a tree."""
         parts = self.native[list(self.names)].to_delayed()
         return in_a_tree([(_PartOfFrame(work), part) for part in parts], merge)
+
+    def answered(self, answers: Answering, sink: str | None) -> Any:
+        """A Dask DataFrame of answers; with a sink, it is written there as Parquet, a file a partition."""
+        frame = self.native[list(answers.names)]
+        answer = _AnswersToFrame(answers)
+        found = frame.map_partitions(answer, meta=answer(frame.head(0)))
+        return found if sink is None else found.to_parquet(sink, write_index=False)
+
+
+class _AnswersToFrame:
+    """The answers to one partition, in its own index."""
+
+    def __init__(self, answers: Answering) -> None:
+        self.answers = answers
+
+    def __call__(self, frame: Any) -> Any:
+        return self.answers(as_table(frame)).to_pandas().set_index(frame.index)
 
 
 class _PartOfFrame:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Literal, TypeVar
 
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import Merge, PartWork, SumsOf
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
 from suffice.engines.streams import Once
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
-from suffice.tables.files.source import is_source
+from suffice.tables.files.source import FileSource, is_source
 from suffice.tables.recognized import is_frame
-from suffice.tables.wording import kind_of_thing
+from suffice.tables.row_source import RowSource
+from suffice.tables.wording import counted, kind_of_thing, warn
 
 How = Literal["pushdown", "batches"]
+OnError = Literal["raise", "skip"]
+FILES_ONLY = "{}: only files can do that."
 HOW = ("pushdown", "batches")
 NO_LABELS = "pass either y, or target= with the name of the column that holds the classes."
 T = TypeVar("T")
@@ -27,6 +32,35 @@ class LabelledSource(LabelledFiles):
     """Rows with named columns, which the engine that holds them may add up itself."""
 
     how: How | None = None
+    checkpoint: Checkpoint | None = None
+
+    def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
+        """Do some work with all batches, after the first one only with those that the checkpoint lacks."""
+        found = self._read(work)
+        if self.checkpoint is not None:
+            self.checkpoint.done()
+        _warn_of_skipped(self.files)
+        return found
+
+    def _read(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
+        kept, begun = self.checkpoint, False
+        if kept is None:
+            return super().through(work)
+
+        def some(tables: Iterator[Any]) -> Iterator[Any]:
+            nonlocal begun
+            if begun:  # with wider types
+                kept.start_over()
+            begun = True
+            return kept.tables(tables)
+
+        return self._through(work, some)
+
+    def place(self, start: int, end: int) -> str:
+        """Where the last of the rows read so far are; those that the checkpoint has were not read."""
+        if self.checkpoint is not None:
+            start, end = self.checkpoint.row - (end - start), self.checkpoint.row
+        return super().place(start, end)
 
     def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
         """The sums, if the engine has workers or is asked to group; None if batches are read."""
@@ -53,6 +87,16 @@ class LabelledSource(LabelledFiles):
     def _first(self, rows: LazyRows) -> LabelledBatch:
         """The first rows, as one batch."""
         return next(iter(replace(self, files=rows.head().only(rows.names))))
+
+
+def _warn_of_skipped(rows: RowSource) -> None:
+    """Say which files were skipped, and why."""
+    if isinstance(rows, FileSource) and rows.skipped:
+        skipped = rows.skipped
+        reasons = "\n".join(f"  {reason}" for reason in skipped.values())
+        warn(
+            f"{len(skipped)} of {counted(len(rows.paths), 'file')} could not be read:\n{reasons}", UserWarning
+        )
 
 
 def _is_large(sums: SumsOf) -> bool:
@@ -105,6 +149,10 @@ def labelled_rows(
     weight: Any = None,
     drop: Iterable[str] = (),
     how: How | None = None,
+    *,
+    checkpoint: str | PathLike[str] | None = None,
+    on_error: OnError = "raise",
+    said: Callable[[int, float | None], None] | None = None,
 ) -> Labelled:
     """The rows of a source with their labels: a column, or the y of pairs (X, y)."""
     if how is not None and how not in HOW:
@@ -115,6 +163,8 @@ def labelled_rows(
             raise ValueError(
                 "batches (X, y) bring their labels with them; leave out target=, weight= and drop=."
             )
+        if checkpoint is not None or on_error != "raise":
+            raise TypeError(FILES_ONLY.format("checkpoint= and on_error="))
         return LabelledPairs(source)
     if target is None:
         raise ValueError(NO_LABELS)
@@ -126,8 +176,22 @@ def labelled_rows(
             f"how='pushdown' needs an engine that can group rows, but {kind_of_thing(source)} cannot; leave "
             "it out."
         )
-    found = LabelledSource.of(rows, target, weight, drop)
-    return LabelledSource(found.files, found.target, found.weight, found.features, how)
+    rows = _opened(rows, on_error, said)
+    found = replace(LabelledSource.of(rows, target, weight, drop), how=how)
+    return found if checkpoint is None else replace(found, checkpoint=Checkpoint.of(checkpoint, found))
+
+
+def _opened(
+    rows: RowSource, on_error: OnError, said: Callable[[int, float | None], None] | None
+) -> RowSource:
+    """Rows that say how far they are read, and in which files that cannot be read are skipped, if wanted."""
+    if on_error not in ("raise", "skip"):
+        raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
+    if isinstance(rows, FileSource):
+        return replace(rows, said=said or rows.said, skipped={} if on_error == "skip" else None)
+    if on_error == "skip":
+        raise TypeError(FILES_ONLY.format("on_error='skip'"))
+    return rows
 
 
 def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from suffice.engines.streams import ScannedRows, Tables
 from suffice.tables.row_source import RowSource
@@ -12,6 +12,17 @@ Work = Callable[[RowSource], bytes]
 """Sums the rows of a part, and packs the sums."""
 Merge = Callable[[list[bytes]], bytes]
 """Adds up packed sums."""
+
+
+class Answering(Protocol):
+    """What a model says of the rows of a pyarrow Table; it is sent to workers."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns to read."""
+
+    def __call__(self, table: Any) -> Any:
+        """The answers."""
 
 
 class LazyRows(ScannedRows):
@@ -46,4 +57,8 @@ class LazyRows(ScannedRows):
 
     def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
         """The sums of all parts, added up by workers; in groups first, where the sums of a part are large."""
+        raise NotImplementedError
+
+    def answered(self, answers: Answering, sink: str | None) -> Any:
+        """What a model says of the rows, made by workers: a frame of the engine, or files in a folder."""
         raise NotImplementedError

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from suffice.engines.lazy_rows import LazyRows, Merge, Work
-from suffice.engines.streams import FrameRows
+from suffice.engines.lazy_rows import Answering, LazyRows, Merge, Work
+from suffice.engines.streams import FrameRows, as_table
 from suffice.tables.files.batches import SCHEMA_ROWS
 from suffice.tables.row_source import RowSource
 
@@ -45,6 +45,15 @@ class SparkRows(LazyRows):
             parts = parts.repartition(GROUPS).mapInArrow(_merging(merge), "part binary")
         return merge([bytes(part) for part in parts.toArrow().column(0).to_pylist()])
 
+    def answered(self, answers: Answering, sink: str | None) -> Any:
+        """A Spark DataFrame of answers; with a sink, it is written there as Parquet."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        frame = self.native.select([_column(name) for name in answers.names])
+        empty = answers(frame.limit(0).toArrow())
+        found = frame.mapInArrow(_answering(answers), from_arrow_schema(empty.schema))
+        return found if sink is None else found.write.parquet(sink)
+
 
 rows = SparkRows
 
@@ -74,6 +83,16 @@ def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]
 def _chained(first: Any, others: Batches) -> Batches:
     yield first
     yield from others
+
+
+def _answering(answers: Answering) -> Callable[[Batches], Batches]:
+    """What Spark runs on a partition to answer its rows."""
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            yield from answers(as_table(batch)).to_batches()
+
+    return run
 
 
 def _merging(merge: Merge) -> Callable[[Batches], Batches]:

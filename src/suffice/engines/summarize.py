@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from os import PathLike
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from suffice.engines.labelled import NO_LABELS, How, labelled_arrays, labelled_rows
+from suffice.engines.labelled import NO_LABELS, How, OnError, labelled_arrays, labelled_rows
 from suffice.engines.partial_sums import SumsOfRows, labelled_table, under, without_held_out
 from suffice.engines.sources import is_lazy, is_rows
 from suffice.model.chosen_families import Families
@@ -30,6 +31,8 @@ def summarize(
     drop: Iterable[str] = (),
     missing_marks: Iterable[str] | None = None,
     how: How | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    on_error: OnError = "raise",
 ) -> Statistics:
     """Add up the sufficient statistics of a table, class by class.
 
@@ -56,6 +59,12 @@ def summarize(
         Who adds up: the engine that holds the rows, by GROUP BY, or this library, in batches where the rows
         are. By default the engine does where rows would have to leave it (Ibis, Spark), if it can for all
         columns.
+    checkpoint : path, optional
+        For files: where sums and position are written every few seconds. After an interruption, the same call
+        goes on from there, and ends in the same sums; then the file is removed.
+    on_error : {"raise", "skip"}, default="raise"
+        For files: whether one that cannot be read is an error, or skipped with a warning. Rows that were read
+        before the damage count.
 
     Returns
     -------
@@ -73,13 +82,16 @@ def summarize(
     if is_lazy(X) and y is not None:
         return _summed(labelled_arrays(X, y, sample_weight), families, marks)
     if y is None and is_rows(X):
-        return _summed(labelled_rows(X, target, sample_weight, drop, how), families, marks)
+        labelled = labelled_rows(
+            X, target, sample_weight, drop, how, checkpoint=checkpoint, on_error=on_error
+        )
+        return _summed(labelled, families, marks)
     if (y is None) == (target is None):
         raise ValueError(NO_LABELS)
-    if drop or how is not None:
+    if drop or how is not None or checkpoint is not None or on_error != "raise":
         raise ValueError(
-            "drop= and how= only work for rows that are not in memory; drop the columns of a DataFrame "
-            "beforehand."
+            "drop=, how=, checkpoint= and on_error= only work for rows that are not in memory; drop the "
+            "columns of a DataFrame beforehand."
         )
     if target is not None:
         X, y = split_target(X, target)
@@ -99,9 +111,15 @@ def _summed(labelled: Labelled, families: Families, marks: Marks) -> Statistics:
         first = labelled_table(next(batches))
         accumulator = Accumulator.empty(first.schema(families, marks))
         first.add_to(accumulator)
+        kept = labelled.checkpoint
+        saved = None if kept is None else kept.sums(accumulator.schema)
+        if saved is not None:
+            accumulator = Accumulator.of(under(accumulator.schema, saved))
         for rows in map(labelled_table, batches):
             accumulator.decide(rows.decided(accumulator.schema, marks))
             rows.add_to(accumulator)
+            if kept is not None:
+                kept.note(accumulator.statistics)
         return accumulator.statistics()
 
     sums = labelled.summed(begin)

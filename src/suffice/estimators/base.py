@@ -6,17 +6,19 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock, RLock
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.engines.labelled import How, labelled_arrays, labelled_rows
+from suffice.engines.labelled import How, OnError, labelled_arrays, labelled_rows
+from suffice.engines.predictions import predicted
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
 from suffice.model.schema import Schema
+from suffice.progress import Progress
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import Labelled
 from suffice.tables.targets import labelled
@@ -82,6 +84,10 @@ class Classifier(ClassifierMixin):  # type: ignore[misc]
 class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
     """A classifier that can be fitted to tables and files, compared by information criteria, and saved."""
 
+    sums_batches: ClassVar[bool] = False
+    """Whether a fit is nothing but sums of batches, so that it can go on after an interruption."""
+    reads_documents: ClassVar[bool] = False
+    """Whether rows are single documents, without names of columns."""
     _learnt: Any
     """The result of fitting; absent before."""
 
@@ -93,6 +99,9 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         weight: str | None = None,
         drop: Iterable[str] = (),
         how: How | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_error: OnError = "raise",
+        progress: bool = False,
     ) -> Self:
         """Fit to rows that need not fit in memory: of files, streams, lazy frames, databases or a cluster.
 
@@ -111,14 +120,63 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             Columns to leave out.
         how : {"pushdown", "batches"}, optional
             Who adds up the rows, as in `summarize`.
+        checkpoint : path, optional
+            For files and models of sums: where sums and position are written every few seconds. After an
+            interruption, the same call goes on from there, and ends in the same model; then the file is
+            removed.
+        on_error : {"raise", "skip"}, default="raise"
+            For files: whether one that cannot be read is an error, or skipped with a warning. Rows that were
+            read before the damage count.
+        progress : bool, default=False
+            For files: whether a line on the terminal shows rows a second and the time left.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        self._learn_files(labelled_rows(source, target, weight, drop, how))
+        with Progress("fitting", quiet=not progress) as line:
+            files = labelled_rows(
+                source,
+                target,
+                weight,
+                drop,
+                how,
+                checkpoint=checkpoint,
+                on_error=on_error,
+                said=line.rows if progress else None,
+            )
+            if files.checkpoint is not None and not self.sums_batches:
+                raise ValueError(
+                    f"checkpoint= works for models of sums; {type(self).__name__} needs rows too."
+                )
+            self._learn_files(files)
         return self
+
+    def predict_from(
+        self, source: Any, sink: Any = None, *, proba: bool = True, keep: Iterable[str] = ()
+    ) -> Any:
+        """Predict the rows of a source, where they are, without holding them in memory.
+
+        Parameters
+        ----------
+        source : path, glob or list of them, lazy frame, relation, stream or iterable
+            The rows, as in `fit_from`, with the columns of the model.
+        sink : path or callable, optional
+            A .parquet, .arrow or .csv file, which appears once it is complete, or a function that is called
+            with each pyarrow Table of answers. For Dask and Spark, a folder of Parquet files.
+        proba : bool, default=True
+            Whether the answers have the posterior of each class, in columns p(CLASS).
+        keep : list of str, optional
+            Columns of the source to copy to the answers.
+
+        Returns
+        -------
+        answers : RecordBatchReader, Dask or Spark DataFrame, or None
+            Without a sink, the answers, which are made as they are read.
+        """
+        self._require_fitted()
+        return predicted(self, source, sink, keep, proba=proba)
 
     def _fit_lazy(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit to rows that an engine holds."""

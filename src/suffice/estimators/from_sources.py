@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.partial_sums import under, without_held_out
 from suffice.estimators.generative import FittedState
 from suffice.estimators.saved_sums import SavedSums
@@ -20,6 +21,8 @@ from suffice.tables.files.batches import Labelled, LabelledBatch
 
 class FittedFromSources(SavedSums):
     """Learns from rows that come in batches, or that others have added up."""
+
+    sums_batches: ClassVar[bool] = True
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None, *, afresh: bool) -> Any:
         """Add rows."""
@@ -33,6 +36,10 @@ class FittedFromSources(SavedSums):
         def learn(batches: Iterator[LabelledBatch]) -> None:
             for number, batch in enumerate(batches):
                 self._learn(*batch, afresh=number == 0)
+                if files.checkpoint is not None:
+                    if number == 0:
+                        self._resume(files.checkpoint)
+                    files.checkpoint.note(lambda: self.statistics_)
 
         def learn_all() -> None:
             sums = files.summed(self._begin)
@@ -46,6 +53,17 @@ class FittedFromSources(SavedSums):
             self._check_priors(np.unique(self._learnt.accumulator.classes))
 
         self._atomically(learn_all)
+
+    def _take_over(self, sums: Statistics) -> None:
+        """Hold these sums, which others have made for the schema that is held."""
+        known = self._learnt
+        self._learnt = replace(known, accumulator=Accumulator.of(under(known.accumulator.schema, sums)))
+
+    def _resume(self, checkpoint: Checkpoint) -> None:
+        """Go on from the sums of an earlier run, if there was one."""
+        saved = checkpoint.sums(self._learnt.accumulator.schema)
+        if saved is not None:
+            self._take_over(saved)
 
     def _begin(self, first: LabelledBatch) -> _SumsOfModel:
         """Learn the columns from the first rows; what is returned adds up any rows."""

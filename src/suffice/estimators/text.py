@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,6 +75,8 @@ class TextClassifier(LanguageModels):
     >>> model.predict(["such a good story"])
     array(['+'], dtype=object)
     """
+
+    reads_documents: ClassVar[bool] = True
 
     def __init__(
         self,

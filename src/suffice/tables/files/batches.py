@@ -35,6 +35,9 @@ class LabelledBatch(NamedTuple):
 class Labelled(ABC):
     """Rows with their labels and weights, in batches."""
 
+    checkpoint: Any = None
+    """Where sums are kept on the way, if they are."""
+
     @abstractmethod
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
         """Do some work with all batches; it starts over if columns turn out to need wider types."""
@@ -81,15 +84,21 @@ class LabelledFiles(Labelled):
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
         """Do some work with all batches; if it refuses one after the first, the message says where it is."""
+        return self._through(work, lambda tables: tables)
+
+    def _through(
+        self, work: Callable[[Iterator[LabelledBatch]], T], some: Callable[[Iterator[Any]], Iterator[Any]]
+    ) -> T:
+        """Do some work with some of the batches, of which there is the first."""
 
         def placed(tables: Iterator[Any]) -> T:
-            at = _Reading(_gathered(tables))
+            at = _Reading(some(_gathered(tables)))
             try:
                 return work(self._labelled(at))
             except ValueError as error:
                 if at.number < 2 or isinstance(error, FileDataError):  # which says where
                     raise
-                raise ValueError(f"{self.files.place(at.start, at.end)}: {error}") from error
+                raise ValueError(f"{self.place(at.start, at.end)}: {error}") from error
 
         return self.files.through(placed)
 
@@ -133,6 +142,10 @@ class LabelledFiles(Labelled):
                 kept, labels, weights = kept.filter(used), labels.filter(used), weights[used]
             if kept.num_rows:
                 yield LabelledBatch(kept, labels, weights)
+
+    def place(self, start: int, end: int) -> str:
+        """Where some of the rows read so far are, for messages."""
+        return self.files.place(start, end)
 
     def _place(self, start: int, row: int) -> str:
         file, there = self.files.locate(start + row)

@@ -66,6 +66,8 @@ class FileSource(RowSource):
     """Texts that stand for a missing cell, of single columns; `options` has those of all."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
+    skipped: dict[Path, str] | None = None
+    """Why files were skipped, where those that cannot be read are; None to refuse them."""
 
     def __post_init__(self) -> None:
         self._types: dict[str, Any] = {}
@@ -76,7 +78,20 @@ class FileSource(RowSource):
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, in the order of the first file, and those that the names of folders hold."""
-        return self._names_in(self.paths[0]) if self.kept is None else self.kept
+        return self._names_in(self._first_path) if self.kept is None else self.kept
+
+    @property
+    def _first_path(self) -> Path:
+        """The first file, or the first that can be read where others are skipped."""
+        if self.skipped is not None:
+            for path in self.paths:
+                try:
+                    self._names_in(path)
+                except FileDataError as error:
+                    self.skipped[path] = str(error)
+                else:
+                    return path
+        return self.paths[0]
 
     def _names_in(self, path: Path) -> tuple[str, ...]:
         if path not in self.headers:
@@ -130,6 +145,14 @@ class FileSource(RowSource):
         if table is None:
             yield pa.table([pa.nulls(0)] * len(names), names=names)
 
+    def after(self, n_files: int, n_rows: int) -> Iterator[Any]:
+        """The batches behind the first files, which have so many rows, in the types settled so far."""
+        rest = replace(self, paths=self.paths[n_files:])
+        vars(rest).update(_types=self._types, _settled=self._settled)
+        for batch in rest.batches():
+            self._starts = [(n_rows + start, file) for start, file in vars(rest)["_starts"]]
+            yield batch
+
     def locate(self, row: int) -> tuple[DataFile, int]:
         """The file that holds a row of the batches read so far, and the number of the row there."""
         start, file = max((one for one in self._starts if one[0] <= row), key=lambda one: one[0])
@@ -157,22 +180,34 @@ class FileSource(RowSource):
         """Each batch with its file and the number of its first row there."""
         names = self.names
         # Some column tells the number of rows, even if only those of folders are read.
-        inside = tuple(name for name in names if name not in self._keys) or self._names_in(self.paths[0])[:1]
+        inside = (
+            tuple(name for name in names if name not in self._keys) or self._names_in(self._first_path)[:1]
+        )
         for path in self.paths:
-            file, present = self._file(path), set(self._names_in(path))
-            missing = [name for name in names if name not in present]
-            if missing and file.form != "jsonl":
-                raise file.error(
-                    f"there is no column {quoted(missing[0])}, which "
-                    f"{'the first file has' if self.kept is None else 'is needed'}."
-                )
-            settled = self._types if self._settled else {}
-            types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
-            first = 0
-            for batch in raw_batches(file, inside, types):
-                whole = _completed(batch, names, self.partitions.get(path, {}))
-                yield file, first, with_gaps(whole, {n: self.marks[n] for n in names if n in self.marks})
-                first += batch.num_rows
+            try:
+                yield from self._raw_of(path, inside)
+            except FileDataError as error:
+                if self.skipped is None:
+                    raise
+                self.skipped[path] = str(error)
+
+    def _raw_of(self, path: Path, inside: tuple[str, ...]) -> Iterator[tuple[DataFile, int, Any]]:
+        """The batches of one file."""
+        names = self.names
+        file, present = self._file(path), set(self._names_in(path))
+        missing = [name for name in names if name not in present]
+        if missing and file.form != "jsonl":
+            raise file.error(
+                f"there is no column {quoted(missing[0])}, which "
+                f"{'the first file has' if self.kept is None else 'is needed'}."
+            )
+        settled = self._types if self._settled else {}
+        types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
+        first = 0
+        for batch in raw_batches(file, inside, types):
+            whole = _completed(batch, names, self.partitions.get(path, {}))
+            yield file, first, with_gaps(whole, {n: self.marks[n] for n in names if n in self.marks})
+            first += batch.num_rows
 
     def _is_text(self, file: DataFile, name: str) -> bool:
         return file.form in TEXT or name in self._keys
