@@ -9,6 +9,7 @@ and φ̄_n = Σ_k y_nk·φ_nk. Weights of one kind of evidence are alike before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -59,6 +60,15 @@ class KnownRows:
     def mean_loss(self, scores: Array) -> float:
         """The mean of the same, by weight."""
         return float(np.average(self.losses(scores), weights=self.weight))
+
+    def mean(self, numbers: Array) -> float:
+        """The mean of a number of each row."""
+        return float(np.average(numbers, weights=self.weight))
+
+    def standard_error(self, numbers: Array) -> float:
+        """The standard error of the same."""
+        away = numbers - self.mean(numbers)
+        return math.sqrt(self.mean(away * away) / float(self.weight.sum()))
 
     def residuals(self, log_posteriors: Array) -> Array:
         """Weight times posterior less 1 for the class of the row: the slope of the loss in each score."""

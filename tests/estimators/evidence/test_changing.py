@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import io
 import itertools
 import operator
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 import suffice
-from suffice import EvidenceClassifier
+from suffice import BayesClassifier, EvidenceClassifier
 from suffice.estimators.evidence import fitting
 
 from .conftest import FAMILIES, agrees, mixed, saved
@@ -166,35 +167,121 @@ def test_a_copy_learns_on_its_own(duplicate):
     assert saved(whole()) == before
 
 
+# --- models that were fitted apart ----------------------------------------------------------------
+
+
+@functools.cache
+def fewer():
+    """Some rows, and fewer pieces."""
+    return EvidenceClassifier(whole().schema_, pieces=["columns", "steps", "cells"]).fit(X[:40], Y[:40])
+
+
+def apart(penguins, rows):
+    """A model of some penguins that has chosen its own pieces."""
+    X, y = penguins
+    return EvidenceClassifier(BayesClassifier().fit(X, y).schema_).fit(X.iloc[rows], y[rows])
+
+
+def test_models_fitted_apart_merge_in_any_order_and_are_forgotten_again(penguins):
+    X, y = penguins
+    small, large = (apart(penguins, rows) for rows in (np.arange(0, 344, 3), np.arange(1, 344, 2)))
+    assert small.pieces_.difference(large.pieces_) is not None
+    both = small + large
+    agrees(large + small, both, X, atol=1e-12)
+    plain = small.generative_ + large.generative_
+    assert both.statistics_.isclose(plain.statistics_)
+    np.testing.assert_array_equal(both.weights_.weights, large.weights_.weights)
+    rows = np.arange(0, 344, 3)
+    agrees(both, EvidenceClassifier(pieces=large.pieces_).fit(X.iloc[rows], y[rows]) + large, X)
+    assert suffice.evaluate(both, X, y).log_loss < 0.1
+    agrees(copy.copy(both).forget(small), large, X)
+    loaded = suffice.load(io.BytesIO(saved(both)))
+    np.testing.assert_array_equal(loaded.predict_proba(X), both.predict_proba(X))
+    agrees(loaded.forget(small), large, X)
+
+
+def test_a_model_merged_with_other_pieces_says_what_it_cannot_do():
+    model = copy.copy(whole()).merge(fewer())
+    before = saved(model)
+    with pytest.raises(ValueError, match=r"cannot forget rows.*forget the models that were merged"):
+        model.forget(X[:40], Y[:40])
+    with pytest.raises(ValueError, match="seen=False"):
+        model.reweigh(X, Y)
+    assert saved(model) == before
+    assert model.reweigh(X, Y, seen=False).partial_fit(X, Y).statistics_.n_rows == 2 * N + 40
+    fresh = model.fit(X, Y).forget(X[:40], Y[:40])
+    assert fresh.statistics_.n_rows == N - 40
+
+
+def test_rows_of_a_merged_model_are_missing_in_pieces_that_it_lacks():
+    merged = copy.copy(whole()).merge(fewer())
+    after, before = (
+        [one.presence().sum() for one in model._learnt.sums.statistics()[1].totals]
+        for model in (merged, whole())
+    )
+    assert after[0] > before[0]  # steps
+    assert after[1:] == pytest.approx(before[1:])  # presence and the joint Gaussian
+
+
+def test_classes_of_one_model_only_are_told_apart_in_both(penguins):
+    X, y = penguins
+    first, second = (apart(penguins, np.flatnonzero(y != gone)) for gone in ("Gentoo", "Adelie"))
+    both = first + second
+    assert both.classes_.tolist() == ["Adelie", "Chinstrap", "Gentoo"]
+    assert suffice.evaluate(both, X, y).log_loss < 0.1
+
+
+def test_statistics_and_pure_models_are_merged(penguins, of_penguins):
+    X, y = penguins
+    for other in (of_penguins.generative_, of_penguins.statistics_):
+        model = copy.copy(of_penguins).merge(other)
+        assert model.statistics_.n_rows == 688
+        assert suffice.evaluate(model, X, y).log_loss < 0.05
+        agrees(model.forget(other), of_penguins, X)
+    only = np.flatnonzero(y != "Gentoo")
+    model = apart(penguins, only)
+    with pytest.raises(ValueError, match="class 'Gentoo' is in one of them only"):
+        model.merge(of_penguins.statistics_)
+
+
+def test_a_column_of_another_family_counts_in_the_rows_of_one_model(penguins):
+    X, y = penguins
+    small = EvidenceClassifier({"body_mass_g": "gamma"}).fit(X[::2], y[::2])
+    large = EvidenceClassifier({"body_mass_g": "normal"}).fit(X, y)
+    for one, other in ((small, large), (large, small)):
+        with pytest.warns(UserWarning, match=r"body_mass_g.*only the rows of one model count"):
+            both = one + other
+        assert both.schema_["body_mass_g"].family == large.schema_["body_mass_g"].family
+        assert suffice.evaluate(both, X, y).log_loss < 0.05
+    at = [str(name) for name in both.schema_.names].index("body_mass_g")
+    seen = {j: p for f, t in zip(both.schema_.factors, both.statistics_.totals, strict=True)
+            for j, p in zip(f.columns.tolist(), t.presence().sum(axis=0), strict=True)}  # fmt: skip
+    assert seen[at] == 342
+    assert seen[0] > 500
+
+
 # --- what is refused, and changes nothing ---------------------------------------------------------
 
 
-def test_models_with_other_pieces_are_not_merged():
-    fewer = EvidenceClassifier(FAMILIES, pieces=["columns", "steps"]).fit(X, Y)
+def test_a_model_with_other_pieces_that_was_not_merged_is_not_forgotten():
     model = copy.copy(whole())
     before = saved(model)
-    for deed in (model.merge, model.forget):
-        with pytest.raises(ValueError, match=r"other pieces.*pieces=first\.pieces_"):
-            deed(fewer)
+    with pytest.raises(ValueError, match=r"presence.*differ.*pieces=first\.pieces_"):
+        model.forget(fewer())
     assert saved(model) == before
 
 
 def test_models_of_other_columns_are_not_merged():
     other = EvidenceClassifier().fit(X[["length"]], Y)
-    with pytest.raises(ValueError, match="other pieces"):
-        copy.copy(whole()).merge(other)
-
-
-def test_the_difference_between_pieces_is_named():
-    fewer = EvidenceClassifier(FAMILIES, pieces=["columns", "steps", "cells"]).fit(X, Y)
-    with pytest.raises(ValueError, match=r"presence.*differ"):
-        copy.copy(whole()).merge(fewer)
+    for deed in ("merge", "forget"):
+        with pytest.raises(ValueError, match="columns differ"):
+            getattr(copy.copy(whole()), deed)(other)
 
 
 @pytest.mark.parametrize("deed", ["merge", "forget"])
 def test_something_else_is_not_merged(deed, of_penguins):
-    with pytest.raises(TypeError, match=f"{deed} takes a fitted EvidenceClassifier, got BayesClassifier"):
-        getattr(copy.copy(of_penguins), deed)(of_penguins.generative_)
+    with pytest.raises(TypeError, match=f"{deed} takes a fitted model or Statistics, got dict"):
+        getattr(copy.copy(of_penguins), deed)({})
 
 
 def test_an_unfitted_model_is_not_merged(of_penguins):

@@ -14,14 +14,14 @@ from suffice import EvidenceClassifier
 
 from .conftest import FAMILIES, agrees, saved
 
-REPEATED = "cv is a number of folds, and the copies of a repeated row are dealt to several of them"
+SPLITS = "the check passes splits of the rows as cv, which is a number of folds here; test_weights.py has it"
 
 
 @parametrize_with_checks(
     [EvidenceClassifier(), EvidenceClassifier(pieces=["columns"], priors="uniform")],
     expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": REPEATED,
-        "check_sample_weight_equivalence_on_sparse_data": REPEATED,
+        "check_sample_weight_equivalence_on_dense_data": SPLITS,
+        "check_sample_weight_equivalence_on_sparse_data": SPLITS,
     },
 )
 def test_scikit_learn_finds_nothing_wrong(estimator, check):

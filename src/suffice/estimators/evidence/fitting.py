@@ -19,12 +19,13 @@ from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces, evi
 from suffice.estimators.evidence.weighed import Weights
 from suffice.kernels import threads
 from suffice.links import softmax
-from suffice.model.dealt import SEED, dealt_folds
+from suffice.model.dealt import SEED, deal_by_content
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.model.weighing import KnownRows
 from suffice.progress import Progress
+from suffice.tables.row_keys import row_keys
 from suffice.tables.table import Table
 
 FOLDS = 5
@@ -39,6 +40,7 @@ MOST_WORK = 2.5e8
 FIRST_ROWS = 2_000
 """Rows of larger tables from which the kinds of evidence are chosen, before all rows are summed."""
 ROWS_AT_ONCE = 1 << 16
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,13 @@ class Rows:
         present, own, counts = np.unique(self.codes[some], return_inverse=True, return_counts=True)
         return self.labels[present], own, counts, None if self.weights is None else self.weights[some]
 
+    def labelled(self, some: Codes, weights: Array | None) -> Rows:
+        """The labels of some rows, or parts of rows, with their weights."""
+        other = copy(self)
+        other.codes, other.weights = self.codes[some], weights
+        other.weight = np.ones(len(some)) if weights is None else weights
+        return other
+
     def others(self, some: Codes) -> Iterator[tuple[Codes, Table]]:
         """All rows but some, in batches."""
         n = len(self.codes)
@@ -120,22 +129,50 @@ class Fitting:
         self.subtracted = subtracted
         k = len(rows.labels)
         most = int(np.clip(MOST_WORK // (k * (len(pieces.listed) + k) ** 2), FEWEST_TAKEN, MOST_ROWS))
-        self.sample = sampled(len(rows.codes), most)
-        table = rows.table.take(self.sample) if len(self.sample) < len(rows.codes) else rows.table
-        self.cells = ReadCells(pieces, table)
-        self.folds = [test for _, test in dealt_folds(rows.codes[self.sample], FOLDS)]
+        sample = sampled(len(rows.codes), most)
+        table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
+        read = pieces.schema.read(table)
+        keys = row_keys(read, *_columns_of(pieces.schema))
+        weights = None if rows.weights is None else rows.weights[sample]
+        dealt = deal_by_content(rows.codes[sample], weights, keys, FOLDS, options.folds)
+        self.sample = sample[dealt.rows]
+        """The position of each row whose weights are learnt from; of rows in several folds, of each part."""
+        self.held = rows.labelled(self.sample, dealt.weights)
+        in_parts = len(self.sample) > len(sample)
+        self.once = np.unique(dealt.rows, return_index=True)[1] if in_parts else None
+        self.cells = ReadCells(pieces, table.take(dealt.rows) if in_parts else read)
+        self.fold, self.other_fold = dealt.fold, dealt.other_fold
+        self.folds = [np.flatnonzero(dealt.fold == one) for one in range(FOLDS)]
         self.choose_pairs = whole is None and not pieces.pairs
-        self.whole = whole
+        self.all_rows = self.whole = whole
         self.rest = PieceSums.empty(pieces)
         if whole is None:
             for some, part in rows.others(self.sample):
                 rows.add_to(self.rest, some, part)
             if any(factor.reads == "documents" for factor in pieces.schema.factors):
                 # To count words again and again would take longer than to subtract those of a fold.
-                self.whole = self.total().statistics()
+                self.all_rows = self.whole = self.total().statistics()
+        if self.whole is not None and subtracted and in_parts:
+            self.whole = self._in_parts(self.whole)
+
+    def _in_parts(self, whole: Parts) -> Parts:
+        """Sums in which the rows of the sample count as often as they have parts, which folds subtract."""
+        sums = PieceSums.of(self.pieces, whole)
+        for accumulator, cells in zip(sums.accumulators, self.cells.of_schemas, strict=True):
+            gone = Accumulator.empty(accumulator.schema)
+            self._add_once(gone, cells)
+            accumulator.add(gone.statistics(), -1)
+            self._add(accumulator, cells, np.arange(len(self.sample)))
+        return sums.statistics()
 
     def _add(self, accumulator: Accumulator, cells: SchemaCells, some: Codes) -> None:
-        """Add some rows of the sample to sums."""
+        """Add some rows of the sample, or parts of rows, to sums."""
+        if len(some):
+            accumulator.update(cells.to_sum(some), *self.held.labels_of(some))
+
+    def _add_once(self, accumulator: Accumulator, cells: SchemaCells) -> None:
+        """Add all rows of the sample to sums."""
+        some = np.arange(len(self.sample)) if self.once is None else self.once
         if len(some):
             accumulator.update(cells.to_sum(some), *self.rows.labels_of(self.sample[some]))
 
@@ -143,7 +180,7 @@ class Fitting:
         """Learn the weights, and add up the sums."""
         known = self._known()
         learnt = unweighed(self.pieces, self.rows)
-        if len(known) >= FEWEST_ROWS and len(self.rows.labels) > 1:
+        if self._are_enough(known):
             # Most products are small, and threads would wait for each other.
             with Progress("weighing the evidence") as progress, threads.one_thread_per_product():
                 learnt = self._learn(known, progress.say)
@@ -151,33 +188,35 @@ class Fitting:
 
     def total(self) -> PieceSums:
         """The sums of all rows."""
-        if self.whole is not None:
-            return PieceSums.of(self.pieces, self.whole)
+        if self.all_rows is not None:
+            return PieceSums.of(self.pieces, self.all_rows)
         sums = PieceSums.of(self.pieces, self.rest.statistics())
         for accumulator, cells in zip(sums.accumulators, self.cells.of_schemas, strict=True):
-            self._add(accumulator, cells, np.arange(len(self.sample)))
+            self._add_once(accumulator, cells)
         return sums
+
+    def _are_enough(self, known: Codes) -> bool:
+        """Whether weights can be learnt from some rows."""
+        return bool(self.held.weight[known].sum() >= FEWEST_ROWS and len(self.rows.labels) > 1)
 
     def _known(self) -> Codes:
         """The rows of the sample whose class has rows in other folds."""
-        codes = self.rows.codes[self.sample]
-        fold = np.empty(len(codes), dtype=np.intp)
-        for i, some in enumerate(self.folds):
-            fold[some] = i
-        of_class = np.bincount(self.rows.codes, minlength=len(self.rows.labels))
-        own = np.zeros((len(of_class), FOLDS), dtype=np.intp)
-        np.add.at(own, (codes, fold), 1)
-        return np.flatnonzero(of_class[codes] > own[codes, fold])
+        codes, fold = self.held.codes, self.fold
+        of_class = np.bincount(self.rows.codes, self.rows.weight, len(self.rows.labels))
+        own = np.zeros((len(of_class), FOLDS))
+        np.add.at(own, (codes, fold), self.held.weight)
+        return np.flatnonzero(of_class[codes] > own[codes, fold] * (1.0 + ROUNDING))
+
+    def _known_rows(self, known: Codes) -> KnownRows:
+        return KnownRows(self.held.codes, self.held.weight, len(self.rows.labels)).take(known)
 
     def _learn(self, known: Codes, say: Callable[[str], None]) -> Learnt:
-        n_classes = len(self.rows.labels)
-        codes, weight = self.rows.codes[self.sample], self.rows.weight[self.sample]
-        rows = KnownRows(codes, weight, n_classes).take(known)
+        rows = self._known_rows(known)
         say("evidence held out")
         evidence = self._held_out()[known]
         cells = self.cells.derived(self.pieces.cells)[known] if self.pieces.cells else None
         say("weights")
-        learning = self._learning(evidence, cells, rows)
+        learning = self._learning(evidence, cells, rows, known)
         learnt = learning.learn()
         if self.choose_pairs and self.options.most_pairs and self.pieces.coarse:
             say("pairs of columns")
@@ -188,14 +227,14 @@ class Fitting:
             learnt = learning.with_pairs(learnt, of_pairs)
         return learning.with_nats(learnt, of_pairs)
 
-    def _learning(self, evidence: Array, cells: Array | None, rows: KnownRows) -> Learning:
+    def _learning(self, evidence: Array, cells: Array | None, rows: KnownRows, known: Codes) -> Learning:
         options = self.options
         return Learning(
             self.pieces,
             evidence,
             cells,
             rows,
-            folds=options.folds,
+            self.other_fold[known],
             penalties=options.penalties,
             nonnegative=options.nonnegative,
         )
@@ -203,12 +242,10 @@ class Fitting:
     def worth_summing(self) -> Pieces:
         """The pieces without kinds of evidence that held-out rows do not miss."""
         known = self._known()
-        if len(known) < FEWEST_ROWS or len(self.rows.labels) < 2:
+        if not self._are_enough(known):
             return self.pieces
-        codes, weight = self.rows.codes[self.sample], self.rows.weight[self.sample]
-        rows = KnownRows(codes, weight, len(self.rows.labels)).take(known)
         with threads.one_thread_per_product():
-            learning = self._learning(self._held_out()[known], None, rows)
+            learning = self._learning(self._held_out()[known], None, self._known_rows(known), known)
             return self._without_unmissed(learning)
 
     def _without_unmissed(self, learning: Learning) -> Pieces:
@@ -223,8 +260,7 @@ class Fitting:
         before = learning.loss_without(dropped, penalty)
         for without, places in kinds:
             after = learning.loss_without(np.union1d(dropped, places), penalty)
-            missed = float(np.average(after - before, weights=rows.weight))
-            if missed <= float(np.std(after - before)) / np.sqrt(len(before)):
+            if rows.mean(after - before) <= rows.standard_error(after - before):
                 dropped, before = np.union1d(dropped, places), after
                 pieces = replace(
                     pieces,
@@ -247,10 +283,12 @@ class Fitting:
             blocks = accumulator.schema.blocks(self.pieces.table_of_pairs(table))
             accumulator.update(blocks, *self.rows.labels_of(some))
         self.rest.pieces, self.rest.accumulators[2] = self.pieces, accumulator
-        if self.whole is not None:
-            pairs_of_all = Accumulator.of(accumulator.statistics())
-            self._add(pairs_of_all, self.cells.pairs, np.arange(len(self.sample)))
-            self.whole = (*self.whole[:2], pairs_of_all.statistics())
+        if self.whole is not None and self.all_rows is not None:
+            in_parts, once = (Accumulator.of(accumulator.statistics()) for _ in range(2))
+            self._add(in_parts, self.cells.pairs, np.arange(len(self.sample)))
+            self._add_once(once, self.cells.pairs)
+            self.whole = (*self.whole[:2], in_parts.statistics())
+            self.all_rows = (*self.all_rows[:2], once.statistics())
 
     def _held_out(self) -> Array:
         """The evidence of every row of the sample but that of pairs, by the sums of all other folds."""
@@ -305,6 +343,13 @@ class Fitting:
         return sums
 
 
+def _columns_of(schema: Schema) -> tuple[list[int], list[int]]:
+    """The columns that a model reads, and those of documents."""
+    columns = [j for factor in schema.factors for j in factor.columns.tolist()]
+    texts = [j for f in schema.factors if f.reads == "documents" for j in f.columns.tolist()]
+    return columns, texts
+
+
 def unweighed(pieces: Pieces, rows: Rows) -> Learnt:
     """The product of the families, which needs no rows held out."""
     k = len(rows.labels)
@@ -320,7 +365,8 @@ def fit_rows(rows: LabelledRows, schema: Schema, options: Options, pieces: Piece
     if pieces is None:
         some = sampled(len(chosen.codes), MOST_ROWS)
         table = chosen.table if len(some) == len(chosen.codes) else chosen.table.take(some)
-        pieces = Pieces.of(schema, table, options.groups)
+        weights = None if chosen.weights is None else chosen.weights[some]
+        pieces = Pieces.of(schema, table, options.groups, weights)
         if len(some) < len(chosen.codes):
             few = replace(options, folds=2)
             first = Fitting(chosen.take(sampled(len(chosen.codes), FIRST_ROWS)), pieces, few)

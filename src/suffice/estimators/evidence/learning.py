@@ -18,7 +18,7 @@ from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.weighed import Weights
 from suffice.links import softmax
-from suffice.model.dealt import dealt_folds
+from suffice.model.dealt import splits_of
 from suffice.model.weighing import (
     JUDGED,
     CorrectionDesign,
@@ -74,15 +74,15 @@ class Learning:
         evidence: Array,
         codes: Array | None,
         rows: KnownRows,
+        fold: Codes,
         *,
-        folds: int,
         penalties: Sequence[float] = PENALTIES,
         nonnegative: bool = False,
     ) -> None:
         self.pieces, self.rows = pieces, rows
         self.inputs = _by_class(evidence)
         self.penalties, self.nonnegative = penalties, nonnegative
-        self.splits = dealt_folds(rows.codes, folds, shuffled=True)
+        self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
         self.training = [self._only(train) for train, _ in self.splits]
         self.design = None
         if codes is not None and codes.shape[1]:
@@ -250,15 +250,14 @@ class Learning:
             held = before + share * (after - before)
             return float(rows.weight @ rows.losses(held)) + 0.5 * DOUBT * (1.0 - share) ** 2
 
-        if len(rows.codes) >= MANY_ROWS and not self._is_clear(rows.losses(before) - rows.losses(after)):
+        if rows.weight.sum() >= MANY_ROWS and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
         found = optimize.minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-3})
         return float(found.x) if loss(float(found.x)) < loss(1.0) else 1.0
 
     def _is_clear(self, gains: Array) -> bool:
         """Whether the mean of some gains is above its standard error."""
-        mean = float(np.average(gains, weights=self.rows.weight))
-        return bool(mean > np.std(gains) / np.sqrt(len(gains)))
+        return self.rows.mean(gains) > self.rows.standard_error(gains)
 
 
 def _by_class(evidence: Array) -> Array:

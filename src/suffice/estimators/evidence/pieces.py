@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from suffice.arrays import Codes
+from suffice.arrays import Array, Codes
 from suffice.factors.derived import (
     CellOfPair,
     CellReader,
@@ -86,11 +86,13 @@ class Pieces:
     pairs: tuple[CellOfPair, ...] = ()
 
     @classmethod
-    def of(cls, schema: Schema, table: Table, groups: Sequence[Group]) -> Pieces:
+    def of(
+        cls, schema: Schema, table: Table, groups: Sequence[Group], weights: Array | None = None
+    ) -> Pieces:
         """The pieces that the columns of a table allow, without pairs."""
         if table.sparse is not None:
             return cls(schema)
-        found = _Columns(schema, schema.read(table))
+        found = _Columns(schema, schema.read(table), weights)
         if len(found.families) > MOST_APART:
             groups = [group for group in groups if group == "joint"]
         return cls(
@@ -232,12 +234,14 @@ def _named(names: list[str]) -> str:
 class _Columns:
     """The columns of a table, and what can be derived from each."""
 
-    def __init__(self, schema: Schema, table: Table) -> None:
+    def __init__(self, schema: Schema, table: Table, weights: Array | None) -> None:
         self.schema, self.table, self.reader = schema, table, CellReader(table)
+        self.weights = weights
+        self.n_rows = float(table.n_rows if weights is None else weights.sum())
         families = {j: f.family for f in schema.factors for j in f.columns.tolist() if f.reads != "documents"}
         self.families = dict(sorted(families.items()))
         self.numbers = [j for j in self.families if table.kind(j) != "level"]
-        self.most_cells = int(np.clip(table.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
+        self.most_cells = int(np.clip(self.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
 
     def _is_levels(self, j: int) -> bool:
         """Whether a column is told apart by its levels."""
@@ -270,28 +274,32 @@ class _Columns:
             if not len(there) or there.min() == there.max():
                 continue
             unit = float(np.abs(there).max())  # squares and sums of large numbers overflow
-            mean, far = float((there / unit).mean()), FAR * float((there / unit).std())
+            weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
+            mean = float(np.average(there / unit, weights=weights))
+            far = FAR * float(np.average((there / unit - mean) ** 2, weights=weights)) ** 0.5
             yield Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
             n_columns += 1
-            if self._is_common(len(there)):
+            if self._is_common(len(there) if weights is None else float(weights.sum())):
                 yield There(j)
                 n_columns += 1
         yield from self._indicators(MOST_JOINT - n_columns)
 
-    def _is_common(self, times: int) -> bool:
+    def _is_common(self, times: float) -> bool:
         """Whether an indicator that is 1 in so many rows is neither nearly always 1 nor nearly always 0."""
-        return bool(COMMON <= times / self.table.n_rows <= 1.0 - COMMON)
+        return bool(COMMON <= times / self.n_rows <= 1.0 - COMMON)
 
     def _indicators(self, room: int) -> Iterator[Holds]:
-        found: list[tuple[int, Holds]] = []
+        found: list[tuple[float, Holds]] = []
         for j in self.families:
             if j in self.numbers and len(np.unique(self.reader.numbers(j))) > FEW:
                 continue
             levels = self._levels(j, MOST_LEVELS)
-            times = np.bincount(self.reader.places(j, levels), minlength=len(levels) + 2)
+            times = np.bincount(self.reader.places(j, levels), self.weights, len(levels) + 2)
             # All rows but those of the others hold the last of two levels.
             kept = len(levels) - (len(levels) == 2 and not times[2:].any())
-            found += [(int(times[i]), Holds(j, levels, i)) for i in range(kept) if self._is_common(times[i])]
+            found += [
+                (float(times[i]), Holds(j, levels, i)) for i in range(kept) if self._is_common(times[i])
+            ]
         found.sort(key=lambda one: -one[0])
         yield from (one for _, one in found[: max(room, 0)])
 
@@ -307,7 +315,8 @@ class _Columns:
             there = numbers[~np.isnan(numbers)]
             if not len(there):
                 continue
-            edges = np.unique(np.quantile(there, np.arange(1, most_cells) / most_cells))
+            weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
+            edges = np.unique(_quantiles(there, weights, np.arange(1, most_cells) / most_cells))
             edges = edges[(edges > there.min()) & (edges <= there.max())]
             if len(edges):
                 yield CoarseCell(j, tuple(edges.tolist()))
@@ -315,6 +324,23 @@ class _Columns:
     def _levels(self, j: int, most: int) -> tuple[Any, ...]:
         """The most frequent levels of a column."""
         read = self.reader.levels(j)
-        times = np.bincount(read.codes[read.codes >= 0], minlength=len(read.values))
+        weights = None if self.weights is None else self.weights[read.codes >= 0]
+        times = np.bincount(read.codes[read.codes >= 0], weights, len(read.values))
         order = np.argsort(-times, kind="stable")[:most].tolist()
         return tuple(read.values[i] for i in order)
+
+
+def _quantiles(numbers: Array, weights: Array | None, shares: Array) -> Array:
+    """Quantiles of numbers, of which one of weight k counts as k."""
+    if weights is None:
+        return np.asarray(np.quantile(numbers, shares))
+    order = np.argsort(numbers, kind="stable")
+    ends, held = np.cumsum(weights[order]), numbers[order]
+    ends = np.where(np.abs(ends - np.rint(ends)) < 1e-9 * ends, np.rint(ends), ends)
+    places = shares * max(ends[-1] - 1.0, 0.0)
+    below = np.floor(places)
+    low, high = (
+        held[np.minimum(np.searchsorted(ends, at, side="right"), len(held) - 1)]
+        for at in (below, below + 1.0)
+    )
+    return np.asarray(low + (places - below) * (high - low))

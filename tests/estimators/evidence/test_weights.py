@@ -1,0 +1,122 @@
+"""A row of weight k counts as k rows, in any order: in the sums, the pieces, the folds and the weights."""
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from suffice import BayesClassifier, EvidenceClassifier
+from suffice.model.dealt import deal_by_content
+from suffice.tables.row_keys import row_keys
+from suffice.tables.table import read_table
+
+from .conftest import FAMILIES, agrees, mixed
+
+LAW = settings(max_examples=3, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+N = 80
+X, Y = mixed(N, seed=5)
+
+
+@functools.cache
+def families():
+    return BayesClassifier(FAMILIES).fit(X, Y).schema_
+
+
+def fitted(rows, weights=None):
+    return EvidenceClassifier(families()).fit(X.iloc[rows], Y[rows], weights)
+
+
+@LAW
+@given(st.lists(st.integers(0, 3), min_size=N, max_size=N).filter(lambda k: sum(k) > 60), st.randoms())
+def test_a_row_of_weight_k_is_k_rows_wherever_they_are(times, random):
+    copies = np.repeat(np.arange(N), times)
+    random.shuffle(copies)
+    weighted, repeated = fitted(np.arange(N), np.array(times, dtype=float)), fitted(copies)
+    agrees(weighted, repeated, X, atol=1e-8)
+    np.testing.assert_allclose(weighted.weights_.weights, repeated.weights_.weights, atol=1e-6)
+    np.testing.assert_allclose(weighted.statistics_.weight, repeated.statistics_.weight)
+    assert weighted.statistics_.n_rows == np.count_nonzero(times)
+
+
+@LAW
+@given(st.permutations(range(N)).map(np.array))
+def test_the_order_of_rows_does_not_matter(order):
+    agrees(fitted(order), fitted(np.arange(N)), X, atol=1e-8)
+
+
+def test_halves_of_rows_are_rows():
+    twice = np.repeat(np.arange(N), 2)
+    agrees(fitted(twice, np.full(2 * N, 0.5)), fitted(np.arange(N)), X, atol=1e-8)
+
+
+def test_weights_learnt_anew_take_weighted_rows():
+    weights = 1.0 + np.arange(N) % 3
+    model = fitted(np.arange(N), weights)
+    again = EvidenceClassifier(pieces=model.pieces_).fit(X, Y, weights).reweigh(X, Y, weights)
+    agrees(again, model, X, atol=1e-6)
+    assert again.statistics_ == model.statistics_
+
+
+def test_sparse_rows_are_dealt_by_content():
+    rng = np.random.default_rng(0)
+    cells, y, times = rng.poisson(0.5, (60, 8)), rng.integers(0, 2, 60), rng.integers(0, 3, 60)
+    weighted = EvidenceClassifier().fit(sparse.csr_array(cells), y, times.astype(float))
+    order = rng.permutation(np.repeat(np.arange(60), times))
+    repeated = EvidenceClassifier().fit(sparse.csc_array(cells[order]), y[order])
+    agrees(weighted, repeated, sparse.csr_array(cells), atol=1e-8)
+
+
+# --- how rows are dealt ---------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), st.integers(1, 40)), min_size=1, max_size=12))
+def test_units_of_weight_are_dealt_as_rows(rows):
+    codes, keys, times = (np.array(one) for one in zip(*rows, strict=True))
+    dealt = deal_by_content(codes, times.astype(float), keys.astype(np.uint64), 3, 2)
+    np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), times)
+    copies = np.repeat(np.arange(len(rows)), times)
+    one_by_one = deal_by_content(codes[copies], None, keys[copies].astype(np.uint64), 3, 2)
+    same = [np.zeros((3, 7, 3, 2)) for _ in range(2)]
+    place = codes[dealt.rows], keys[dealt.rows], dealt.fold, dealt.other_fold
+    np.add.at(same[0], place, dealt.weights)
+    np.add.at(same[1], (codes[copies], keys[copies], one_by_one.fold, one_by_one.other_fold), 1.0)
+    np.testing.assert_allclose(same[0], same[1], atol=1e-9)
+
+
+def test_folds_have_equal_shares_of_each_class_and_of_each_other():
+    rng = np.random.default_rng(0)
+    codes, keys = rng.integers(0, 3, 600), rng.integers(0, 2**60, 600).astype(np.uint64)
+    for weights in (None, np.ones(600), rng.gamma(2.0, size=600)):
+        dealt = deal_by_content(codes, weights, keys, 5, 5)
+        weight = np.ones(600) if weights is None else dealt.weights
+        shares = np.zeros((3, 5, 5))
+        np.add.at(shares, (codes[dealt.rows], dealt.fold, dealt.other_fold), weight)
+        assert np.ptp(shares.sum(axis=2), axis=1).max() < 2.0 + 1e-9
+        assert np.ptp(shares.reshape(3, 25), axis=1).max() < 2.0 + 1e-9
+
+
+def test_large_weights_make_few_parts():
+    codes, keys = np.zeros(1000, dtype=np.intp), np.arange(1000, dtype=np.uint64)
+    assert len(deal_by_content(codes, np.full(1000, 1e6), keys, 5, 5).rows) <= 25_000
+    assert len(deal_by_content(codes, np.full(1000, 20.0), keys, 5, 5).rows) <= 21_000
+
+
+@pytest.mark.parametrize("kind", ["numbers", "levels", "text"])
+def test_the_keys_of_rows_tell_their_cells_apart_and_nothing_else(kind):
+    cells = {
+        "numbers": [1.0, -0.0, None, 1.0, 0.0, 2.0],
+        "levels": ["1.0", "b", None, "1.0", "b", "c"],
+        "text": ["good film", "", None, "good film", "", "bad film"],
+    }[kind]
+    more = [7.0, 7.0, 7.0, 7.0, 7.0, 8.0]
+    table = read_table({"a": cells, "b": more})
+    keys = row_keys(table, [0, 1], [0] if kind == "text" else [])
+    assert keys.tolist() == keys[[3, 4, 2, 0, 1, 5]].tolist()
+    assert len(set(keys.tolist())) == 4
+    turned = row_keys(read_table({"b": more, "a": cells}), [0, 1], [1] if kind == "text" else [])
+    assert set(turned.tolist()).isdisjoint(keys.tolist())
+    wider = read_table({"a": cells, "b": more, "same": ["x"] * 6})
+    assert row_keys(wider, [0, 1, 2], [0] if kind == "text" else []).tolist() == keys.tolist()
