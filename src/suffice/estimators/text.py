@@ -25,8 +25,9 @@ from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
 from suffice.tables.recognized import has_names, refuse_lazy
-from suffice.tables.table import Table, TextTable, read_table
+from suffice.tables.table import Table, read_table
 from suffice.tables.targets import class_index, read_weights
+from suffice.tables.text_table import TextTable
 from suffice.tables.wording import listed
 from suffice.text import read_documents
 

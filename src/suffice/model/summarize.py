@@ -17,11 +17,12 @@ from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
+from suffice.tables.coded_labels import CodedLabels, read_coded_labels
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.files.source import is_source
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import checked_weights, read_labels, split_target
+from suffice.tables.targets import checked_weights, split_target
 from suffice.tables.wording import counted
 
 MOST_NUMBERS = 1 << 12
@@ -79,7 +80,7 @@ def summarize(
     if target is not None:
         X, y = split_target(X, target)
     table = read_table(X)
-    rows = LabelledRows(table, read_labels(y), sample_weight)
+    rows = LabelledRows(table, read_coded_labels(y), sample_weight)
     return rows.statistics(rows.schema(families, checked_marks(missing_marks)))
 
 
@@ -91,7 +92,7 @@ def _summarize_files(
         raise ValueError("for files, target= and sample_weight= must be names of columns.")
 
     def rows_of(batch: LabelledBatch) -> LabelledRows:
-        return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
+        return LabelledRows(read_table(batch.X), read_coded_labels(batch.y), batch.weight)
 
     def add(batches: Iterator[LabelledBatch]) -> Statistics:
         first = rows_of(next(batches))
@@ -108,7 +109,7 @@ def _summarize_files(
 class LabelledRows:
     """A table with its labels and weights, checked, without the rows of weight zero."""
 
-    def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
+    def __init__(self, table: Table, y: NDArray[Any] | CodedLabels, sample_weight: ArrayLike | None) -> None:
         if len(y) != table.n_rows:
             raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(y), 'label')}.")
         self.table = table
@@ -141,7 +142,7 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; anything wrong is refused before anything changes."""
-        blocks = accumulator.schema.blocks(self.kept_table())
+        blocks = accumulator.schema.blocks(self.kept_table(), accumulator.totals)
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def shares(self) -> Array:
@@ -156,8 +157,15 @@ class LabelledRows:
         return self.table
 
 
-def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
+def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Counts]:
     """The distinct labels, sorted; the index of each row's label; and the number of rows of each label."""
+    if isinstance(y, CodedLabels):
+        counts = np.bincount(y.codes, minlength=len(y.values))
+        held = np.flatnonzero(counts)
+        order = held[np.argsort(y.values[held], kind="stable")]
+        places = np.zeros(len(y.values), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        return y.values[order], places[y.codes], counts[order]
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
         if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
