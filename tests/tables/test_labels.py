@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
+from suffice import summarize
 from suffice.tables.targets import class_index, read_labels
 
 
@@ -170,3 +171,70 @@ def test_a_label_that_is_no_class_is_refused_with_the_nearest(label, classes, wo
 def test_a_label_is_found_among_the_classes_whatever_its_type():
     assert class_index(np.str_("b"), np.array(["a", "b"])) == 1
     assert class_index(np.int64(7), [5, 7]) == 1
+
+
+TEXTS = ["low", "high", "low", "", "größer", "high"]
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(TEXTS, dtype=object),
+        np.array(TEXTS),
+        np.array([text for text in TEXTS for _ in range(2)])[::2],
+        np.array(TEXTS).astype(">U9"),
+        pd.Series(TEXTS),
+        pd.Series(TEXTS, dtype=object),
+        pd.Series(TEXTS, dtype="category"),
+        pd.Series(TEXTS, dtype="string[pyarrow]"),
+        pl.Series(TEXTS),
+        pl.Series(TEXTS, dtype=pl.Categorical),
+        pl.Series(TEXTS, dtype=pl.Enum(["unused", *dict.fromkeys(TEXTS)])),
+        pa.array(TEXTS),
+        pa.array(TEXTS, pa.large_string()),
+        pa.chunked_array([TEXTS[:2], TEXTS[2:]]),
+        pa.chunked_array([pa.array(TEXTS[:4]).dictionary_encode(), pa.array(TEXTS[4:]).dictionary_encode()]),
+        TEXTS,
+    ],
+    ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', getattr(y, 'type', 'list'))}",
+)
+@pytest.mark.parametrize("weights", [None, [1, 2, 0, 1, 1, 0]])
+def test_text_labels_of_every_container_make_the_same_sums(y, weights):
+    X = np.arange(6.0).reshape(-1, 1)
+    expected = summarize(
+        X, [["", "größer", "high", "low"].index(text) for text in TEXTS], sample_weight=weights
+    )
+    found = summarize(X, y, sample_weight=weights)
+    kept = ["", "größer", "high", "low"]
+    assert found.classes.tolist() == kept
+    assert_array_equal(found.support, expected.support)
+    assert_array_equal(found.totals[0].arrays()["total"], expected.totals[0].arrays()["total"])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["a", None], dtype=object),
+        pd.Series(["a", None]),
+        pd.Series(["a", None], dtype="category"),
+        pl.Series(["a", None]),
+        pl.Series(["a", None], dtype=pl.Categorical),
+        pa.array(["a", None]),
+        pa.chunked_array([["a"], [None]]),
+    ],
+    ids=lambda y: f"{type(y).__module__}-{getattr(y, 'dtype', getattr(y, 'type', ''))}",
+)
+def test_a_missing_text_label_is_refused_by_its_row(y):
+    with pytest.raises(ValueError, match="missing label at row 1"):
+        summarize([[1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("n_labels", [300, 3000])
+def test_text_whose_sums_of_characters_agree_is_told_apart(n_labels):
+    labels = np.array([f"label {i}" for i in range(n_labels)] * 2)
+    assert_array_equal(summarize(np.zeros((len(labels), 1)), labels).classes, np.unique(labels))
+
+
+def test_text_beside_other_labels_is_refused():
+    with pytest.raises(ValueError, match="labels of type bytes, str"):
+        summarize([[1.0], [2.0]], np.array(["a", b"a"], dtype=object))

@@ -183,6 +183,9 @@ class DropIn(BayesClassifier):
         labels = super()._labels(np.asarray(y) if isinstance(y, (list, tuple)) else y)
         return labels.astype(np.str_) if self._joins_labels and labels.dtype == object else labels
 
+    def _coded_labels(self, y: Any) -> NDArray[Any]:
+        return self._labels(y)
+
     def _to_fields(self) -> dict[str, Any]:
         """All that the model is, as a file holds it: declared classes too."""
         declared = [] if self._declared is None else [state_of_labels(self._declared)]

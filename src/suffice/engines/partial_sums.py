@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
+from suffice.tables.coded_labels import read_coded_labels
 from suffice.tables.files.batches import LabelledBatch, LabelledFiles
 from suffice.tables.notations import Marks
 from suffice.tables.row_source import RowSource
 from suffice.tables.table import read_table
-from suffice.tables.targets import read_labels
 
 
 class SumsOf(Protocol):
@@ -47,7 +47,7 @@ class SumsOfRows:
 
 def labelled_table(batch: LabelledBatch) -> LabelledRows:
     """A batch as it is summed."""
-    return LabelledRows(read_table(batch.X), read_labels(batch.y), batch.weight)
+    return LabelledRows(read_table(batch.X), read_coded_labels(batch.y), batch.weight)
 
 
 def under(schema: Schema, sums: Statistics) -> Statistics:

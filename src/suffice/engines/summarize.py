@@ -15,10 +15,11 @@ from suffice.model.chosen_families import Families
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
+from suffice.tables.coded_labels import read_coded_labels
 from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.table import read_table
-from suffice.tables.targets import read_labels, split_target
+from suffice.tables.targets import split_target
 
 
 def summarize(
@@ -95,7 +96,7 @@ def summarize(
         )
     if target is not None:
         X, y = split_target(X, target)
-    rows = LabelledRows(read_table(X), read_labels(y), sample_weight)
+    rows = LabelledRows(read_table(X), read_coded_labels(y), sample_weight)
     return rows.statistics(rows.schema(families, marks))
 
 

@@ -245,7 +245,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
         gone = getattr(X, "statistics_", X) if y is None else None
         if not isinstance(gone, Statistics):
             X, y = labelled(X, y)
-            rows = LabelledRows(self._read(X, reset=False), self._labels(y), sample_weight)
+            rows = LabelledRows(self._read(X, reset=False), self._coded_labels(y), sample_weight)
             gone = rows.statistics(self._learnt.accumulator.schema)
         deed = "forget rows that were never fitted"
         return self._atomically(lambda: self._replace(self.statistics_, gone, -1, deed))
@@ -314,7 +314,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
         X, y = labelled(X, y)
         table = self._read(X, reset=afresh)
         self._check_scoring(table.names)
-        rows = LabelledRows(table, self._labels(y), sample_weight)
+        rows = LabelledRows(table, self._coded_labels(y), sample_weight)
         if check is not None:
             check(rows.labels)
         if afresh:

@@ -25,8 +25,14 @@ from suffice.model.sampling import draw_classes, draw_rows, generator_of, in_con
 from suffice.model.schema import Schema
 from suffice.model.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
+from suffice.tables.coded_labels import CodedLabels
 from suffice.tables.container import PLAIN, Container
-from suffice.tables.estimator_input import read_features, read_more_features, read_targets
+from suffice.tables.estimator_input import (
+    read_coded_targets,
+    read_features,
+    read_more_features,
+    read_targets,
+)
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import checked_weights, class_codes, labelled
 
@@ -66,6 +72,10 @@ class Generative(LinearInStatistics):
     def _labels(self, y: Any) -> NDArray[Any]:
         """Read the label of each row."""
         return read_targets(self, y)
+
+    def _coded_labels(self, y: Any) -> NDArray[Any] | CodedLabels:
+        """Read the label of each row, text as codes."""
+        return read_coded_targets(self, y)
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         """Read X as a table; its columns are recorded, or checked against those seen in `fit`."""

@@ -22,8 +22,9 @@ from suffice.model.sampling import draw_rows
 from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
-from suffice.tables.table import Table, TextTable
+from suffice.tables.table import Table
 from suffice.tables.targets import read_weights
+from suffice.tables.text_table import TextTable
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100

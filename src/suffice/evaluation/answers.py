@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.tables.columns import as_floats
+from suffice.tables.as_arrays import as_floats
 from suffice.tables.recognized import has_names, is_frame
 from suffice.tables.table import read_table
 from suffice.tables.targets import checked_weights, read_labels

@@ -49,6 +49,11 @@ class Totals(ABC):
     def n_columns(self) -> int:
         """How many columns the factor has."""
 
+    @property
+    def takes_columns_apart(self) -> bool:
+        """Whether numbers may come as `ColumnCells`, each column where it lies in memory."""
+        return False
+
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
@@ -204,6 +209,11 @@ class SolvedFactor(ABC):
     is_given_length: bool = False
     """Whether the density is that of counts given their sum."""
     regularized: list[Regularized]
+
+    @property
+    def takes_columns_apart(self) -> bool:
+        """Whether numbers to be scored may come as `ColumnCells`, each column where it lies in memory."""
+        return False
 
     def saved_search(self) -> dict[str, Any]:
         """The part of the parameters that is saved: nothing, unless solving took a search."""

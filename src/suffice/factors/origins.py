@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, read_only
 from suffice.kernels.choose import contiguous, row_parts
+from suffice.kernels.columns import ColumnCells
 
 SQUARABLE = 2.0**480
 """Sums of squares of numbers up to this do not overflow."""
+FEW_CELLS = 1 << 14
 MOST_CLASSES = 256
 """The most classes for which every part of the rows keeps its own sums."""
 
 
 def place_origins(
-    kernels: ModuleType, values: Array, classes: Codes, wanted: NDArray[np.bool_], origin: Array
+    kernels: ModuleType, values: Array | ColumnCells, classes: Codes, wanted: NDArray[np.bool_], origin: Array
 ) -> None:
     """Write the first value observed in each class and column that is `wanted`, reading few rows."""
-    for rows in row_parts(*values.shape):
+    few = slice(
+        0, max(FEW_CELLS // max(values.shape[1], 1), 1)
+    )  # mostly enough, and quickly brought together
+    for rows in (few, *row_parts(*values.shape)):
         if not wanted.any():
             break
         kernels.first_values(contiguous(values[rows]), read_only(classes[rows]), wanted, origin)

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import read_only
+from suffice.kernels import columns as columns_reference
 from suffice.kernels import discrete as discrete_reference
 from suffice.kernels import gaussian as gaussian_reference
 from suffice.kernels.cells import place_of_entry, row_runs
+from suffice.kernels.columns import ColumnCells, columns_of
 from suffice.kernels.threads import run, uninterrupted
 
 WORTH_COMPILING = 1 << 24
@@ -41,6 +43,11 @@ def gaussian_for(n_cells: int) -> ModuleType:
 def discrete_for(n_cells: int) -> ModuleType:
     """The kernels of levels, outcomes and counts, for this many cells."""
     return chosen("suffice.kernels.discrete_compiled", n_cells, WORTH_COMPILING) or discrete_reference
+
+
+def columns_for(n_cells: int) -> ModuleType:
+    """The kernels of columns that lie apart, for this many cells."""
+    return chosen("suffice.kernels.columns_compiled", n_cells, WORTH_COMPILING) or columns_reference
 
 
 def chosen(module: str, size: int, worth_compiling: int) -> ModuleType | None:
@@ -81,9 +88,31 @@ def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)
 
 
-def contiguous(array: NDArray[Any]) -> NDArray[Any]:
+def contiguous(array: NDArray[Any] | ColumnCells) -> NDArray[Any]:
     """The cells row by row in memory, copied if needed, as a read-only view."""
-    return read_only(np.ascontiguousarray(array))
+    columns = columns_of(array) if array.ndim == 2 else None
+    if columns is None:
+        return read_only(np.ascontiguousarray(array))
+    return brought_together(columns, columns_for(array.size))
+
+
+def brought_together(columns: list[NDArray[Any]], kernels: ModuleType) -> NDArray[Any]:
+    """Columns of one type as a read-only array with its cells row by row in memory."""
+    values = np.empty((len(columns[0]), len(columns)), columns[0].dtype)
+    words = np.dtype(f"u{values.itemsize}")  # so that a kernel is compiled for a size, not for a type
+    kernels = kernels if len(columns) >= kernels.WIDTH else columns_reference
+    for at, some in column_groups([column.view(words) for column in columns], kernels.WIDTH):
+        kernels.bring_together(some, at, values.view(words))
+    return read_only(values)
+
+
+def column_groups(columns: list[NDArray[Any]], width: int) -> Iterator[tuple[int, tuple[NDArray[Any], ...]]]:
+    """Columns in groups of a width (0: all), each with the place of its first; some may come once more."""
+    width = width or len(columns)
+    for start in range(0, len(columns), width):
+        at = max(0, min(start, len(columns) - width))
+        some = columns[at : at + width]
+        yield at, tuple(map(read_only, some + some[:1] * (width - len(some))))
 
 
 def first_infinity(values: Any) -> tuple[int, int] | None:

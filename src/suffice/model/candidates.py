@@ -26,7 +26,8 @@ from suffice.families import (
 from suffice.families.special import LOG_TWO
 from suffice.model.column_losses import ColumnLosses
 from suffice.model.repeated import repeated_value
-from suffice.tables.columns import LARGEST_EXACT, Kind
+from suffice.tables.as_arrays import LARGEST_EXACT
+from suffice.tables.columns import Kind
 
 CATEGORY_LEVELS = 128
 """The most different numbers that may be categories."""

@@ -45,7 +45,7 @@ from suffice.model.columns import CHOSEN, Column
 from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
-from suffice.tables.columns import LARGEST_EXACT
+from suffice.tables.as_arrays import LARGEST_EXACT
 from suffice.tables.notations import Marks
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, listed, one_line, quoted

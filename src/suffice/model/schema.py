@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.factors import Block
+from suffice.factors import Block, SolvedFactor, Totals
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
@@ -229,13 +229,15 @@ class Schema:
             for j, cells in enumerate(columns)
         ]
 
-    def blocks(self, table: Table) -> list[Block]:
+    def blocks(self, table: Table, readers: Sequence[Totals | SolvedFactor] = ()) -> list[Block]:
         """The cells of each factor, in the form that it reads; infinities are left for it to refuse.
 
         Parameters
         ----------
         table : Table
             The rows.
+        readers : sequence of Totals or SolvedFactor, optional
+            Who reads them; those that can get columns where they lie in memory.
 
         Returns
         -------
@@ -244,7 +246,7 @@ class Schema:
         """
         table = self.read(table)
         blocks: list[Block] = []
-        for factor in self.factors:
+        for i, factor in enumerate(self.factors):
             columns = factor.columns
             everything = len(columns) == table.n_columns
             if factor.reads == "levels":
@@ -256,6 +258,8 @@ class Schema:
                 blocks.append(cells if everything else cells[:, columns])
             elif factor.family.is_binary and (cells := table.cells(columns.tolist())) is not None:
                 blocks.append(cells)
+            elif readers and readers[i].takes_columns_apart:
+                blocks.append(table.columns_apart(columns.tolist()))
             else:
                 blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
         return blocks

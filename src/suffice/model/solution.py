@@ -208,7 +208,7 @@ class SolvedModel:
     def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
         """Joint scores of every row; `base=False` if only posteriors are needed."""
         finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
-        return self.scores_of_blocks(self.schema.blocks(table), finite, base=base)
+        return self.scores_of_blocks(self.schema.blocks(table, self.factors), finite, base=base)
 
     def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
         """The same from the cells of each factor, into an array (rows, classes)."""

@@ -16,6 +16,7 @@ from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
+from suffice.tables.coded_labels import CodedLabels
 from suffice.tables.notations import Marks
 from suffice.tables.table import Table
 from suffice.tables.targets import checked_weights
@@ -28,7 +29,7 @@ MOST_NUMBERS = 1 << 12
 class LabelledRows:
     """A table with its labels and weights, checked, without the rows of weight zero."""
 
-    def __init__(self, table: Table, y: NDArray[Any], sample_weight: ArrayLike | None) -> None:
+    def __init__(self, table: Table, y: NDArray[Any] | CodedLabels, sample_weight: ArrayLike | None) -> None:
         if len(y) != table.n_rows:
             raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(y), 'label')}.")
         self.table = table
@@ -63,7 +64,7 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; anything wrong is refused before anything changes."""
-        blocks = accumulator.schema.blocks(self.kept_table())
+        blocks = accumulator.schema.blocks(self.kept_table(), accumulator.totals)
         accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def shares(self) -> Array:
@@ -78,8 +79,15 @@ class LabelledRows:
         return self.table
 
 
-def _label_codes(y: NDArray[Any]) -> tuple[NDArray[Any], Codes, Counts]:
+def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Counts]:
     """The distinct labels, sorted; the index of each row's label; and the number of rows of each label."""
+    if isinstance(y, CodedLabels):
+        counts = np.bincount(y.codes, minlength=len(y.values))
+        held = np.flatnonzero(counts)
+        order = held[np.argsort(y.values[held], kind="stable")]
+        places = np.zeros(len(y.values), dtype=np.intp)
+        places[order] = np.arange(len(order))
+        return y.values[order], places[y.codes], counts[order]
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
         if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted

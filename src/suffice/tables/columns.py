@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.arrays import Codes
+from suffice.tables.as_arrays import as_floats, complex_refusal
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
 _WHOLE = (int, np.integer, decimal.Decimal, fractions.Fraction)
 _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
-LARGEST_EXACT = 2.0**53
-"""Beyond this, floats leave out whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +132,24 @@ class FrameColumn:
         if self._is_wide:
             return as_floats(self._objects())
         return array_column(self.series.to_numpy(), "").numbers()
+
+    def reader(self) -> Callable[[slice], NDArray[np.floating[Any]]] | None:
+        """What reads adjacent cells as floats without a copy of the column; None where NumPy cannot."""
+        plain_numbers = self.kind == "number" and not self._is_wide
+        if not plain_numbers or self.series.implementation.is_pandas_like():
+            return None
+        native = self.series.to_native()
+        if self.series.implementation.is_polars():
+            n_chunks, n_gaps = native.n_chunks(), native.null_count()
+            if n_gaps:  # Arrow writes NaN in their place several times faster
+                import pyarrow as pa
+
+                native = pa.chunked_array([native.to_arrow()])
+        else:
+            n_chunks, n_gaps = native.num_chunks, native.null_count
+        if n_chunks == 1 and n_gaps == 0 and self.series.dtype.is_float():
+            return as_floats(native.to_numpy()).__getitem__
+        return lambda rows: as_floats(native.slice(rows.start, rows.stop - rows.start).to_numpy())
 
     @property
     def is_whole(self) -> bool:
@@ -355,61 +372,6 @@ def plain(value: Any) -> Any:
 def is_missing(value: Any) -> bool:
     """Return whether a cell is None, NaN, NaT or pandas' NA."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
-
-
-def as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
-    """Return numbers, booleans or objects of these as float64 (float32 stays), with NaN for None."""
-    if values.dtype in (np.float32, np.float64):
-        return values
-    return values.astype(np.float64)
-
-
-def as_native(values: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers or booleans in this machine's byte order, and uncommon floats as float64."""
-    if values.dtype.kind == "f":
-        return as_floats(values)
-    return values.astype(values.dtype.newbyteorder("="), copy=False)
-
-
-def as_array(values: Any, name: str) -> NDArray[Any]:
-    """Turn anything array-like into an ndarray in which numbers stay numbers and gaps stay gaps."""
-    if isinstance(values, np.ma.MaskedArray):
-        exact = values.dtype.kind == "f" or (values.dtype.kind in "iu" and not _is_beyond_floats(values.data))
-        array = np.array(values.data, dtype=np.float64 if exact else object)
-        array[np.ma.getmaskarray(values)] = None  # NaN in a float array
-        return array
-    if hasattr(values, "to_list") and str(getattr(values, "dtype", "")).endswith("128"):
-        values = values.to_list()  # NumPy has no such integers
-    try:
-        array = np.asarray(values)
-        if isinstance(values, (list, tuple)) and (array.dtype.kind in "US" or _lost_digits(array, values)):
-            array = np.asarray(values, dtype=object)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} is not rectangular; all rows must have the same number of cells."
-        ) from error
-    return array
-
-
-def _is_beyond_floats(numbers: NDArray[Any]) -> bool:
-    """Whether floats leave out whole numbers of this size."""
-    return bool(numbers.size and max(-float(np.nanmin(numbers)), float(np.nanmax(numbers))) >= LARGEST_EXACT)
-
-
-def _lost_digits(array: NDArray[Any], values: Any) -> bool:
-    """Whether NumPy made integers of a list floats that are not equal to them."""
-    if array.dtype.kind != "f" or np.isnan(array).all() or not _is_beyond_floats(array):
-        return False
-    cells = np.asarray(values, dtype=object).ravel().tolist()
-    return any(isinstance(cell, (int, np.integer)) and int(float(cell)) != int(cell) for cell in cells)
-
-
-def complex_refusal(label: str) -> str:
-    """The message that refuses complex numbers."""
-    return (
-        f"Complex data not supported: {label} holds complex numbers; "
-        "pass their real and imaginary parts as two columns."
-    )
 
 
 def _cell_type(values: NDArray[Any]) -> type | None:

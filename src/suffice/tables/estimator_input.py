@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.lazy import scikit_learn
-from suffice.tables.columns import as_array, complex_refusal
+from suffice.tables.as_arrays import as_array, complex_refusal
+from suffice.tables.coded_labels import CodedLabels, read_coded_labels
 from suffice.tables.recognized import has_names, is_frame, refuse_lazy
 from suffice.tables.records import are_records, read_records
 from suffice.tables.table import Table, read_table
@@ -34,9 +35,23 @@ def read_more_features(estimator: Any, X: Any, names: Names | None) -> Table:
 
 def read_targets(estimator: Any, y: Any) -> NDArray[Any]:
     """Read the label of each row."""
+    _require_targets(estimator, y)
+    return _checked_targets(read_labels(y))
+
+
+def read_coded_targets(estimator: Any, y: Any) -> NDArray[Any] | CodedLabels:
+    """Read the label of each row, text as codes."""
+    _require_targets(estimator, y)
+    labels = read_coded_labels(y)
+    return labels if isinstance(labels, CodedLabels) else _checked_targets(labels)
+
+
+def _require_targets(estimator: Any, y: Any) -> None:
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
-    labels = read_labels(y)
+
+
+def _checked_targets(labels: NDArray[Any]) -> NDArray[Any]:
     if labels.dtype.kind == "f":
         scikit_learn.check_classification_targets(labels)
     return labels

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.tables.columns import LARGEST_EXACT
+from suffice.tables.as_arrays import LARGEST_EXACT
 
 WORTH_ARROW = 1 << 16
 """Objects that Arrow reads in less time than it takes to import."""

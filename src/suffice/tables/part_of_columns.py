@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy import sparse
 
-from suffice.tables.columns import as_array
+from suffice.tables.as_arrays import as_array
 from suffice.tables.recognized import is_frame
 from suffice.tables.records import are_records, read_records
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.tables.columns import as_array
+from suffice.tables.as_arrays import as_array
 from suffice.tables.wording import counted, quoted
 
 SERIES_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")

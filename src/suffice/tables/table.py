@@ -12,22 +12,20 @@ from scipy import sparse
 from suffice.kernels import threads
 from suffice.kernels.cells import as_rows
 from suffice.kernels.choose import first_infinity, infinity_refusal
+from suffice.kernels.columns import ColumnCells
+from suffice.tables.as_arrays import LARGEST_EXACT, as_array, as_floats, as_native, complex_refusal
 from suffice.tables.columns import (
-    LARGEST_EXACT,
     Column,
+    FrameColumn,
     Kind,
     LevelCells,
     Levels,
     PeriodColumn,
     array_column,
-    as_array,
-    as_floats,
-    as_native,
-    complex_refusal,
     frame_column,
     number_objects,
 )
-from suffice.tables.container import LIST, Container, Library
+from suffice.tables.container import Container, Library
 from suffice.tables.notations import Notation, ReadColumn
 from suffice.tables.objects import numbers_of_objects
 from suffice.tables.recognized import is_frame, refuse_lazy
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Kind", "Levels", "Table", "TextTable", "read_table"]
+__all__ = ["Kind", "Levels", "Table", "read_table"]
 
 Opened = Column | ReadColumn
 
@@ -73,6 +71,8 @@ class Table:
         # All cells as one ndarray, if the container holds them that way.
         self._block = array if block is None else block
         self._levels: dict[int, Levels] = {}
+        self._readers: dict[int, Callable[[slice], NDArray[Any]]] = {}
+        self.whole: tuple[Table, slice] | None = None
         self.notations: Mapping[int, Notation] = {}
         self.read_before: dict[tuple[int, Notation], ReadColumn] = {}
 
@@ -118,7 +118,7 @@ class Table:
         shared = self.stored if self._block is None else self._block
         if shared is not None:
             return "boolean" if shared.dtype.kind == "b" else "number"
-        return self.open_column(column).kind
+        return self.open_column(column).kind if self.whole is None else self.whole[0].kind(column)
 
     def levels(self, column: int) -> Levels:
         """Return a column of any kind as codes of its distinct values."""
@@ -166,6 +166,26 @@ class Table:
             self._refuse(first_infinity(values), positions, values)
         return values
 
+    def columns_apart(self, columns: Sequence[int]) -> NDArray[Any] | ColumnCells:
+        """Return columns as `numbers` does, unchecked, but each where the container holds it, if it does."""
+        if self._block is not None or self.stored is not None:
+            return self.numbers(columns, infinities=True)
+        if self.whole is not None:
+            table, rows = self.whole
+            cells = table.columns_apart(columns)
+            return cells[rows]
+        readers = [self._reader(position) for position in columns]
+        dtype = np.result_type(*(read(slice(0, 0)) for read in readers))
+        return ColumnCells(readers, dtype, slice(0, self.n_rows))
+
+    def _reader(self, position: int) -> Callable[[slice], NDArray[Any]]:
+        """What reads the numbers of a column, some rows at a time; parts of the table share it."""
+        if position not in self._readers:
+            column = self.open_column(position)
+            in_parts = column.reader() if isinstance(column, FrameColumn) else None
+            self._readers[position] = in_parts or self._column_numbers(position).__getitem__
+        return self._readers[position]
+
     def _refuse(self, infinity: tuple[int, int] | None, positions: Sequence[int], cells: Any) -> None:
         """Raise if there is an infinity in the cells of some columns."""
         if infinity is not None:
@@ -207,8 +227,6 @@ class Table:
 
     def part(self, rows: slice) -> Table:
         """Return the table of adjacent rows, without a copy if the container allows it."""
-        if self._library == "pyarrow":
-            return read_table(self._source.slice(rows.start, rows.stop - rows.start))
         if self.stored is not None:
             part = _sparse_table(_adjacent(self._by_row, rows))
             if "sparse" in vars(self):  # it has been checked
@@ -217,7 +235,12 @@ class Table:
         if self._library == "numpy" and self._block is not None:
             cells = self._source[rows]
             return _number_table(cells, cells if self.array is not None else self._block[rows])
-        return read_table(self._source.iloc[rows] if self._library == "pandas" else self._source[rows])
+        source = self._source.iloc if self._library == "pandas" else self._source
+        start, stop, _ = rows.indices(self.n_rows)
+        part = read_table(source.slice(start, stop - start) if self._library == "pyarrow" else source[rows])
+        if part.n_columns == self.n_columns and self._block is None:
+            part.whole = (self, slice(start, stop))
+        return part
 
     @cached_property
     def _by_row(self) -> Any:
@@ -258,40 +281,6 @@ class Table:
                 "convert it to numbers, or choose a family for levels such as Categorical()."
             )
         return np.asarray(np.array([*levels.values, np.nan], dtype=np.float64)[levels.codes])
-
-
-class TextTable(Table):
-    """Documents as a table of one unnamed column."""
-
-    def __init__(self, documents: Documents, container: Container = LIST) -> None:
-        super().__init__("numpy", np.empty((len(documents), 1), dtype=object), _no_column)
-        self._documents = documents
-        self._container = container
-
-    @property
-    def container(self) -> Container:
-        """The container of the documents."""
-        return self._container
-
-    def kind(self, column: int) -> Kind:
-        """Text is a level."""
-        return "level"
-
-    def documents(self, column: int) -> Documents:
-        """The documents."""
-        return self._documents
-
-    def part(self, rows: slice) -> Table:
-        """Adjacent documents."""
-        return TextTable(self._documents.part(rows.start, rows.stop), self._container)
-
-    def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
-        """Some of the documents."""
-        return TextTable(self._documents.take(np.arange(self.n_rows)[rows]), self._container)
-
-
-def _no_column(column: int) -> Column:
-    raise TypeError(f"column {column} holds documents, which cannot be read as numbers or levels.")
 
 
 def take_rows(X: Any, rows: NDArray[Any]) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.tables.columns import LARGEST_EXACT, as_array, complex_refusal, is_missing, kind_of_type, plain
+from suffice.tables.as_arrays import LARGEST_EXACT, as_array, complex_refusal
+from suffice.tables.columns import is_missing, kind_of_type, plain
 from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
 from suffice.tables.wording import did_you_mean, kind_of_thing, listed, quoted, there_are, warn

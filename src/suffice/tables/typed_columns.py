@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from suffice.tables.columns import LARGEST_EXACT, Kind, as_floats, is_missing, kind_of_type, plain
+from suffice.tables.as_arrays import LARGEST_EXACT, as_floats
+from suffice.tables.columns import Kind, is_missing, kind_of_type, plain
 from suffice.tables.wording import is_utf8, printable
 
 if TYPE_CHECKING:

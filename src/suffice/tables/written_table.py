@@ -26,7 +26,7 @@ class WrittenTable(Table):
         vars(self).update(vars(table))
         self.notations = notations
         self._table = table
-        self._levels = {}
+        self._levels, self._readers, self.whole = {}, {}, None
         self._read = _read_columns(table, notations) if read is None else read
         self.open_column = self._opened
         if self._read:
@@ -65,7 +65,9 @@ class WrittenTable(Table):
     def part(self, rows: slice) -> Table:
         """Adjacent rows."""
         read = {j: replace(column, codes=column.codes[rows]) for j, column in self._read.items()}
-        return WrittenTable(self._table.part(rows), self.notations, read)
+        part = WrittenTable(self._table.part(rows), self.notations, read)
+        part.whole = None if self._block is not None else (self, rows)
+        return part
 
     def take(self, rows: NDArray[np.bool_] | NDArray[np.integer[Any]]) -> Table:
         """Some of the rows."""

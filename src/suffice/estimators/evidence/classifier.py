@@ -27,7 +27,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
-from suffice.tables.estimator_input import read_features, read_targets
+from suffice.tables.estimator_input import read_coded_targets, read_features
 from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.notations import checked_marks
 from suffice.tables.targets import labelled
@@ -280,7 +280,7 @@ class EvidenceClassifier(SavedEvidence):
         X, y = labelled(X, y)
         X, families = documents_as_table(X, self.families)
         table = read_features(self, X)
-        rows = LabelledRows(table, read_targets(self, y), sample_weight)
+        rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)
 
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
@@ -324,7 +324,7 @@ class EvidenceClassifier(SavedEvidence):
         """Rows for a fitted model."""
         self._require_fitted()
         X, y = labelled(X, y)
-        return LabelledRows(self._read(X, reset=False), read_targets(self, y), sample_weight)
+        return LabelledRows(self._read(X, reset=False), read_coded_targets(self, y), sample_weight)
 
     def _require_all_rows(self, deed: str, cure: str) -> None:
         """Refuse what needs every row in every piece."""

@@ -65,6 +65,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             done = add_outcome_scores(block, *self.outcomes, scores.finite)
         elif self.quadratic is not None:
             on, n_cells = self.active, block.size * len(self.constant)
+            block = contiguous(block)
             cells = contiguous(active_columns(block, on))
             finite = gaussian_for(n_cells).quadratic_scores(cells, *self.quadratic, scores.finite)
             if not finite or holds_infinity_beside(block, on):
@@ -108,6 +109,11 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         if not large.any():
             return None
         return large[self.active], self.family.mean_from_natural(self.natural, self.origin)[0][:, large]
+
+    @property
+    def takes_columns_apart(self) -> bool:
+        """Where scores are sums of squares."""
+        return self.quadratic is not None
 
     @cached_property
     def quadratic(self) -> list[Array] | None:

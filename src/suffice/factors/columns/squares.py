@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
 from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.origins import size_of_squares
 from suffice.kernels import threads
-from suffice.kernels.choose import contiguous, gaussian_for, row_parts
+from suffice.kernels.choose import (
+    brought_together,
+    column_groups,
+    columns_for,
+    contiguous,
+    gaussian_for,
+    row_parts,
+)
+from suffice.kernels.columns import ColumnCells, columns_of
 
 
 @dataclass(frozen=True)
@@ -27,19 +36,32 @@ class SquareSums:
     """A bound on |x − c| in each column."""
 
 
-def square_sums(values: Array, classes: Codes, weights: Array | None, origin: Array) -> SquareSums | None:
+def square_sums(
+    values: Array | ColumnCells, classes: Codes, weights: Array | None, origin: Array
+) -> SquareSums | None:
     """The sums of some rows about these origins, (classes, columns); None if squares overflow."""
-    kernels = gaussian_for(values.size)
+    kernels, apart = gaussian_for(values.size), columns_for(values.size)
     by_row = np.empty(0) if weights is None else weights
+    n_classes = len(origin)
+    codes = classes.astype(np.min_scalar_type(max(n_classes - 1, 0)))  # short, since columns read them often
 
     def sums_of(rows: slice) -> tuple[Array, Array]:
-        cells = contiguous(values[rows]), read_only(classes[rows])
-        sums, whole = np.zeros((4, *origin.shape)), np.zeros((3, len(origin)))
-        if weights is not None or not kernels.complete_sums(*cells, origin, sums, whole[2]):
-            sums[:], whole[:] = 0.0, 0.0
-            kernels.power_sums(*cells, contiguous(by_row[rows]), origin, sums, whole)
+        own, columns = read_only(codes[rows]), columns_of(values[rows])
+        cells = contiguous(values[rows]) if columns is None else None
+        sums, whole = np.zeros((4, *origin.shape)), np.zeros((3, n_classes))
+        if weights is not None:
+            is_complete = False
+        elif columns is not None:
+            is_complete = _add_columns(apart, columns, own, origin, sums, whole[2])
         else:
+            is_complete = kernels.complete_sums(cells, own, origin, sums, whole[2])
+        if is_complete:
             whole[0] = whole[2]
+            return sums, whole
+        if columns is not None:
+            cells = brought_together(columns, apart)
+        sums[:], whole[:] = 0.0, 0.0
+        kernels.power_sums(cells, own, contiguous(by_row[rows]), origin, sums, whole)
         return sums, whole
 
     parts = threads.run(sums_of, row_parts(*values.shape))
@@ -55,3 +77,20 @@ def square_sums(values: Array, classes: Codes, weights: Array | None, origin: Ar
     if (support == counts).all():
         weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
     return SquareSums(first, second, weight + whole_weight, support.astype(np.int64), size)
+
+
+def _add_columns(
+    kernels: ModuleType, columns: list[Array], classes: Codes, origin: Array, sums: Array, counts: Array
+) -> bool:
+    """What `complete_sums` does, of columns that lie apart."""
+    counts += np.bincount(classes, minlength=len(origin))
+    for at, some in column_groups(columns, kernels.WIDTH):
+        width, here = len(some), slice(at, min(at + len(some), len(columns)))
+        own, middle = np.zeros((len(origin), 2 * width)), np.zeros((len(origin), width))
+        middle[:, : here.stop - at] = origin[:, here]
+        kernels.column_sums(some, classes, middle, own)
+        first, second = own.reshape(len(origin), 2, width)[:, :, : here.stop - at].swapaxes(0, 1)
+        if not np.isfinite(second).all() or ((second == 0.0) & (first != 0.0)).any():
+            return False
+        sums[0, :, here], sums[1, :, here] = first, second
+    return True

@@ -33,6 +33,7 @@ from suffice.families.elementary import (
 )
 from suffice.kernels.cells import class_blocks
 from suffice.kernels.choose import gaussian_for, is_complete
+from suffice.kernels.columns import ColumnCells
 from suffice.storage import Fields
 
 LARGEST_EXPONENT = 1024
@@ -128,13 +129,14 @@ class ColumnTotals(Totals):
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
         batch = None
-        quadratic = self.family.functions == ("x", "x2") and self.family.scaled and self.family.centred
         if self.family.is_binary and not sparse.issparse(block):
             batch = self._of_outcomes(block, classes, weights, n_classes)
-        elif quadratic and n_classes <= MOST_CLASSES and not sparse.issparse(block):
-            batch = self._of_rows(np.asarray(block), classes, weights, n_classes)
+        elif self.takes_columns_apart and n_classes <= MOST_CLASSES and not sparse.issparse(block):
+            batch = self._of_rows(block, classes, weights, n_classes)
         if batch is not None:
             return lambda totals: totals.add(batch, 1)
+        if isinstance(block, ColumnCells):
+            block = np.asarray(block)
         return super().prepare(block, labels, classes, weights, n_classes)
 
     def _of_outcomes(
@@ -153,7 +155,14 @@ class ColumnTotals(Totals):
         batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
         return batch
 
-    def _of_rows(self, values: Array, classes: Codes, weights: Array | None, n_classes: int) -> Self | None:
+    @property
+    def takes_columns_apart(self) -> bool:
+        """Where x and x² are summed in one read."""
+        return self.family.functions == ("x", "x2") and self.family.scaled and self.family.centred
+
+    def _of_rows(
+        self, values: Array | ColumnCells, classes: Codes, weights: Array | None, n_classes: int
+    ) -> Self | None:
         """Sums of rows about the origins held here, in one read; None if squares overflow."""
         batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
         held = len(self.origin)

@@ -32,16 +32,17 @@ def column_names(file: DataFile) -> tuple[str, ...]:
     return tuple(names)
 
 
-def raw_batches(file: DataFile, names: tuple[str, ...], types: dict[str, Any]) -> Iterator[Any]:
+def raw_batches(file: DataFile, names: tuple[str, ...], types: Mapping[str, Any]) -> Iterator[Any]:
     """The batches of a file, with these columns only; of jsonl, with those that occur.
 
-    Cells of csv and tsv files are text or missing.
+    Cells of csv and tsv files are text or missing; in columns of these types, which may become more while
+    batches are read, they may be numbers. For jsonl, these are the types of columns.
     """
     with refusals(file):
         if file.form in TEXT:
-            yield from separated_batches(file, names)
+            yield from separated_batches(file, names, types)
         elif file.form == "jsonl":
-            yield from _with_marks(file, lines_batches(file, types))
+            yield from _with_marks(file, lines_batches(file, dict(types)))
         else:
             read = parquet_batches if file.form == "parquet" else arrow_batches
             yield from _with_marks(file, read(file, names))

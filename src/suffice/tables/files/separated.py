@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from suffice.tables.files.formats import MOST_COLUMNS, DataFile, FileDataError
 from suffice.tables.files.options import MISSING
@@ -44,10 +48,33 @@ def _patterns(separator: str) -> _Patterns:
 
 def _end_of_rows(separator: str, block: bytes) -> int:
     """Where the last whole row of a block ends."""
+    quotes = _quotes(separator, block)
+    if quotes is None:
+        found = _patterns(separator).all.match(block)
+        return 0 if found is None else found.end()
+    end = len(block)
+    while True:
+        end = max(block.rfind(b"\n", 0, end), block.rfind(b"\r", 0, end))
+        n_before = int(np.searchsorted(quotes, end))
+        if end < 0 or n_before % 2 == 0:
+            return end + 1
+        end = int(quotes[n_before - 1])  # the row ends within quotes: look before they open
+
+
+def _quotes(separator: str, block: bytes) -> NDArray[np.intp] | None:
+    """The places of all quotes, if each second one closes what the one before it opened; else None.
+
+    That is so if every other quote is where a cell starts, or follows one that would close the cell and so
+    stands for a quote in it.
+    """
     if b'"' not in block:
-        return max(block.rfind(b"\n"), block.rfind(b"\r")) + 1
-    found = _patterns(separator).all.match(block)
-    return 0 if found is None else found.end()
+        return np.empty(0, dtype=np.intp)
+    text = np.frombuffer(block, dtype=np.uint8)
+    quotes = np.flatnonzero(text == ord('"'))
+    before = text[quotes[::2] - 1] if quotes[0] else np.append(np.uint8(ord("\n")), text[quotes[2::2] - 1])
+    opens = np.zeros(256, dtype=np.bool_)
+    opens[list(f'{separator}\n\r"'.encode())] = True
+    return quotes if opens[before].all() else None
 
 
 def header_and_rows(file: DataFile) -> tuple[list[str], Iterator[bytes]]:
@@ -68,7 +95,8 @@ def header_and_rows(file: DataFile) -> tuple[list[str], Iterator[bytes]]:
 def _below(block: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
     """Blocks of rows, without the byte-order marks and empty rows that joined files leave."""
     while True:
-        block = block.removeprefix(UTF_8).replace(b"\n" + UTF_8, b"\n").replace(b"\r" + UTF_8, b"\r")
+        if UTF_8 in block:
+            block = block.removeprefix(UTF_8).replace(b"\n" + UTF_8, b"\n").replace(b"\r" + UTF_8, b"\r")
         if block.strip(b"\r\n"):
             yield block
         following = next(blocks, None)
@@ -105,27 +133,50 @@ def _refuse_another_separator(file: DataFile, names: list[str], below: bytes) ->
             )
 
 
-def separated_batches(file: DataFile, names: tuple[str, ...]) -> Iterator[Any]:
-    """Batches of text with these columns."""
+def separated_batches(file: DataFile, names: tuple[str, ...], types: Mapping[str, Any]) -> Iterator[Any]:
+    """Batches of text with these columns.
+
+    Columns whose types are known by now are numbers, where all their cells in a block are such.
+    """
     header, blocks = header_and_rows(file)
     n_rows = 0
     for block in blocks:
-        for batch in _parsed(file, block, header, names, n_rows):
+        for batch in _parsed(file, block, header, names, n_rows, types):
             n_rows += batch.num_rows
             yield batch
 
 
 def _parsed(
-    file: DataFile, block: bytes, header: list[str], names: tuple[str, ...], n_before: int
+    file: DataFile,
+    block: bytes,
+    header: list[str],
+    names: tuple[str, ...],
+    n_before: int,
+    types: Mapping[str, Any],
 ) -> Iterator[Any]:
     import pyarrow as pa
 
+    numbers = {name: of for name, of in types.items() if of in (pa.int64(), pa.float64()) and name in names}
+    if file.options.decimal != "," and any(_is_not_a_cell(file, name) for name in numbers):
+        with suppress(pa.ArrowInvalid):  # what is wrong is said of the text
+            table = _read(file, block, header, names, numbers=numbers)
+            yield from _without_headers(file, block, header, table).to_batches()
+            return
     try:
         table = _read(file, block, header, names)
     except pa.ArrowInvalid as error:
         raise _misread(file, block, header, n_before, str(error)) from error
     for batch in _without_headers(file, block, header, table).to_batches():
         yield _with_points(batch) if file.options.decimal == "," else batch
+
+
+def _is_not_a_cell(file: DataFile, name: str) -> bool:
+    """Whether the name of a column of numbers, in a header once more, is neither a number nor missing."""
+    try:
+        float(name)
+    except ValueError:
+        return name not in _missing(file) and name.strip() != ""
+    return False
 
 
 def _missing(file: DataFile) -> tuple[str, ...]:
@@ -138,6 +189,7 @@ def _read(
     header: list[str],
     names: tuple[str, ...] | list[str],
     missing: tuple[str, ...] | None = None,
+    numbers: Mapping[str, Any] | None = None,
 ) -> Any:
     import pyarrow as pa
     from pyarrow import csv
@@ -147,7 +199,7 @@ def _read(
         csv.ReadOptions(column_names=header, block_size=len(block) + 1, use_threads=False),
         csv.ParseOptions(delimiter=file.separator, newlines_in_values=True),
         csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
+            column_types=dict.fromkeys(names, pa.string()) | dict(numbers or {}),
             include_columns=list(names),
             strings_can_be_null=True,
             null_values=_missing(file) if missing is None else missing,
@@ -157,9 +209,12 @@ def _read(
 
 def _without_headers(file: DataFile, block: bytes, header: list[str], table: Any) -> Any:
     """A table without the headers of files that were joined to the first."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     name, column = table.column_names[0], table.column(0)
+    if not pa.types.is_string(column.type):  # a header among numbers could not be read
+        return table
     may_repeat = column.null_count if name in _missing(file) else pc.any(pc.equal(column, name)).as_py()
     if len(header) == 1 or not may_repeat:
         return table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.kernels.threads import run
+from suffice.tables.files.ahead import one_ahead
 from suffice.tables.files.columnar import row_groups_of
 from suffice.tables.files.folders import Partition, files_in
 from suffice.tables.files.formats import TEXT, DataFile, FileDataError, format_of
@@ -128,22 +129,29 @@ class FileSource(RowSource):
             raise FileDataError(f"{error}, and no type fits all its cells.") from error
 
     def batches(self) -> Iterator[Any]:
-        """The rows, batch by batch."""
+        """The rows, batch by batch, read one batch ahead of the work."""
+        import pyarrow as pa
+
+        n_rows = None
+        for table, n_rows, share in one_ahead(self._tables()):
+            yield table
+            self.said(n_rows, share)
+        if n_rows is None:
+            yield pa.table([pa.nulls(0)] * len(self.names), names=list(self.names))
+
+    def _tables(self) -> Generator[tuple[Any, int, float | None]]:
+        """Each batch, with the number of rows and the share of the files read by then."""
         import pyarrow as pa
 
         n_rows, names, share = 0, list(self.names), Share(self.paths)
         self._starts = []
-        table = None
         for file, first, batch in self._raw():
             if first == 0:
                 self._starts.append((n_rows, file))
             typed = partial(self._typed, file, first)
             table = pa.table(run(typed, list(zip(names, batch.columns, strict=True))), names=names)
-            yield table
             n_rows += batch.num_rows
-            self.said(n_rows, share.of(len(self._starts) - 1, file, first + batch.num_rows))
-        if table is None:
-            yield pa.table([pa.nulls(0)] * len(names), names=names)
+            yield table, n_rows, share.of(len(self._starts) - 1, file, first + batch.num_rows)
 
     def after(self, n_files: int, n_rows: int) -> Iterator[Any]:
         """The batches behind the first files, which have so many rows, in the types settled so far."""
@@ -201,8 +209,10 @@ class FileSource(RowSource):
                 f"there is no column {quoted(missing[0])}, which "
                 f"{'the first file has' if self.kept is None else 'is needed'}."
             )
-        settled = self._types if self._settled else {}
-        types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
+        types: Mapping[str, Any] = self._types
+        if file.form not in TEXT:
+            settled = self._types if self._settled else {}
+            types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
         first = 0
         for batch in raw_batches(file, inside, types):
             whole = _completed(batch, names, self.partitions.get(path, {}))

@@ -1,0 +1,80 @@
+"""Columns that lie apart in memory, as one table of numbers, and their rows brought together in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from suffice.arrays import Array, Codes
+from suffice.kernels.cells import class_members, row_runs
+
+Cells = NDArray[Any]
+WIDTH = 0
+"""The number of columns that are summed at once: here all of them, as those of an array are."""
+
+
+class ColumnCells:
+    """A table (rows, columns) of floats, each column of which is read where its container holds it.
+
+    Some rows of it, `cells[rows]`, are such a table again, and `np.asarray(cells)` is all of it in one array.
+    """
+
+    ndim = 2
+
+    def __init__(self, readers: Sequence[Callable[[slice], Cells]], dtype: DTypeLike, rows: slice) -> None:
+        self._readers = readers
+        self._rows = rows
+        self.dtype = np.dtype(dtype)
+        self.shape = (rows.stop - rows.start, len(readers))
+        self.size = self.shape[0] * self.shape[1]
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __getitem__(self, rows: slice) -> ColumnCells:
+        start, stop, _ = rows.indices(len(self))
+        first = self._rows.start
+        return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop))
+
+    def column(self, j: int) -> Cells:
+        """One of the columns, without a copy if the container allows it."""
+        cells = self._readers[j](self._rows)
+        is_plain = cells.dtype == self.dtype and cells.flags.c_contiguous
+        return cells if is_plain else np.ascontiguousarray(cells, dtype=self.dtype)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Cells:
+        # Column by column in memory: each is written in one run.
+        values = np.empty(self.shape, self.dtype if dtype is None else dtype, order="F")
+        for j in range(self.shape[1]):
+            values[:, j] = self.column(j)
+        return values
+
+
+def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
+    """The columns of a table that holds each of them in one run of memory; None if it does not."""
+    if isinstance(values, ColumnCells):
+        return [values.column(j) for j in range(values.shape[1])]
+    return list(values.T) if len(values) > 1 and values.strides[0] == values.itemsize else None
+
+
+def column_sums(columns: tuple[Cells, ...], classes: Codes, origin: Array, sums: Array) -> None:
+    """Add Σ(x − c) and Σ(x − c)² of each class to the first and second half of sums[class].
+
+    A sum is not finite where a cell is missing or infinite.
+    """
+    d = len(columns)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for run in row_runs(len(classes), d):
+            members = class_members(classes[run], len(origin))
+            away = np.stack([column[run] for column in columns], axis=1) - origin[classes[run]]
+            sums[:, :d] += members @ away
+            sums[:, d:] += members @ np.square(away, out=away)
+
+
+def bring_together(columns: tuple[Cells, ...], first: int, out: Cells) -> None:
+    """Write columns into those of `out`, (rows, columns), from the first on."""
+    for j, column in enumerate(columns):
+        out[:, first + j] = column
