@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,8 @@ def ended_at_a_moment(folder, command, number, wait):
     shutil.copy(folder / "b.suffice", folder / "m.suffice")
     before = (folder / "m.suffice").read_bytes()
     process = start(COMMANDS[command], folder)
-    time.sleep(wait)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(wait)
     process.send_signal(number)
     told = process.communicate(timeout=60)[1]
     assert b"Traceback" not in told
