@@ -76,6 +76,8 @@ class LinearForm(Shown):
         The constants.
     container : Container
         The kind of frame that `to_frame` returns.
+    reader : callable
+        What `u` asks.
 
     Examples
     --------
@@ -95,7 +97,7 @@ class LinearForm(Shown):
     w: Array
     w0: Array
     container: Container
-    _u: Callable[[Any], Any]
+    reader: Callable[[Any], Any]
 
     def u(self, X: Any) -> Any:
         """The statistics u(x) of rows.
@@ -110,7 +112,7 @@ class LinearForm(Shown):
         u : ndarray of shape (n_samples, n_statistics)
             Sparse for text. NaN where a cell is missing or outside the support of its family.
         """
-        return self._u(X)
+        return self.reader(X)
 
     def __call__(self, X: Any) -> Array:
         """The scores w_kᵀu(x) + w_k0, whose softmax is the posterior.
@@ -203,5 +205,5 @@ def linear_form(
         w=weight * np.hstack([np.zeros((k, 0)), *(form.natural[:, on] for _, form, on in kept)]),
         w0=weight * np.sum([np.zeros(k), *(form.log_g for _, form in forms)], axis=0) + solved.offset,
         container=container,
-        _u=u,
+        reader=u,
     )
