@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from suffice.arrays import Array
 from suffice.estimators.boundary import Boundary, log_odds_at, two_classes
 from suffice.estimators.scored import Scored
 from suffice.model.linear_form import (
@@ -106,9 +108,7 @@ class LinearInStatistics(Scored):
             weight * slope[used],
             weight * level + float(offset[i] - offset[j]) - shift,
             tuple(solved.schema.names[c] for c in used) if solved.schema.named else None,
-            lambda X: np.asarray(
-                solved.schema.read(self._read(X, reset=False)).numbers(used), dtype=np.float64
-            ),
+            _Numbers(self, tuple(used)),
         )
 
     def _used_columns(self) -> list[int]:
@@ -117,3 +117,16 @@ class LinearInStatistics(Scored):
         if not schema.named:
             return list(range(len(schema)))
         return sorted(int(c) for factor in schema.factors for c in factor.columns)
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Columns of rows as numbers, read as a model reads them."""
+
+    model: LinearInStatistics
+    columns: tuple[int, ...]
+
+    def __call__(self, X: Any) -> Array:
+        schema = self.model._solved_model().schema
+        table = schema.read(self.model._read(X, reset=False))
+        return np.asarray(table.numbers(list(self.columns)), dtype=np.float64)

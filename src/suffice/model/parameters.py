@@ -36,8 +36,8 @@ class Parameters(dict[Any, dict[str, Any]]):
     >>> parameters = suffice.BayesClassifier(families=Poisson(alpha=0)).fit(X, y).parameters_
     >>> parameters
     {0: {'mean': array([2., 8.])}}
-    >>> parameters.to_frame().to_pydict()
-    {'column': ['0', '0'], 'parameter': ['mean', 'mean'], 'class': ['few', 'many'], 'value': [2.0, 8.0]}
+    >>> parameters.to_frame().column_names
+    ['column', 'parameter', 'class', 'value']
     """
 
     def __init__(
