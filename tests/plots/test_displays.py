@@ -27,8 +27,13 @@ WAYS = {
     "LinkDisplay.from_links": lambda *_: (),
     "LinkDisplay.from_predictions": lambda *_: ([-1.0, 2.0], [0.3, 0.9]),
     "PosteriorDisplay.from_estimator": lambda model, X, y: (model, X, y),
+    "PrecisionRecallDisplay.from_estimator": lambda model, X, y: (model, X, y),
+    "PrecisionRecallDisplay.from_predictions": lambda model, X, y: (y, model.predict_proba(X)),
     "ReliabilityDisplay.from_estimator": lambda model, X, y: (model, X, y),
     "ReliabilityDisplay.from_predictions": lambda model, X, y: (y, model.predict_proba(X)),
+    "RocCurveDisplay.from_estimator": lambda model, X, y: (model, X, y),
+    "RocCurveDisplay.from_predictions": lambda model, X, y: (y, model.predict_proba(X)),
+    "SurfaceDisplay.from_estimator": lambda model, X, _: (model, X),
     "ShapeDisplay.from_estimator": lambda _, X, y: (
         suffice.EvidenceClassifier(pieces=["columns"], pairs=0).fit(X, y),
         X,
@@ -40,7 +45,10 @@ SMALL = {
     "LearningCurveDisplay": {"sizes": [4, 8], "repeats": 2},
     "ShapeDisplay": {"columns": ["island"]},
     "PosteriorDisplay": {"columns": ("island", "bill_length_mm"), "resolution": 9},
+    "SurfaceDisplay": {"columns": ("bill_depth_mm", "bill_length_mm"), "resolution": 9},
 }
+SOLID = {"SurfaceDisplay": {"projection": "3d"}}
+"""Displays in three dimensions need axes of their own kind."""
 
 
 @pytest.fixture(params=WAYS)
@@ -70,8 +78,8 @@ def test_a_display_is_drawn_at_once_in_one_new_figure(make):
     assert all(ax.has_data() for ax in axes)
 
 
-def test_a_display_is_drawn_on_the_axes_passed(make):
-    figure, ax = plt.subplots()
+def test_a_display_is_drawn_on_the_axes_passed(make, kind):
+    figure, ax = plt.subplots(subplot_kw=SOLID.get(kind[0]))
     display = make(ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure

@@ -71,6 +71,14 @@ DRAWN = {
         [*COLUMNS, *CLASSES, "a $ b"],
     ),
     "reliability": (plots.ReliabilityDisplay.from_estimator, CLASSES),
+    "precision and recall": (plots.PrecisionRecallDisplay.from_estimator, CLASSES),
+    "roc": (plots.RocCurveDisplay.from_estimator, CLASSES),
+    "surface": (
+        lambda m, X, _: plots.SurfaceDisplay.from_estimator(
+            m, X, columns=[COLUMNS[0], COLUMNS[3]], resolution=9
+        ),
+        [COLUMNS[0], COLUMNS[3], f"p({CLASSES[0]} | x)"],
+    ),
 }
 
 

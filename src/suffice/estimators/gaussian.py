@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,9 +11,10 @@ from scipy import linalg
 
 from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
-from suffice.estimators.boundary import Boundary
+from suffice.estimators.boundary import Boundary, log_odds_at, two_classes
 from suffice.estimators.settings import with_kept_settings
 from suffice.factors.gaussian.em import regression
+from suffice.factors.gaussian.natural import quadratic
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.tying import check_groups
 from suffice.families import MultivariateNormal
@@ -24,8 +24,6 @@ from suffice.lazy.scikit_learn import TransformerMixin
 from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
 from suffice.model.solution import Posterior
-from suffice.tables.targets import class_index
-from suffice.tables.wording import quoted
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]
@@ -200,43 +198,40 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         against : label
             The class it is compared with.
         threshold : float, default=0.5
-            The posterior of `label` on the surface, strictly between 0 and 1.
+            The posterior of `label` on the surface, strictly between 0 and 1: log odds of logit(threshold).
+            It moves the surface in parallel, as other priors do, and changes w₀ only.
 
         Returns
         -------
         boundary : Boundary
             The surface xᵀQx + wᵀx + w₀ = 0.
         """
-        if not (isinstance(threshold, Real) and 0.0 < threshold < 1.0):
-            raise ValueError(f"threshold must be a number strictly between 0 and 1, got {threshold!r}.")
+        shift = log_odds_at(threshold)
         gaussian = self._gaussian()
         if gaussian.is_predictive:
             raise ValueError(
                 "the boundary of posterior='predictive' is not linear or quadratic; use posterior='plug-in'."
             )
         known = self.classes_.tolist()
-        i, j = class_index(label, known), class_index(against, known)
-        if i == j:
-            raise ValueError(f"a boundary lies between two different classes, got {quoted(label)} twice.")
+        i, j = two_classes(known, label, against)
         centre = gaussian.mean[i]
-        parts = [_quadratic(gaussian, k, centre) for k in (i, j)]
+        parts = [quadratic(gaussian, k, centre) for k in (i, j)]
         log_priors = self._solved_model().log_priors
         same = gaussian.group[i] == gaussian.group[j]
         with np.errstate(invalid="ignore"):
-            quadratic = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
-        if not np.isfinite(quadratic).all():
+            squares = np.zeros_like(parts[0][0]) if same else parts[0][0] - parts[1][0]
+        if not np.isfinite(squares).all():
             raise ValueError(
                 "the squared deviations of these columns overflow, so Q cannot be computed; measure the "
                 "columns in other units."
             )
         constant = parts[0][2] - parts[1][2] + log_priors[i] - log_priors[j]
-        shift = float(np.log(threshold) - np.log1p(-threshold))
         slope = parts[0][1] - parts[1][1]
         schema, used = self.schema_, self._used_columns()
         return Boundary(
             known[i],
             known[j],
-            quadratic,
+            squares,
             centre,
             slope,
             float(constant) - shift,
@@ -338,16 +333,3 @@ class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[m
         """
         prefix = type(self).__name__.lower()
         return np.array([f"{prefix}{i}" for i in range(self._n_features_out)], dtype=object)
-
-
-def _quadratic(gaussian: SolvedGaussian, k: int, centre: Array) -> tuple[Array, Array, float]:
-    """−½Σ⁻¹, Σ⁻¹(μ − c) and the constant of log p(x | C_k) as a function of x − c, in units of the data."""
-    on = gaussian.active
-    whitening = gaussian.whitenings[gaussian.group[k]]
-    d, scale = len(gaussian.scale), gaussian.scale[on]
-    precision, linear = np.zeros((d, d)), np.zeros(d)
-    with np.errstate(over="ignore"):
-        precision[np.ix_(on, on)] = whitening.inverse.T @ whitening.inverse / scale / scale[:, np.newaxis]
-    away = whitening.inverse @ ((gaussian.centre[k] - centre) / gaussian.scale + gaussian.shift[k])[on]
-    linear[on] = away @ whitening.inverse / scale
-    return -0.5 * precision, linear, whitening.constant - 0.5 * float(away @ away)

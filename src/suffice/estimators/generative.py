@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Array
-from suffice.estimators.scored import Scored
+from suffice.arrays import Array, Codes
+from suffice.estimators.linear import LinearInStatistics
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
@@ -28,7 +28,7 @@ from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_features, read_more_features, read_targets
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import class_codes, labelled
+from suffice.tables.targets import checked_weights, class_codes, labelled
 
 
 @dataclass
@@ -44,7 +44,7 @@ class FittedState:
     """How the priors were adapted to unlabelled rows."""
 
 
-class Generative(Scored):
+class Generative(LinearInStatistics):
     """A model of p(x, C_k) that holds sums and is solved for its parameters when they are first needed."""
 
     _learnt: FittedState
@@ -118,6 +118,34 @@ class Generative(Scored):
         self._solved_model().require_density("score_samples")
         return self._read_off(X, lambda scores: log_sum(scores.joint()), base=True)
 
+    def log_likelihood(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Σ w·log p(x, C_y) of any rows whose classes are known; of the training rows, `log_likelihood_`.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights w ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        log_likelihood : float
+            −∞ if the model gives some row the probability 0.
+        """
+        solution = self._solved_model()
+        solution.require_density("log_likelihood")
+        X, y = labelled(X, y)
+        joint = self.predict_joint_log_proba(X)
+        codes = self._codes(y, len(joint))
+        own = joint[np.arange(len(codes)), codes]
+        if sample_weight is None:
+            return float(own.sum())
+        weights = checked_weights(sample_weight, len(own))
+        return float(np.sum(weights[weights > 0] * own[weights > 0]))
+
     def explain(self, X: Any) -> Explanation:
         """Split the joint score of each class into the contributions of the cells.
 
@@ -157,11 +185,17 @@ class Generative(Scored):
         if X is None or y is None:
             raise ValueError("evidence takes rows with their classes: pass both X and y, or neither.")
         X, y = labelled(X, y)
-        table, codes = self._read(X, reset=False), class_codes(self._labels(y), solution.classes)
-        if len(codes) != table.n_rows or not table.n_rows:
-            raise ValueError(f"X has {table.n_rows} rows, and y has {len(codes)} labels; pass one for each.")
+        table = self._read(X, reset=False)
+        codes = self._codes(y, table.n_rows)
         gained, believed = solution.gains(table, codes)
         return replace(evidence, gained=gained, believed=believed)
+
+    def _codes(self, y: Any, n_rows: int) -> Codes:
+        """The class of each of some rows."""
+        codes = class_codes(self._labels(y), self._solved_model().classes)
+        if len(codes) != n_rows or not n_rows:
+            raise ValueError(f"X has {n_rows} rows, and y has {len(codes)} labels; pass one for each.")
+        return codes
 
     def sample(
         self,

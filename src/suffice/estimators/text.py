@@ -8,11 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.arrays import Array
-from suffice.estimators.bayes import BayesClassifier, Check
+from suffice.estimators.bayes import Check
+from suffice.estimators.language import LanguageModels, single_column
 from suffice.estimators.settings import with_kept_settings
-from suffice.factors.words.language import Language
-from suffice.factors.words.scores import SolvedWords
 from suffice.factors.words.totals import WordTotals
 from suffice.families import Words
 from suffice.families.base import Unseen
@@ -20,20 +18,18 @@ from suffice.families.words import Event
 from suffice.links import softmax
 from suffice.model.chosen_families import Families
 from suffice.model.priors import Priors
-from suffice.model.sampling import draw_rows, generator_of
+from suffice.model.sampling import draw_rows
 from suffice.model.statistics import Statistics
 from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
-from suffice.tables.recognized import has_names, refuse_lazy
-from suffice.tables.table import Table, TextTable, read_table
-from suffice.tables.targets import class_index, read_weights
-from suffice.tables.wording import listed
+from suffice.tables.table import Table, TextTable
+from suffice.tables.targets import read_weights
 from suffice.text import read_documents
 
 MOST_WEIGHT = 1e100
 
 
-class TextClassifier(BayesClassifier):
+class TextClassifier(LanguageModels):
     """Classify documents with one language model per class: naive Bayes from raw strings.
 
     A document is a string; None is a missing document, which gets the prior. Fitting counts words by class,
@@ -160,123 +156,11 @@ class TextClassifier(BayesClassifier):
         return True
 
     def _read(self, X: Any, *, reset: bool) -> Table:
-        column = _single_column(X)
+        column = single_column(X)
         table = TextTable(read_documents(column), Container.of_documents(column))
         if reset and table.n_rows == 0:
             raise ValueError("there are no documents to learn from.")
         return table
-
-    def _language(self) -> Language:
-        factor = self._solved_model().factors[0]
-        if not isinstance(factor, SolvedWords):
-            raise TypeError("these statistics do not come from a single column of text.")
-        return factor.languages[0]
-
-    @property
-    def vocabulary_(self) -> dict[str, int]:
-        """Maps each word to its index, in the order of code points."""
-        return {word: place for place, word in enumerate(self._language().terms())}
-
-    def top_words(
-        self, label: Any, n: int = 10, by: Literal["probability", "evidence"] = "probability"
-    ) -> list[tuple[str, float]]:
-        """The words that are most probable in a class, or that speak most for it against the other classes.
-
-        Parameters
-        ----------
-        label : label
-            The class.
-        n : int, default=10
-            How many words.
-        by : {"probability", "evidence"}, default="probability"
-            Sort by the probability of the word in the class, or by its evidence for the class, in nats. With
-            alpha = 0 the evidence of a word that only occurs in this class is ∞; the most frequent come
-            first.
-
-        Returns
-        -------
-        words : list of (str, float)
-            The words and their probability or evidence.
-        """
-        language, k = self._language(), class_index(label, self.classes_)
-        if by not in ("probability", "evidence"):
-            raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
-        _check_number("n", n)
-        finite = values = language.probabilities(k)
-        if by == "evidence":
-            finite, order = language.evidence(k)
-            values = np.where(order == 0, finite, np.copysign(np.inf, order))
-        cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
-        near = np.flatnonzero(values >= cut)
-        words = language.vocabulary.words_of(language.ids[near])
-        found = zip(words, values[near].tolist(), finite[near].tolist(), strict=True)
-        ranked = sorted(found, key=lambda one: (-one[1], -one[2], one[0]))
-        return [(word, value) for word, value, _ in ranked[:n]]
-
-    def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
-        """Draw words from the language model of a class.
-
-        Parameters
-        ----------
-        label : label
-            The class.
-        n_words : int, default=20
-            How many words.
-        random_state : int, Generator or RandomState, optional
-            The source of random numbers.
-
-        Returns
-        -------
-        text : str
-        """
-        self._solved_model().require_density("generate")
-        _check_number("n_words", n_words)
-        gap = " " if self.analyzer == "word" else ""
-        return gap.join(
-            self._language().generate(class_index(label, self.classes_), n_words, generator_of(random_state))
-        )
-
-    def log_prob(self, documents: Any, label: Any) -> Any:
-        """log p(document | class).
-
-        Parameters
-        ----------
-        documents : str or array-like of str
-            One document or several.
-        label : label
-            The class.
-
-        Returns
-        -------
-        log_p : float or ndarray of shape (n_samples,)
-            A number for a single string.
-        """
-        self._solved_model().require_density("log_prob")
-        many = read_documents(_single_column([documents] if isinstance(documents, str) else documents))
-        log_p = self._language().log_prob(many)[:, class_index(label, self.classes_)]
-        return float(log_p[0]) if isinstance(documents, str) else log_p
-
-    def perplexity(self, documents: Any) -> Array:
-        """exp(−log p(documents | class) per word) for each class.
-
-        Parameters
-        ----------
-        documents : str or array-like of str
-            One document or several, which are taken together.
-
-        Returns
-        -------
-        perplexity : ndarray of shape (n_classes,)
-            NaN if the documents hold no word that counts; ∞ if alpha = 0 rules a word out.
-        """
-        self._solved_model().require_density("perplexity")
-        many = read_documents(_single_column([documents] if isinstance(documents, str) else documents))
-        language = self._language()
-        x, unseen = language.read(many, "text")
-        length = float(x.sum(axis=1).sum()) + (float(unseen.sum()) if language.smooths_unseen else 0.0)
-        log_p = language.log_prob(many).sum(axis=0)
-        with np.errstate(over="ignore"):
-            return np.exp(-log_p / length) if length else np.full(len(log_p), np.nan)
 
     def explain(self, X: Any) -> TextExplanation:  # type: ignore[override]
         """Split the score of each class into what each word of each document contributes.
@@ -291,7 +175,7 @@ class TextClassifier(BayesClassifier):
         explanation : TextExplanation
         """
         solution, language = self._solved_model(), self._language()
-        column = _single_column([X] if isinstance(X, str) else X)
+        column = single_column([X] if isinstance(X, str) else X)
         documents = read_documents(column)
         scores = solution.scores(TextTable(documents), base=True)
         container = Container.of_documents(column)
@@ -344,25 +228,6 @@ class TextClassifier(BayesClassifier):
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags
-
-
-def _single_column(X: Any) -> Any:
-    """The single column of a table; anything else is a column already."""
-    refuse_lazy(X)
-    if not has_names(X) or (isinstance(X, dict) and any(isinstance(column, str) for column in X.values())):
-        return X
-    table = read_table(X)
-    if table.n_columns != 1:
-        raise ValueError(
-            f"the documents must be in a single column, but there are {listed(table.names)}; leave the "
-            "others out (with drop= for files)."
-        )
-    return table.without(table.names[0])[1]
-
-
-def _check_number(name: str, value: Any) -> None:
-    if not isinstance(value, (int, np.integer)) or value < 0:
-        raise ValueError(f"{name} must be a whole number ≥ 0, got {value!r}.")
 
 
 def _refuse_huge(sample_weight: ArrayLike) -> None:

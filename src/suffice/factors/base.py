@@ -20,6 +20,7 @@ from scipy import sparse
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Expression, Gaps, Missing, Score, Where, as_expression
 from suffice.factors.blocks import places
+from suffice.factors.natural import NaturalForm, not_linear
 from suffice.factors.scores import Scores, bounded
 from suffice.families import Family
 from suffice.storage import Fields
@@ -293,6 +294,14 @@ class SolvedFactor(ABC):
     @abstractmethod
     def conventional(self) -> list[dict[str, Any]]:
         """The parameters people know, for each column: name → (k, …) array."""
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        """λ_k, ln g(λ_k) and u(x) of each distribution; raise if the scores are not linear in a u(x).
+
+        `about` a class, u(x) is taken about a value near it, if it consists of x and its products.
+        """
+        why = "they are not those of one exponential family"
+        raise not_linear(names[0], self.family.name, why, "choose another family, such as Normal()")
 
 
 @dataclass(frozen=True)

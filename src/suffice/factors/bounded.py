@@ -33,6 +33,7 @@ from suffice.export.expressions import (
 )
 from suffice.factors.base import Block, Separation, SolvedFactor
 from suffice.factors.blocks import take_columns
+from suffice.factors.natural import NaturalForm, not_linear
 from suffice.factors.scores import Scores
 
 NEGLIGIBLE = -600.0
@@ -216,6 +217,10 @@ class BoundedFactor(SolvedFactor):
             "evidence has no formula for the densities of a model with bound=; ask a model with bound=None, "
             "which fit_statistics makes of the same statistics_."
         )
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        why = "bound= mixes each class with all others"
+        raise not_linear(names[0], self.family.name, why, "use bound=None")
 
     def conventional(self) -> list[dict[str, Any]]:
         return self.factor.conventional()

@@ -21,6 +21,7 @@ from suffice.export.expressions import (
 )
 from suffice.factors.base import Block, Separation, SolvedFactor, Totals, divergences
 from suffice.factors.left_out import LabelledBlock, sums_of_others
+from suffice.factors.natural import NaturalForm, not_linear
 from suffice.factors.scores import Scores
 from suffice.families import Bernoulli, Family
 
@@ -140,6 +141,12 @@ class WithPresence(SolvedFactor):
             cells.joint_kl + presence.joint_kl,
             cells.joint_bhattacharyya + presence.joint_bhattacharyya,
         )
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        if not self.scored.any():
+            return self.inner.natural_forms(names, about)
+        why = "whether a cell is there is evidence too"
+        raise not_linear(names[int(np.argmax(self.scored))], self.family.name, why, "use missing='ignore'")
 
     def conventional(self) -> list[dict[str, Any]]:
         each = zip(self.inner.conventional(), self.chance.T, self.scored, strict=True)

@@ -17,8 +17,11 @@ _HOMES = {
     "LearningCurveDisplay": "suffice.evaluation.learning_curves",
     "LinkDisplay": "suffice.plots.link",
     "PosteriorDisplay": "suffice.plots.posterior",
+    "PrecisionRecallDisplay": "suffice.plots.curves",
     "ReliabilityDisplay": "suffice.plots.reliability",
+    "RocCurveDisplay": "suffice.plots.curves",
     "ShapeDisplay": "suffice.plots.shapes",
+    "SurfaceDisplay": "suffice.plots.surface",
 }
 """Displays that live elsewhere are named, not imported, so that this package depends on nothing above it."""
 __all__ = list(_HOMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from suffice.plots.display import Display, background, foreground, legend_below,
 from suffice.plots.grid import Grid, Surroundings, position, read_rows
 from suffice.plots.layout import keep_within
 from suffice.plots.observed import class_codes
-from suffice.plots.palette import DISTINCT, mixed, rgb, styles
+from suffice.plots.palette import DISTINCT, Colours, chosen_colours, chosen_styles, mixed, rgb
 from suffice.tables.container import Container
 from suffice.tables.table import Table
 from suffice.tables.wording import listed, quoted
@@ -83,6 +83,7 @@ class PosteriorDisplay(Display):
     points: tuple[Array, Array, NDArray[np.intp]] | None
     held: dict[Any, Any]
     container: Container
+    _colours: Colours = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_estimator(
@@ -98,6 +99,7 @@ class PosteriorDisplay(Display):
         densities: bool | None = None,
         boundaries: bool = True,
         legend: bool = True,
+        colours: Colours = None,
         ax: Axes | None = None,
     ) -> Self:
         """Draw the posterior of a fitted classifier over two columns.
@@ -117,7 +119,7 @@ class PosteriorDisplay(Display):
             other model they are held at their median, or their most frequent level.
         resolution : int, default=120
             The number of points along each axis.
-        posterior, densities, boundaries, legend, ax
+        posterior, densities, boundaries, legend, colours, ax
             As in `plot`.
 
         Returns
@@ -126,7 +128,7 @@ class PosteriorDisplay(Display):
             The display, already drawn.
         """
         table = read_rows(estimator, X)
-        across, up = _two_columns(table, columns)
+        across, up = two_columns(table, columns)
         around = Surroundings.of(estimator, table, (across, up), held)
         grids = [around.grid(j, resolution, 0.05) for j in (across, up)]
         at_x, at_y = (cells.ravel() for cells in np.meshgrid(grids[0].values, grids[1].values, indexing="xy"))
@@ -146,7 +148,12 @@ class PosteriorDisplay(Display):
             container=table.container,
         )
         return display.plot(
-            ax, posterior=posterior, densities=densities, boundaries=boundaries, legend=legend
+            ax,
+            posterior=posterior,
+            densities=densities,
+            boundaries=boundaries,
+            legend=legend,
+            colours=colours,
         )
 
     def plot(
@@ -157,6 +164,7 @@ class PosteriorDisplay(Display):
         densities: bool | None = None,
         boundaries: bool = True,
         legend: bool = True,
+        colours: Colours = None,
     ) -> Self:
         """Draw the picture.
 
@@ -173,6 +181,10 @@ class PosteriorDisplay(Display):
             Whether to draw lines where the most probable class changes.
         legend : bool, default=True
             Whether to name the classes below the picture.
+        colours : sequence of colours or dict of label to colour, optional
+            The colours of the classes, such as ["red", "lime", "blue"]. They are mixed as they are: with
+            these three, the red, green and blue of a point are its posteriors. By default the colours are
+            those of all displays, a little lighter.
 
         Returns
         -------
@@ -182,12 +194,14 @@ class PosteriorDisplay(Display):
         own, ax = ax is None, self._start(ax)
         from matplotlib.colors import to_rgb
 
-        looks = styles(len(self.classes))
+        self._colours = colours
+        looks = chosen_styles(self.classes.tolist(), colours)
         contours = (len(looks) <= DISTINCT if densities is None else densities) and self._has_contours
         ink = np.array(to_rgb(foreground()))
         if posterior:
-            colours = mixed(self.posterior, [rgb(look.colour) for look in looks], background(ax))
-            ax.pcolormesh(self.x.edges, self.y.edges, np.clip(colours, 0.0, 1.0), rasterized=True)
+            palette, strength = chosen_colours(self.classes.tolist(), colours)
+            blend = mixed(self.posterior, palette, background(ax), strength)
+            ax.pcolormesh(self.x.edges, self.y.edges, np.clip(blend, 0.0, 1.0), rasterized=True)
         if contours and self.log_density is not None:
             for k, look in enumerate(looks):
                 levels = self._contours(k)
@@ -246,7 +260,8 @@ class PosteriorDisplay(Display):
         """
         from matplotlib.lines import Line2D
 
-        looks = zip(styles(len(self.classes)), self.classes.tolist(), strict=True)
+        known = self.classes.tolist()
+        looks = zip(chosen_styles(known, self._colours), known, strict=True)
         return [
             Line2D(
                 [],
@@ -326,7 +341,8 @@ class PosteriorDisplay(Display):
         return levels if levels[0] < levels[1] < heights[order[0]] else []
 
 
-def _two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int, int]:
+def two_columns(table: Table, columns: Sequence[Hashable] | None) -> tuple[int, int]:
+    """The positions of the two columns to draw."""
     if columns is None:
         if table.n_columns != 2:
             raise ValueError(

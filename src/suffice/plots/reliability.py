@@ -275,15 +275,9 @@ def reliability_curves(
     each: bool | None = None,
 ) -> list[Reliability]:
     """The curves that `ReliabilityDisplay.from_predictions` draws."""
-    truth = read_labels(y_true)
-    p = np.asarray(y_proba, dtype=np.float64)
-    known = np.unique(truth).tolist() if labels is None else list(labels)
-    if p.ndim == 1:
-        p = np.column_stack([1.0 - p, p])
-    _check(truth, p, known, bins)
-    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
-    place = {label: k for k, label in enumerate(known)}
-    codes = np.array([place[label] for label in truth.tolist()], dtype=np.intp)
+    codes, p, known, weight = checked_probabilities(y_true, y_proba, labels, sample_weight)
+    if bins < 1:
+        raise ValueError(f"bins must be an integer ≥ 1, got {bins!r}.")
     if each or (each is None and len(known) <= DISTINCT):
         wanted = range(len(known)) if len(known) != 2 else [1]
         judged = [(known[k], codes == k, p[:, k]) for k in wanted]
@@ -292,7 +286,22 @@ def reliability_curves(
     return [_curve(label, hit, given, weight, _edges(given, bins, strategy)) for label, hit, given in judged]
 
 
-def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:
+def checked_probabilities(
+    y_true: Any, y_proba: ArrayLike, labels: Sequence[Any] | None, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.intp], Array, list[Any], Array | None]:
+    """The class of each row, the probabilities of all classes, the classes, and the weights of the rows."""
+    truth = read_labels(y_true)
+    p = np.asarray(y_proba, dtype=np.float64)
+    known = np.unique(truth).tolist() if labels is None else list(labels)
+    if p.ndim == 1:
+        p = np.column_stack([1.0 - p, p])
+    _check(truth, p, known)
+    weight = None if sample_weight is None else checked_weights(sample_weight, len(truth))
+    place = {label: k for k, label in enumerate(known)}
+    return np.array([place[label] for label in truth.tolist()], dtype=np.intp), p, known, weight
+
+
+def _check(truth: NDArray[Any], p: Array, known: list[Any]) -> None:
     if p.shape != (len(truth), len(known)):
         raise ValueError(
             f"{len(truth)} labels of {len(known)} classes need probabilities of shape "
@@ -304,8 +313,6 @@ def _check(truth: NDArray[Any], p: Array, known: list[Any], bins: int) -> None:
     strange = sorted(set(truth.tolist()) - set(known), key=str)
     if strange:
         raise ValueError(f"y_true holds {strange[0]!r}, which is not among the labels {known}.")
-    if bins < 1:
-        raise ValueError(f"bins must be an integer ≥ 1, got {bins!r}.")
 
 
 def _edges(p: Array, bins: int, strategy: Strategy) -> Array:

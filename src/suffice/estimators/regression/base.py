@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, read_only
-from suffice.estimators.base import Estimator
+from suffice.estimators.regression.derivatives import Differentiable
 from suffice.estimators.regression.design import Design
 from suffice.estimators.regression.equations import Equations, FittedRegression, SolvedEquations, joint_scores
 from suffice.estimators.regression.likelihoods import Likelihood
@@ -35,7 +35,7 @@ from suffice.tables.wording import one_line
 StandardErrors = bool | Literal["auto"]
 
 
-class Regression(Estimator):
+class Regression(Differentiable):
     """A classifier with linear scores, fitted by penalised maximum likelihood."""
 
     _score_unit: ClassVar[str] = "nats"

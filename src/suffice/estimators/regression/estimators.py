@@ -13,6 +13,7 @@ from suffice.estimators.regression.base import Regression
 from suffice.estimators.regression.design import Block, Design, total
 from suffice.estimators.regression.equations import SolvedEquations, joint_scores
 from suffice.estimators.regression.likelihoods import (
+    Likelihood,
     LogisticLikelihood,
     ProbitLikelihood,
     SoftmaxLikelihood,
@@ -20,7 +21,16 @@ from suffice.estimators.regression.likelihoods import (
 from suffice.estimators.regression.rows import RegressionRows
 from suffice.export.expressions import Expression
 from suffice.export.probit import log_probit_expression
-from suffice.links import log_logistic, log_probit, log_softmax, logistic, probit, softmax
+from suffice.links import (
+    log_logistic,
+    log_probit,
+    log_softmax,
+    logistic,
+    logit,
+    probit,
+    probit_inverse,
+    softmax,
+)
 
 FARTHEST = -1e150
 """The lowest score: beyond it log Φ overflows."""
@@ -79,6 +89,12 @@ class LogisticRegression(Regression):
     >>> model.predict([[0.7], [2.8]])
     array(['fail', 'pass'], dtype=object)
     """
+
+    def _likelihood(self) -> Likelihood:
+        return LogisticLikelihood() if len(self.classes_) == 2 else SoftmaxLikelihood()
+
+    def _score_at(self, threshold: float) -> float:
+        return float(logit(threshold))
 
     def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         if n_classes == 2:
@@ -152,6 +168,17 @@ class ProbitRegression(Regression):
     """
 
     _score_unit: ClassVar[str] = "standard deviations"
+
+    def _likelihood(self) -> Likelihood:
+        return ProbitLikelihood()
+
+    def _score_at(self, threshold: float) -> float:
+        if len(self.classes_) > 2 and threshold != 0.5:
+            raise ValueError(
+                "with more than two classes, posteriors of probit regression are Φ of each score divided by "
+                "their sum, so that only the boundary of equal posteriors is a hyperplane; use threshold=0.5."
+            )
+        return float(probit_inverse(threshold))
 
     def _solve(self, design: Design, n_classes: int) -> list[SolvedEquations]:
         likelihood, basis = ProbitLikelihood(), np.ones((1, 1))

@@ -124,7 +124,7 @@ class ColumnParameters:
         members = self._members(self.point | ~self.active)
         for k in range(n_classes):
             about = self._origin_in_units()[k]
-            theirs = self._moved(members, self.origin[k])
+            theirs = self.moved(members, self.origin[k])
             with np.errstate(invalid="ignore"):
                 mine = np.broadcast_to(members[:, [k]], theirs.shape)
                 kl[:, k] = family.kl(mine, theirs, about).T
@@ -134,7 +134,7 @@ class ColumnParameters:
         kl[~self.active], distance[~self.active] = 0.0, 0.0
         return Separation.of_independent(kl, distance)
 
-    def _moved(self, natural: Array, origin: Array) -> Array:
+    def moved(self, natural: Array, origin: Array) -> Array:
         """λ of every class about one origin per column: u about one origin is linear in u about another."""
         moved = np.zeros_like(natural)
         target = np.broadcast_to(origin, self.origin.shape)

@@ -23,6 +23,7 @@ from suffice.factors.columns.large_counts import psi
 from suffice.factors.columns.parameters import PER_COLUMN
 from suffice.factors.columns.scores import CELLS_AT_ONCE, Prepared, SolvedColumns
 from suffice.factors.columns.sparse import with_gaps_apart
+from suffice.factors.natural import NaturalForm, averaged
 from suffice.factors.scores import Scores
 from suffice.families import Exponential, Family, LogNormal, Normal, Poisson
 from suffice.families.elementary import evaluate
@@ -52,6 +53,9 @@ def predictive_columns(solved: SolvedColumns, labels: list[str], classes: NDArra
 
 class PredictiveColumns(SolvedColumns):
     """The scores of number columns, averaged over the posterior of the parameters."""
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        raise averaged(names[0], self.family.name)
 
     @cached_property
     @abstractmethod

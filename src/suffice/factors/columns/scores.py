@@ -26,8 +26,10 @@ from suffice.factors.columns import functions
 from suffice.factors.columns.binary import add_outcome_scores
 from suffice.factors.columns.export import column_scores, support_of
 from suffice.factors.columns.large_counts import columns_of_large_counts, deviances
+from suffice.factors.columns.natural import column_forms
 from suffice.factors.columns.parameters import PER_COLUMN, ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
+from suffice.factors.natural import NaturalForm
 from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
 from suffice.families import Family
 from suffice.kernels.choose import contiguous, gaussian_for
@@ -142,6 +144,9 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return column_scores(self, columns, labels, self.quadratic)
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        return column_forms(self, names, about)
 
     def counted(self, j: int, column: int, label: str) -> Expression:
         ignores = self.active[j] and self.family.unseen == "ignore"

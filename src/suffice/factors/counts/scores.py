@@ -16,6 +16,7 @@ from suffice.factors.base import Separation, SolvedFactor, divergences
 from suffice.factors.blocks import add_products, dense
 from suffice.factors.checks import OutsideSupportError, refuse_errors, refuse_infinities
 from suffice.factors.counts.totals import CountTotals, first_negative, stored_cells
+from suffice.factors.natural import NaturalForm, ruled_out
 from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.factors.term_scores import TermScores, are_large, multinomial_scores
 from suffice.families import Bernoulli
@@ -159,6 +160,30 @@ class SolvedCounts(SolvedFactor):
         if tables.zero is None:
             return Score(finite)
         return Score(finite, Where(whole, Linear(cells, IMPOSSIBLE * mask(tables.zero.T)), nothing))
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        """λ_j = log θ_j and ln g = 0: u(x) are the counts."""
+        tables = self.tables
+        if tables.zero is not None:
+            column = int(np.argmax(np.asarray(tables.zero, dtype=np.bool_).any(axis=0)))
+            raise ruled_out(names[column], "a class never has it")
+
+        def u(block: Any) -> Array:
+            counts, whole = self._prepared(block, names)
+            return np.where(whole[:, np.newaxis], dense(counts).astype(np.float64), np.nan)
+
+        return [
+            NaturalForm(
+                columns=tuple(range(self.n_columns)),
+                statistics=tuple(names),
+                natural=tables.log_p,
+                log_g=np.zeros(len(tables.log_p)),
+                shared=np.zeros(self.n_columns, dtype=np.bool_),
+                u=u,
+                origin=np.zeros(self.n_columns),
+                powers=tuple((j,) for j in range(self.n_columns)),
+            )
+        ]
 
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         """Each column's x·log θ, with log n! shared out in proportion to the counts."""

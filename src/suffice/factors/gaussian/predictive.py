@@ -20,6 +20,7 @@ from suffice.factors.checks import refuse_infinities
 from suffice.factors.gaussian.export import block_scores, squared_distance
 from suffice.factors.gaussian.parameters import Whitening
 from suffice.factors.gaussian.scores import LARGEST, SolvedGaussian, runs
+from suffice.factors.natural import NaturalForm, averaged
 from suffice.factors.scores import Scores
 from suffice.families.special import LOG_TWO, log_student_constant
 
@@ -45,6 +46,9 @@ class PredictiveGaussian(SolvedGaussian):
     def saved_search(self) -> dict[str, Any]:
         """What was found of the parameters."""
         return self.plug_in.saved_search()
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        raise averaged(names[0], self.family.name)
 
     @cached_property
     def spread(self) -> Array:

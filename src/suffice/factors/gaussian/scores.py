@@ -21,8 +21,10 @@ from suffice.factors.blocks import active_columns
 from suffice.factors.checks import holds_infinity_beside, refuse_infinities
 from suffice.factors.gaussian.export import gaussian_scores
 from suffice.factors.gaussian.moments import ScatterPart
+from suffice.factors.gaussian.natural import gaussian_form
 from suffice.factors.gaussian.parameters import Gaussians, Whitening
 from suffice.factors.gaussian.saved import SavedSearch
+from suffice.factors.natural import NaturalForm
 from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.multivariate_normal import natural_from_moments
@@ -202,6 +204,9 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def expression(self, columns: list[int], labels: list[str], gaps: Gaps) -> Score:
         return gaussian_scores(self, columns, labels, gaps)
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        return [gaussian_form(self, names, about)]
 
     def contributions(self, block: Block, labels: list[str], *, base: bool) -> Array:
         refuse_infinities(block, labels)

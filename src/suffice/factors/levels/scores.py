@@ -20,10 +20,11 @@ from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.grouping import grouped
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
 from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
+from suffice.factors.natural import NaturalForm, ruled_out
 from suffice.factors.scores import IMPOSSIBLE, Scores, bounded, unseen_log_shares
 from suffice.families import Categorical, Family
 from suffice.kernels.cells import class_blocks
-from suffice.tables.wording import quoted
+from suffice.tables.wording import one_line, quoted
 
 DEFAULT = Categorical()
 """The settings of families that have none of their own."""
@@ -253,6 +254,36 @@ class SolvedLevels(SolvedFactor):
         """Read off the level, since a missing text has many marks."""
         levels = tuple(self.tables[j].levels)
         return Lookup(LevelNumber(column, levels), np.stack([there] * (len(levels) + 1) + [gone]))
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        if not isinstance(self.family, Categorical):
+            return super().natural_forms(names, about)
+        tables = enumerate(zip(self.tables, names, strict=True))
+        return [self._natural_form(j, table, name) for j, (table, name) in tables if table.levels]
+
+    def _natural_form(self, j: int, table: LevelTable, name: str) -> NaturalForm:
+        """λ_l = log p_l and ln g = 0: u(x) holds an indicator for each level."""
+        n_levels, named = len(table.levels), [one_line(level) for level in table.levels]
+        outcomes = n_levels + (table.n_unseen > 0)
+        natural = table.limits[:outcomes].T
+        if np.isneginf(natural).any():
+            level = [*named, "any other"][int(np.isneginf(natural).any(axis=0).argmax())]
+            raise ruled_out(name, f"a class has the probability 0 for {level}")
+
+        def u(block: Any) -> Array:
+            rows = table.rows(block[j], name, refuse_unseen=self.family.unseen == "error")
+            indicators = np.vstack([np.eye(n_levels + 1, outcomes), np.full(outcomes, np.nan)])
+            return indicators[rows]
+
+        return NaturalForm(
+            columns=(j,),
+            statistics=tuple(f"[{name} = {level}]" for level in [*named, "any other"][:outcomes]),
+            natural=natural,
+            log_g=np.zeros(len(natural)),
+            shared=np.zeros(outcomes, dtype=np.bool_),
+            u=u,
+            origin=np.zeros(1),
+        )
 
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         cells = []

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from suffice.arrays import Array, Codes
 from suffice.factors.base import Separation, SolvedFactor, divergences
+from suffice.factors.blocks import dense
+from suffice.factors.natural import NaturalForm, ruled_out
 from suffice.factors.scores import Scores
 from suffice.factors.sparse_sums import sum_of
 from suffice.factors.words.language import Language
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Bernoulli, Words
 from suffice.kernels.cells import class_blocks
+from suffice.tables.wording import one_line
 
 
 class SolvedWords(SolvedFactor):
@@ -62,6 +66,10 @@ class SolvedWords(SolvedFactor):
         for rows, j, finite, order in self._scored(block, labels):
             result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
         return result
+
+    def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
+        named = enumerate(zip(self.languages, names, strict=True))
+        return [_natural_form(j, language, name) for j, (language, name) in named]
 
     def observed(
         self, block: list[TextBlock], labels: list[str]
@@ -119,6 +127,40 @@ class SolvedWords(SolvedFactor):
             }
             for language in self.languages
         ]
+
+
+def _natural_form(j: int, language: Language, name: str) -> NaturalForm:
+    """λ of every word in the order of the vocabulary; u(x) is what each is worth in a document, sparse."""
+    if language.orders is not None:
+        raise ruled_out(name, "a class never has some word, or always")
+    scores, order = language.term_scores, language.in_order
+    natural = scores.default[:, np.newaxis] + dense(scores.beyond).T[:, order]
+    words = [one_line(word) for word in language.terms()]
+    if language.smooths_unseen:
+        natural, words = np.column_stack([natural, scores.default]), [*words, "any other word"]
+
+    def u(block: list[TextBlock]) -> Any:
+        documents = block[j].documents
+        x, unseen = language.read(documents, name)
+        x = sparse.csr_array(x)[:, order]
+        if language.smooths_unseen:
+            x = sparse.hstack([x, unseen[:, np.newaxis]], format="csr")
+        if documents.missing is None or not documents.missing.any():
+            return x
+        # One NaN makes the score of a missing document NaN, and leaves the rest sparse.
+        gone = np.flatnonzero(documents.missing)
+        nothing = (np.full(len(gone), np.nan), (gone, np.zeros(len(gone), dtype=np.intp)))
+        return sparse.csr_array(x + sparse.csr_array(nothing, shape=x.shape))
+
+    return NaturalForm(
+        columns=(j,),
+        statistics=tuple(words),
+        natural=natural,
+        log_g=scores.baseline,
+        shared=np.zeros(len(words), dtype=np.bool_),
+        u=u,
+        origin=np.zeros(1),
+    )
 
 
 def _times(each: Array, length: Array) -> Array:
