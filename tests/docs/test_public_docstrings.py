@@ -142,5 +142,5 @@ def is_family(cls):
 
 
 def missing(parameters, named):
-    left = [name for name in parameters if name not in named]
+    left = [name for name in parameters if name not in named and not name.startswith("_")]
     return [f"does not describe {', '.join(left)}"] if left else []
