@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,8 +108,13 @@ class LinearInStatistics(Scored):
             weight * slope[used],
             weight * level + float(offset[i] - offset[j]) - shift,
             tuple(solved.schema.names[c] for c in used) if solved.schema.named else None,
-            _Numbers(self, tuple(used)),
+            partial(self._numbers, columns=used),
         )
+
+    def _numbers(self, X: Any, columns: list[int]) -> Array:
+        """Some columns of rows as numbers, read as the model reads them."""
+        table = self._solved_model().schema.read(self._read(X, reset=False))
+        return np.asarray(table.numbers(columns), dtype=np.float64)
 
     def _used_columns(self) -> list[int]:
         """The columns that a boundary is written in: those with a family, or all of an array."""
@@ -117,16 +122,3 @@ class LinearInStatistics(Scored):
         if not schema.named:
             return list(range(len(schema)))
         return sorted(int(c) for factor in schema.factors for c in factor.columns)
-
-
-@dataclass(frozen=True)
-class _Numbers:
-    """Columns of rows as numbers, read as a model reads them."""
-
-    model: LinearInStatistics
-    columns: tuple[int, ...]
-
-    def __call__(self, X: Any) -> Array:
-        schema = self.model._solved_model().schema
-        table = schema.read(self.model._read(X, reset=False))
-        return np.asarray(table.numbers(list(self.columns)), dtype=np.float64)

@@ -170,8 +170,8 @@ class LearningCurves(Shown):
         Returns
         -------
         int or None
-            The number of training rows; None if nothing crosses, because `second` is not better at the largest
-            size or is better at every size.
+            The number of training rows; None if nothing crosses, because `second` is not better at the
+            largest size or is better at every size.
         """
         values = self._values(measure).mean(axis=2)
         better = values[self._index(second)] < values[self._index(first)]

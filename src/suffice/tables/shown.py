@@ -10,7 +10,7 @@ from typing import TypeAlias
 from suffice.tables.wording import aligned, printable, visible
 
 # No colours of our own: a page in light or dark has those that suit it.
-TABLE = "border-collapse:collapse;color:inherit;background:transparent"
+TABLE = "border-collapse:collapse;margin:0.5em 0;color:inherit;background:transparent"
 CELL = "padding:0.15em 0.6em;text-align:"
 HEAD = "border-bottom:1px solid"
 """In the colour of the text."""
