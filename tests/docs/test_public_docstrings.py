@@ -15,11 +15,12 @@ from suffice.factors import Regularized
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
 from suffice.model.linear_form import LinearForm, NaturalParameters
+from suffice.model.parameters import Parameters
 from suffice.model.schema import Column, Schema
 from suffice.model.text_explanation import TextExplanation
 
 RESULTS = [Schema, Column, Explanation, TextExplanation, ColumnEvidence, Boundary, Summary, Regularized]
-RESULTS += [LinearForm, NaturalParameters]
+RESULTS += [LinearForm, NaturalParameters, Parameters]
 RESULTS.append(inspect.getmodule(suffice.adapt_priors).PriorShift)
 SPACES = (suffice, families, links, plots, dropin, testing)
 TITLE = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)

@@ -13,6 +13,7 @@ from scipy import sparse
 from suffice.arrays import Array
 from suffice.links import logit
 from suffice.tables.recognized import has_names
+from suffice.tables.shown import as_html
 from suffice.tables.table import read_table
 from suffice.tables.targets import class_index
 from suffice.tables.wording import counted, listed, one_line, printable, quoted
@@ -139,6 +140,9 @@ class Boundary:
         terms += [f"{value:+.4g}·{name}" for value, name in zip(self.w, names, strict=True) if value]
         terms.append(f"{self.w0:+.4g}")
         return printable(f"Boundary({classes}: {self.kind}, {' '.join(terms)} = 0)")
+
+    def _repr_html_(self) -> str:
+        return as_html([repr(self)])
 
 
 def two_classes(known: list[Any], label: Any, against: Any) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.drawn_rows import DrawnRows
 from suffice.model.explanation import Explanation
 from suffice.model.novelty import tail_probabilities
+from suffice.model.parameters import Parameters
 from suffice.model.priors import PriorShift
 from suffice.model.sampling import draw_classes, draw_rows, generator_of, in_container
 from suffice.model.schema import Schema
@@ -301,9 +302,10 @@ class Generative(LinearInStatistics):
         return nats
 
     @property
-    def parameters_(self) -> dict[Any, dict[str, Any]]:
-        """The usual parameters (mean, variance, probability, …) by column."""
-        return self._solved_model().parameters()
+    def parameters_(self) -> Parameters:
+        """The usual parameters (mean, variance, probability, …) by column: a dict, with `to_frame()`."""
+        solved = self._solved_model()
+        return Parameters(solved.parameters(), solved.classes, self._learnt.container or PLAIN)
 
     @property
     def regularized_(self) -> list[Regularized]:

@@ -107,7 +107,7 @@ class LanguageModels(BayesClassifier):
             raise TypeError(f"text must be a string, got {kind_of_thing(text)}.")
         if n is not None:
             _check_number("n", n)
-        p = self._term_probabilities(text, label)
+        p = self._term_probabilities(self._class_shares(text, label))
         words = self._language().terms()
         ranked = sorted(zip(words, p.tolist(), strict=True), key=lambda one: (-one[1], one[0]))
         return ranked[:n]
@@ -138,12 +138,11 @@ class LanguageModels(BayesClassifier):
         array([0.693, 1.386])
         """
         self._require_draws("information")
-        language = self._language()
+        language, shares = self._language(), self._class_shares(text, label)
         wanted = [terms] if isinstance(terms, str) else list(terms)
         places = {word: place for place, word in enumerate(language.terms())}
-        p = np.append(self._term_probabilities(text, label), np.nan)
-        if language.smooths_unseen:
-            p[-1] = 1.0 - p[:-1].sum()
+        other = shares @ np.exp(language.term_scores.default) if language.smooths_unseen else np.nan
+        p = np.append(self._term_probabilities(shares), other)
         with np.errstate(divide="ignore"):
             nats = -np.log(p[[places.get(term, -1) for term in wanted]])
         return float(nats[0]) if isinstance(terms, str) else nats
@@ -157,14 +156,21 @@ class LanguageModels(BayesClassifier):
                 "present; use event='multinomial'."
             )
 
-    def _term_probabilities(self, text: Any, label: Any) -> Array:
-        """p(term) of the words that count, in the order of the vocabulary."""
-        language = self._language()
+    def _class_shares(self, text: Any, label: Any) -> Array:
+        """The probability of each class: the one that is known, or given a text, or the priors."""
         if label is not None:
-            return language.probabilities(class_index(label, self.classes_))[language.in_order]
-        p = self.priors_ if text is None else self.predict_proba([text])[0]
-        mixed = sum(share * language.probabilities(k) for k, share in enumerate(p.tolist()))
-        return np.asarray(mixed)[language.in_order]
+            known = np.zeros(len(self.classes_))
+            known[class_index(label, self.classes_)] = 1.0
+            return known
+        return self.priors_ if text is None else self.predict_proba([text])[0]
+
+    def _term_probabilities(self, shares: Array) -> Array:
+        """p(term) of the words that count, in the order of the vocabulary, for classes with these shares."""
+        language, p = self._language(), np.zeros(0)
+        for k in np.flatnonzero(shares).tolist():
+            own = shares[k] * language.probabilities(k)[language.in_order]
+            p = own if not len(p) else p + own
+        return p
 
     def generate(self, label: Any, n_words: int = 20, random_state: Any = None) -> str:
         """Draw words from the language model of a class.

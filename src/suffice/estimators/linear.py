@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from suffice.arrays import Array
 from suffice.estimators.boundary import Boundary, log_odds_at, two_classes
 from suffice.estimators.scored import Scored
 from suffice.model.linear_form import (
@@ -106,10 +108,13 @@ class LinearInStatistics(Scored):
             weight * slope[used],
             weight * level + float(offset[i] - offset[j]) - shift,
             tuple(solved.schema.names[c] for c in used) if solved.schema.named else None,
-            lambda X: np.asarray(
-                solved.schema.read(self._read(X, reset=False)).numbers(used), dtype=np.float64
-            ),
+            partial(self._numbers, columns=used),
         )
+
+    def _numbers(self, X: Any, columns: list[int]) -> Array:
+        """Some columns of rows as numbers, read as the model reads them."""
+        table = self._solved_model().schema.read(self._read(X, reset=False))
+        return np.asarray(table.numbers(columns), dtype=np.float64)
 
     def _used_columns(self) -> list[int]:
         """The columns that a boundary is written in: those with a family, or all of an array."""

@@ -23,8 +23,9 @@ from suffice.plots.layout import number_ticks
 from suffice.plots.palette import styles
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.recognized import has_names
+from suffice.tables.shown import Cells, Part, Shown
 from suffice.tables.table import read_table
-from suffice.tables.wording import aligned, counted, one_line
+from suffice.tables.wording import counted, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -104,8 +105,8 @@ def compare(
     return LearningCurves(tuple(named), chosen, errors, losses, container)
 
 
-@dataclass(frozen=True)
-class LearningCurves:
+@dataclass(frozen=True, repr=False)
+class LearningCurves(Shown):
     """Errors and log losses on unseen rows; prints as a table of mean errors.
 
     `suffice.compare` makes one.
@@ -169,8 +170,8 @@ class LearningCurves:
         Returns
         -------
         int or None
-            The number of training rows; None if nothing crosses, because `second` is not better at the largest
-            size or is better at every size.
+            The number of training rows; None if nothing crosses, because `second` is not better at the
+            largest size or is better at every size.
         """
         values = self._values(measure).mean(axis=2)
         better = values[self._index(second)] < values[self._index(first)]
@@ -233,14 +234,14 @@ class LearningCurves:
         """
         return LearningCurveDisplay(self).plot(ax, measure)
 
-    def __repr__(self) -> str:
+    def _parts(self) -> list[Part]:
         mean, spread = self.mean_and_standard_error("error")
         cells = [("rows", *map(one_line, self.models))]
         for s, size in enumerate(self.sizes.tolist()):
             pairs = zip(mean[:, s], spread[:, s], strict=True)
             cells.append((str(size), *(f"{error:.3f} ± {about:.3f}" for error, about in pairs)))
         head = f"Error on unseen rows, mean ± standard error of {counted(self.error.shape[2], 'split')}"
-        return "\n".join([head, *aligned(cells, left=0)])
+        return [head, Cells(cells, left=0)]
 
     def _values(self, measure: Measure) -> Array:
         if measure not in ("error", "log_loss"):

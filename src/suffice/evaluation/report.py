@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import Key, Metrics, confusion
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned, counted, one_line, quoted
+from suffice.tables.shown import Cells, Part, Shown
+from suffice.tables.wording import counted, one_line, quoted
 
 NAMES = {
     "accuracy": "accuracy",
@@ -29,8 +29,8 @@ MOST_PRINTED = 20
 Interval = tuple[float, float]
 
 
-@dataclass(frozen=True, eq=False)
-class Report(Metrics):
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Shown, Metrics):
     """The metrics of a classifier, each with its baseline and perhaps an interval."""
 
     answers: Answers
@@ -126,20 +126,11 @@ class Report(Metrics):
     def _of(self, who: str | int | None) -> str:
         return "all rows" if who is None else str(self.labels[who]) if isinstance(who, int) else who
 
-    def __repr__(self) -> str:
-        parts = [self._heading()]
+    def _parts(self) -> list[Part]:
+        parts: list[Part] = [self._heading()]
         for title, table in self._tables():
-            parts += ["", *([title] if title else []), *aligned(table)]
-        return "\n".join([*parts, *(f"\n{note}" for note in self._notes())])
-
-    def _repr_html_(self) -> str:
-        parts = [f"<p><b>{html.escape(self._heading())}</b></p>"]
-        for title, table in self._tables():
-            head, *body = [[html.escape(cell) for cell in row] for row in table]
-            rows = "".join(f"<tr><th>{row[0]}</th>{_cells('td', row[1:])}</tr>" for row in body)
-            caption = f"<caption>{html.escape(title)}</caption>" if title else ""
-            parts.append(f"<table>{caption}<tr>{_cells('th', head)}</tr>{rows}</table>")
-        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self._notes())])
+            parts += ["", *([title] if title else []), Cells(table)]
+        return [*parts, *(line for note in self._notes() for line in ("", note))]
 
     def _heading(self) -> str:
         rows, total = counted(self.answers.n_rows, "row"), self.answers.total_weight
@@ -204,7 +195,3 @@ def _name(label: Any) -> str:
 
 def _shown(value: float) -> str:
     return "undefined" if np.isnan(value) else f"{value:.3f}"
-
-
-def _cells(tag: str, cells: list[str]) -> str:
-    return "".join(f"<{tag}>{cell}</{tag}>" for cell in cells)

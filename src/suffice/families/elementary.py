@@ -39,8 +39,8 @@ class ElementaryFunction:
     """A function of one's own that u(x) is made of, beside the eight that have names.
 
     It is summed as it is, whatever the origin. SQL and ONNX are written by running it on an expression
-    instead of an array: use `+ - * / **`, np.where of comparisons, np.abs, np.exp, np.floor, np.log, np.log1p,
-    np.power, np.sin, np.sqrt and np.square.
+    instead of an array: use `+ - * / **`, np.where of comparisons, np.abs, np.exp, np.floor, np.log,
+    np.log1p, np.power, np.sin, np.sqrt and np.square.
 
     Parameters
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned, counted, one_line
+from suffice.tables.shown import Cells, Part, Shown
+from suffice.tables.wording import counted, one_line
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
@@ -26,8 +26,8 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnEvidence:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnEvidence(Shown):
     """How well each column, by itself, tells the classes apart; prints as a table, strongest column first.
 
     Attributes
@@ -157,11 +157,5 @@ class ColumnEvidence:
         weaker = len(self.columns) - MOST_LINES
         return [f"… and {counted(weaker, 'weaker column')}"] if weaker > 0 else []
 
-    def __repr__(self) -> str:
-        return "\n".join([*aligned(self._lines()), *self._rest()])
-
-    def _repr_html_(self) -> str:
-        head, *rows = self._lines()
-        cells = [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows]
-        heads = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-        return f"<table><tr>{heads}</tr>{''.join(cells)}</table>{''.join(self._rest())}"
+    def _parts(self) -> list[Part]:
+        return [Cells(self._lines()), *self._rest()]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.links import difference, log_softmax, log_sum
 from suffice.tables.container import Container
+from suffice.tables.shown import Cells, Part, Shown, as_text
 from suffice.tables.targets import class_index
-from suffice.tables.wording import aligned, counted, one_line, printable
+from suffice.tables.wording import counted, one_line
 
 if TYPE_CHECKING:
     from suffice.plots.explanation import ExplanationDisplay
@@ -24,8 +25,8 @@ MOST_LETTERS = 72
 """How much of a cell is shown: more than of a name, for cells may be text."""
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Shown):
     """Contributions of every cell to the score of every class.
 
     Attributes
@@ -232,6 +233,10 @@ class Explanation:
         -------
         text : str
         """
+        return as_text(self._told(row, label, against))
+
+    def _told(self, row: int, label: Any = None, against: Any = None) -> list[Part]:
+        """One row in lines, and a table of what its cells add."""
         n_rows = len(self.total)
         if not isinstance(row, Integral) or not 0 <= row < n_rows:
             rows = f"row must be a position from 0 to {n_rows - 1}" if n_rows else "no rows were explained"
@@ -241,9 +246,9 @@ class Explanation:
         order = np.argsort(-posterior, kind="stable").tolist()
         shares = ", ".join(f"{one_line(names[k])} {posterior[k]:.4g}" for k in order[:5])
         name = row if self.rows is None else one_line(self.rows[[row]].to_flat_index()[0])
-        lines = [f"row {name}: {one_line(names[order[0]])}  (posterior: {shares})"]
+        head = f"row {name}: {one_line(names[order[0]])}  (posterior: {shares})"
         if len(order) == 1:
-            return printable(lines[0])
+            return [head]
         a = order[0] if label is None else class_index(label, self.classes)
         b = next(k for k in order if k != a) if against is None else class_index(against, self.classes)
         gains = self.evidence(names[a], names[b])[row]
@@ -265,15 +270,14 @@ class Explanation:
                 odds = float(np.log(posterior[a]) - np.log(posterior[b]))
         if not np.isnan(odds):
             entries.append(("log odds" if self.unit == "nats" else "score", "", odds))
-        lines.append(f"{self.unit} for {one_line(names[a])} against {one_line(names[b])}:")
-        lines += aligned([(name, value, f"{gain:+8.3f}") for name, value, gain in entries], indent="  ")
-        return printable("\n".join(lines))
+        compared = f"{self.unit} for {one_line(names[a])} against {one_line(names[b])}:"
+        cells = [(name, value, f"{gain:+8.3f}") for name, value, gain in entries]
+        return [head, compared, Cells(cells, headed=False, indent="  ")]
 
-    def __repr__(self) -> str:
+    def _parts(self) -> list[Part]:
         n, d, k = self.contributions.shape
         sizes = counted(n, "row"), counted(d, "column"), counted(k, "class")
-        head = f"Explanation of {' × '.join(sizes)}"
-        return head if n == 0 else f"{head}\n{self.describe(0)}"
+        return [f"Explanation of {' × '.join(sizes)}", *(self._told(0) if n else [])]
 
 
 def _shown(value: Any) -> str:

@@ -15,14 +15,15 @@ from suffice.factors.base import Block
 from suffice.factors.natural import NaturalForm
 from suffice.model.solution import SolvedModel
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned, one_line
+from suffice.tables.shown import Cells, Part, Shown
+from suffice.tables.wording import one_line
 
 MOST_LINES = 30
 """Statistics that are printed."""
 
 
-@dataclass(frozen=True)
-class NaturalParameters:
+@dataclass(frozen=True, repr=False)
+class NaturalParameters(Shown):
     """λ_k and ln g(λ_k) of one distribution, log p(x | C_k) = λ_kᵀu(x) + ln g(λ_k) + log h(x).
 
     Attributes
@@ -52,12 +53,12 @@ class NaturalParameters:
     log_g: Array
     classes: NDArray[Any]
 
-    def __repr__(self) -> str:
-        return _printed(self.classes, self.statistics, "λ", self.natural, "ln g(λ)", self.log_g)
+    def _parts(self) -> list[Part]:
+        return [_weights(self.classes, self.statistics, "λ", self.natural, "ln g(λ)", self.log_g)]
 
 
-@dataclass(frozen=True)
-class LinearForm:
+@dataclass(frozen=True, repr=False)
+class LinearForm(Shown):
     """The scores of a model as linear functions of u(x): a_k(x) = w_kᵀu(x) + w_k0, up to a term without k.
 
     w_k = λ_k and w_k0 = ln g(λ_k) + ln p(C_k), summed over the columns. Components of λ that all classes
@@ -75,6 +76,8 @@ class LinearForm:
         The constants.
     container : Container
         The kind of frame that `to_frame` returns.
+    reader : callable
+        What `u` asks.
 
     Examples
     --------
@@ -94,7 +97,7 @@ class LinearForm:
     w: Array
     w0: Array
     container: Container
-    _u: Callable[[Any], Any]
+    reader: Callable[[Any], Any]
 
     def u(self, X: Any) -> Any:
         """The statistics u(x) of rows.
@@ -109,7 +112,7 @@ class LinearForm:
         u : ndarray of shape (n_samples, n_statistics)
             Sparse for text. NaN where a cell is missing or outside the support of its family.
         """
-        return self._u(X)
+        return self.reader(X)
 
     def __call__(self, X: Any) -> Array:
         """The scores w_kᵀu(x) + w_k0, whose softmax is the posterior.
@@ -140,20 +143,20 @@ class LinearForm:
             fields[str(label)] = [*w.tolist(), float(w0)]
         return self.container.frame(fields)
 
-    def __repr__(self) -> str:
-        return _printed(self.classes, self.statistics, "w", self.w, "w₀", self.w0)
+    def _parts(self) -> list[Part]:
+        return [_weights(self.classes, self.statistics, "w", self.w, "w₀", self.w0)]
 
 
-def _printed(
+def _weights(
     classes: NDArray[Any], statistics: tuple[str, ...], of: str, weights: Array, last: str, constants: Array
-) -> str:
+) -> Cells:
     head = [of, *(one_line(label) for label in classes.tolist())]
     shown = statistics if len(statistics) <= MOST_LINES else statistics[:MOST_LINES]
     lines = [[name, *(f"{value:.4g}" for value in row)] for name, row in zip(shown, weights.T, strict=False)]
     if len(shown) < len(statistics):
         lines.append([f"… {len(statistics) - len(shown):,} more", *[""] * len(classes)])
     lines.append([last, *(f"{value:.4g}" for value in constants)])
-    return "\n".join(aligned([head, *lines]))
+    return Cells([head, *lines])
 
 
 def natural_forms(solved: SolvedModel, about: int | None = None) -> list[tuple[int, NaturalForm]]:
@@ -202,5 +205,5 @@ def linear_form(
         w=weight * np.hstack([np.zeros((k, 0)), *(form.natural[:, on] for _, form, on in kept)]),
         w0=weight * np.sum([np.zeros(k), *(form.log_g for _, form in forms)], axis=0) + solved.offset,
         container=container,
-        _u=u,
+        reader=u,
     )

@@ -20,7 +20,9 @@ from suffice.arrays import Array
 from suffice.factors.gaussian.accelerated import Extrapolation
 from suffice.model.mean_posteriors import HeldOutPosteriors, gap_to_priors
 from suffice.storage import Fields
-from suffice.tables.wording import aligned, counted, listed, one_line, there_are
+from suffice.tables.container import PLAIN
+from suffice.tables.shown import Cells, Part, Shown
+from suffice.tables.wording import counted, listed, one_line, there_are
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -83,8 +85,8 @@ def are_estimated(priors: Priors) -> bool:
     return priors is None or (isinstance(priors, str) and priors == "empirical")
 
 
-@dataclass(frozen=True, eq=False)
-class PriorShift:
+@dataclass(frozen=True, eq=False, repr=False)
+class PriorShift(Shown):
     """Priors estimated from rows without labels, and a test of whether they have shifted; prints as a table.
 
     Attributes
@@ -163,14 +165,27 @@ class PriorShift:
             raise fields.error("test", f"must be one of {get_args(ShiftTest)}.")
         return cls(classes, before, priors, n_rows, n_iterations, statistic, cast("ShiftTest", test))
 
-    def __repr__(self) -> str:
+    def to_frame(self) -> Any:
+        """The priors before and now, as a frame.
+
+        Returns
+        -------
+        frame
+            A pyarrow Table with one line per class: class, before, now.
+        """
+        names = [str(label) for label in self.classes.tolist()]
+        return PLAIN.frame({"class": names, "before": self.before, "now": self.priors})
+
+    def _parts(self) -> list[Part]:
         pairs = zip(self.classes.tolist(), self.before, self.priors, strict=True)
         rows = [(one_line(label), f"{old:.4f}", f"{new:.4f}") for label, old, new in pairs]
         after = f"after {counted(self.n_iterations, 'iteration')}"
-        lines = [f"Priors of {counted(self.n_rows, 'row')}, {after}"]
-        lines += aligned([("class", "before", "now"), *rows])
         test = f"χ²({self.degrees_of_freedom}) = {self.statistic:.4g}, p = {self.p_value:.3g}"
-        return "\n".join([*lines, f"{self.test} test of no shift: {test}"])
+        return [
+            f"Priors of {counted(self.n_rows, 'row')}, {after}",
+            Cells([("class", "before", "now"), *rows]),
+            f"{self.test} test of no shift: {test}",
+        ]
 
 
 def estimate_shift(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -17,18 +16,19 @@ from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
 from suffice.model.mean_posteriors import HeldOutPosteriors
-from suffice.tables.container import Container
+from suffice.tables.container import PLAIN, Container
 from suffice.tables.notations import Notation, differently_read
+from suffice.tables.shown import Cells, Part, Shown
 from suffice.tables.table import Table
-from suffice.tables.wording import aligned, one_line, quoted
+from suffice.tables.wording import one_line, quoted
 from suffice.tables.written_table import WrittenTable, as_text
 
 SILENT = 1e-6
 """A weight of the evidence that changes no posterior."""
 
 
-@dataclass(frozen=True)
-class Schema:
+@dataclass(frozen=True, repr=False)
+class Schema(Shown):
     """The columns of a model, in order, with the family of each and the reason for it; prints as a table.
 
     Pass it as `families=` to give another model the same columns.
@@ -342,19 +342,23 @@ class Schema:
 
         return [(one_line(column.name), family(column), column.reason) for column in self.columns]
 
-    def __repr__(self) -> str:
+    def to_frame(self) -> Any:
+        """The family of each column and why it was chosen, as a frame.
+
+        Returns
+        -------
+        frame
+            A pyarrow Table with one line per column: column, family, why, and nats where families were
+            inferred from rows held out.
+        """
+        columns, families, reasons = zip(*self._rows(), strict=True) if self.columns else ((), (), ())
+        fields: dict[str, Any] = {"column": columns, "family": families, "why": reasons}
+        return PLAIN.frame(fields if self.nats is None else fields | {"nats": self.nats})
+
+    def _parts(self) -> list[Part]:
         rows = [("column", "family", "why"), *self._rows()]
         shown = rows if len(rows) <= 61 else [*rows[:51], ("…", f"{len(rows) - 51} more", "")]
-        rule = ["─" * max(map(len, column)) for column in zip(*shown, strict=True)]
-        return "\n".join([*aligned([shown[0], rule, *shown[1:]], left=3), *self._weight_in_words()])
-
-    def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        table = f"<table><tr><th>column</th><th>family</th><th>why</th></tr>{body}</table>"
-        return table + "".join(f"<p>{line}</p>" for line in self._weight_in_words())
+        return [Cells(shown, left=3, ruled=True), *self._weight_in_words()]
 
     def _weight_in_words(self) -> list[str]:
         if self.evidence_weight == 1.0:

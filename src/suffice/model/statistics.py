@@ -24,6 +24,7 @@ from suffice.model.shared_sums import arranged
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
 from suffice.storage.load import newer_versions_named
+from suffice.tables.shown import as_html
 from suffice.tables.targets import joined_labels, mix_text
 from suffice.tables.wording import counted, quoted
 
@@ -427,6 +428,9 @@ class Statistics(Saved):
         if len(self.classes) > 10:
             lines.append(f"  … {counted(len(self.classes) - 10, 'more class')}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return as_html(repr(self).splitlines())
 
 
 def joined(parts: Sequence[Statistics], schema: Schema) -> Statistics:

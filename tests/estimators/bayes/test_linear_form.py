@@ -1,5 +1,7 @@
 """λ_k, ln g(λ_k) and the weights of u(x), read off fitted models."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -224,6 +226,12 @@ def test_boundaries_keep_their_digits_far_from_zero():
     model = suffice.BayesClassifier(families=Normal()).fit(X, Y)
     log_p = model.predict_log_proba(X)
     np.testing.assert_allclose(model.boundary(0, 1)(X), log_p[:, 0] - log_p[:, 1], atol=1e-9)
+
+
+def test_boundaries_of_columns_can_be_pickled():
+    model, X = fitted(Poisson())
+    boundary = model.boundary(0, 1)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(boundary))(X), boundary(X))  # noqa: S301  our own
 
 
 def test_an_equal_variance_makes_the_boundary_linear():

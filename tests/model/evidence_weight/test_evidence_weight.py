@@ -169,7 +169,7 @@ def test_the_schema_says_how_much_the_evidence_counts(weighed):
     schema = weighed[0].schema_
     line = f"The evidence of the columns counts {schema.evidence_weight:.3g} times: held-out rows say so."
     assert repr(schema).endswith(line)
-    assert schema._repr_html_().endswith(f"<p>{line}</p>")
+    assert schema._repr_html_().endswith(f"<p>{line}</p></div>")
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, "1", True])

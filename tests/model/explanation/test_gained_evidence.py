@@ -119,9 +119,9 @@ def test_the_strongest_column_on_these_rows_comes_first():
     assert "nats believed" in head
     assert [line.split()[0] for line in lines] == ordered
     shown = evidence._repr_html_()
-    assert "<th>nats gained</th>" in shown
-    assert [shown.index(f"<td>{name}</td>") for name in ordered] == sorted(
-        shown.index(f"<td>{name}</td>") for name in ordered
+    assert ">nats gained</th>" in shown
+    assert [shown.index(f">{name}</td>") for name in ordered] == sorted(
+        shown.index(f">{name}</td>") for name in ordered
     )
     frame = evidence.to_frame(pairs=False)
     assert list(frame)[:3] == ["column", "nats_gained", "nats_believed"]

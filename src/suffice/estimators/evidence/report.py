@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ from suffice.arrays import Array
 from suffice.estimators.evidence.learning import Level
 from suffice.estimators.evidence.pieces import Piece
 from suffice.tables.container import Container
-from suffice.tables.wording import aligned, one_line
+from suffice.tables.shown import Cells, Part, Shown
+from suffice.tables.wording import one_line
 
 if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 MOST_LINES = 40
 
 
-@dataclass(frozen=True, eq=False)
-class WeighedEvidence:
+@dataclass(frozen=True, eq=False, repr=False)
+class WeighedEvidence(Shown):
     """The pieces of evidence that a model weighs; prints as a table, the most important first.
 
     Attributes
@@ -120,16 +120,6 @@ class WeighedEvidence:
         left = [f"… and {more} more pieces"] if more > 0 else []
         return [*left, f"log loss of held-out rows: {fell}"]
 
-    def __repr__(self) -> str:
+    def _parts(self) -> list[Part]:
         rows = [("evidence", "about", "weight", "nats"), *self._rows()]
-        rule = ["─" * max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join([*aligned([rows[0], rule, *rows[1:]], left=2), *self._summary()])
-
-    def _repr_html_(self) -> str:
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        head = "<tr><th>evidence</th><th>about</th><th>weight</th><th>nats</th></tr>"
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self._summary())
-        return f"<table>{head}{body}</table>{lines}"
+        return [Cells(rows, left=2, ruled=True), *self._summary()]

@@ -10,6 +10,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.links import probit, probit_inverse
 from suffice.tables.container import Container
+from suffice.tables.shown import Cells, as_html
 from suffice.tables.wording import aligned, one_line
 
 
@@ -92,18 +93,22 @@ class Summary:
             }
         )
 
-    def __repr__(self) -> str:
-        lines = aligned([(name, one_line(value, 100)) for name, value in self.heading], left=2)
+    def _cells(self) -> list[tuple[str, ...]]:
         tail = f"{50.0 * (1.0 - self.level):.3g}%", f"{50.0 * (1.0 + self.level):.3g}%"
-        cells: list[tuple[str, ...]] = [("", "estimate", "std err", "z", "P>|z|", *tail)]
         figures = zip(
             self.term, self.estimate, self.standard_error, self.z, self.p, self.low, self.high, strict=True
         )
-        cells += [
-            (one_line(term), *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
-            for term, b, se, z, p, *ends in figures
+        return [
+            ("", "estimate", "std err", "z", "P>|z|", *tail),
+            *(
+                (one_line(term), *map(_figure, (b, se, z)), _share(p), *map(_figure, ends))
+                for term, b, se, z, p, *ends in figures
+            ),
         ]
-        rows = aligned(cells)
+
+    def __repr__(self) -> str:
+        lines = aligned([(name, one_line(value, 100)) for name, value in self.heading], left=2)
+        rows = aligned(self._cells())
         several = len(set(self.equation)) > 1
         lines += ["", rows[0], "─" * len(rows[0])]
         for i, row in enumerate(rows[1:]):
@@ -111,6 +116,16 @@ class Summary:
                 lines.append(one_line(self.equation[i], 100))
             lines.append(row)
         return "\n".join([*lines, *([""] if self.notes else []), *self.notes])
+
+    def _repr_html_(self) -> str:
+        cells, several = self._cells(), len(set(self.equation)) > 1
+        rows = [cells[0]]
+        for i, row in enumerate(cells[1:]):
+            if several and (i == 0 or self.equation[i] != self.equation[i - 1]):
+                rows.append((one_line(self.equation[i], 100), *[""] * (len(row) - 1)))
+            rows.append(row)
+        heading = Cells([(name, one_line(value, 100)) for name, value in self.heading], left=2, headed=False)
+        return as_html([heading, Cells(rows), *self.notes])
 
     def _width(self) -> Array:
         return float(probit_inverse(0.5 * (1.0 + self.level))) * self.standard_error
