@@ -14,6 +14,7 @@ PAGES = [
     "docs/dropin.md",
     "docs/figures.md",
     "docs/plots.md",
+    "docs/report.md",
     "docs/export.md",
     "docs/regression.md",
     "docs/deciding.md",
