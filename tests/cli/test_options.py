@@ -193,6 +193,8 @@ ARGUMENTS = {
     "info": ("m.suffice",),
     "export": ("m.suffice", "--to", "json"),
     "plot": ("m.suffice", "part1.csv", "-o", "p.png"),
+    "report": ("m.suffice", "part1.csv", "-o", "r.html"),
+    "compare": ("part1.csv", "-m", "m.suffice", "-m", "m.suffice", "-o", "c.html"),
     "demo": (),
 }
 
@@ -206,7 +208,7 @@ def test_every_command_answers_in_json_and_can_be_quiet(run, model, command):
     ) else [json.loads(result.stdout)]  # fmt: skip
     assert all(isinstance(one, dict) and one for one in answers)
     assert result.stderr == ""
-    force = ("--force",) if command in ("fit", "summarize", "merge", "subtract", "plot") else ()
+    force = ("--force",) if "-o" in ARGUMENTS[command] else ()
     result = run(command, *ARGUMENTS[command], "--quiet", *force)
     assert result.stderr == ""
 

@@ -332,7 +332,7 @@ function update() {
   live.now = now;
   for (const [kind, select] of live.picks || []) select.value = state[kind];
   const priors = priorsNow();
-  live.priors.forEach(({k, range, box}) => { range.value = priors[k]; box.value = +priors[k].toFixed(4); range.disabled = box.disabled = data.models[state.model].ignoresPriors; });
+  live.priors.forEach(({k, range, box}) => { range.value = priors[k]; box.value = priors[k].toFixed(3); range.disabled = box.disabled = data.models[state.model].ignoresPriors; });
   live.priorNote.textContent = data.models[state.model].ignoresPriors ? "This model ignores priors." :
     data.models[state.model].reported ? "" : "The model does not report the priors it was trained with; the class shares of these rows stand in for them.";
   live.misses.forEach(({k, range, shown}) => { const line = state.costs[k].filter((_, j) => j !== k); range.value = line[0]; shown.textContent = line.every(c => c === line[0]) ? short(line[0]) : "varies"; });
