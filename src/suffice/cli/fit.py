@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,6 +63,8 @@ OF_FAMILIES = ("auto", "nb", "evidence", "text")
 @options.weight
 @options.drop
 @options.drop_unlabelled
+@options.checkpoint
+@options.on_error
 @options.data_format
 @options.timeout
 @options.force
@@ -77,6 +80,8 @@ def fit(
     weight: str | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
+    checkpoint: str | None,
+    on_error: str,
     data_format: DataFormat,
     timeout: float,
     force: bool,
@@ -101,9 +106,12 @@ def fit(
     if priors is not None and kind == "logistic":
         raise click.UsageError("--priors works with the other models, not with --model logistic.")
     wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
-    with opened(data, wish.reading(data_format), "fitting", drop_unlabelled=drop_unlabelled) as source:
+    rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
+    with rows_of(data, wish.reading(data_format), "fitting") as source:
         column = named_target(source, target)
-        model, evaluation, n_rows = wish.fitted(source, {"target": column, "weight": weight, "drop": drop})
+        model, evaluation, n_rows = wish.fitted(
+            source, {"target": column, "weight": weight, "drop": drop}, checkpoint
+        )
         with locked(output, timeout):
             save(model, output)
     report(*_report(model, evaluation, n_rows, output))
@@ -157,7 +165,9 @@ class Wish:
             return data_format
         return replace(data_format, options=replace(data_format.options, missing=None))
 
-    def fitted(self, source: FileSource, columns: dict[str, Any]) -> tuple[Any, Any, int]:
+    def fitted(
+        self, source: FileSource, columns: dict[str, Any], checkpoint: str | None
+    ) -> tuple[Any, Any, int]:
         """The model, its cross-validation, and the number of rows."""
         from suffice.cli.cross_validation import Sample, cross_validated
         from suffice.tables.files.batches import LabelledFiles
@@ -168,7 +178,8 @@ class Wish:
         files = LabelledFiles.of(source, **columns)
         if self.kind in ("gda", "qda", "logistic"):
             _refuse_text(files, self.kind)
-        model = self._new(self.kind, source, columns).fit_from(source, **columns)
+        model = self._new(self.kind, source, columns)
+        model.fit_from(source, **columns, checkpoint=checkpoint)
         if self.unseen is not None:
             known = _with_unseen(model.schema_, self.unseen)
             model = model.set_params(families=known, alpha=None).fit_from(source, **columns)

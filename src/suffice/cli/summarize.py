@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 @options.weight
 @options.drop
 @options.drop_unlabelled
+@options.checkpoint
+@options.on_error
 @options.data_format
 @options.timeout
 @options.force
@@ -48,6 +51,8 @@ def summarize(
     weight: str | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
+    checkpoint: str | None,
+    on_error: str,
     data_format: DataFormat,
     timeout: float,
     force: bool,
@@ -68,7 +73,8 @@ def summarize(
         raise click.UsageError("--like and --families both set the families; use only one of them.")
     if like is None:  # a model of families reads marks of missing cells itself, and remembers them
         data_format = replace(data_format, options=replace(data_format.options, missing=None))
-    with opened(data, data_format, "summarizing", drop_unlabelled=drop_unlabelled) as source:
+    rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
+    with rows_of(data, data_format, "summarizing") as source:
         rows, column = source, named_target(source, target)
         if like is not None:
             rows, chosen = _like(load(like), rows, column, weight)
@@ -79,6 +85,7 @@ def summarize(
             sample_weight=weight,
             drop=() if like else drop,
             missing_marks=marks if like is None else None,
+            checkpoint=checkpoint,
         )
         with locked(output, timeout):
             save(statistics, output)
