@@ -49,11 +49,11 @@ demo: $(VENV)/.installed-library
 
 test: $(VENV)/.installed-dev
 	$(SAY) "running the tests, $(WORKERS) at a time"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS)
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup
 
 fuzz: $(VENV)/.installed-dev
 	$(SAY) "running the long randomised tests, $(WORKERS) at a time (this takes a while)"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) -m slow
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup -m slow
 
 lint: $(VENV)/.installed-dev
 	$(SAY) "checking style (ruff check)"

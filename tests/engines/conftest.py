@@ -1,6 +1,5 @@
 """The same rows in every engine; Dask and Spark start once for all tests."""
 
-import importlib.util
 import os
 import shutil
 import sys
@@ -77,47 +76,32 @@ def cluster():
             yield client
 
 
-def _connect_server():
-    """A Connect server without Java."""
-    from pysail.spark import SparkConnectServer
-
-    server = SparkConnectServer(port=0)
-    server.start(background=True)
-    return server, f"sc://localhost:{server.listening_address[1]}"
+SPARK = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
 
 
 @pytest.fixture(scope="session")
 def spark():
-    """A Spark session: local mode where there is Java, else a Connect server without it."""
+    """A Spark session in local mode, whose tasks may fail three times."""
     pytest.importorskip("pyspark")
+    if not shutil.which("java"):
+        pytest.skip("Spark needs Java 17, which .ci/install-services installs on Debian")
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    source = str(Path(suffice.__file__).parents[1])
-    os.environ["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
-    builder, server = SparkSession.builder, None
-    with warnings.catch_warnings():
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if shutil.which("java"):
-            settings = {
-                "spark.ui.enabled": "false",
-                "spark.sql.shuffle.partitions": "2",
-                "spark.driver.host": "127.0.0.1",
-                "spark.driver.bindAddress": "127.0.0.1",
-                "spark.ui.showConsoleProgress": "false",
-                "spark.log.level": "OFF",
-            }
-            builder = builder.master("local[2,4]").config(map=settings)
-        elif importlib.util.find_spec("pysail"):
-            server, address = _connect_server()
-            builder = builder.remote(address)
-        else:
-            pytest.skip("Spark needs Java 17 (.ci/install-services) or pysail, and neither is installed")
-        session = builder.getOrCreate()
+        source = str(Path(suffice.__file__).parents[1])
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
+        session = SparkSession.builder.master("local[2,4]").config(map=SPARK).getOrCreate()
         yield session
         session.stop()
-        if server is not None:
-            server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -172,3 +172,25 @@ def test_a_csv_file_that_changes_type_after_many_rows_is_read_as_what_fits_all(t
     (tmp_path / "t.csv").write_text("\n".join(lines))
     found = suffice.summarize(tmp_path / "t.csv", target="kind", families="normal")
     assert found.n_rows == 300_010
+
+
+def test_the_command_line_skips_files_and_keeps_checkpoints(folder):
+    (folder / "2.parquet").write_bytes(b"PAR1 and then nothing")
+    command = [
+        "-m",
+        "suffice",
+        "summarize",
+        str(folder / "*.parquet"),
+        "-y",
+        "kind",
+        "-o",
+        str(folder / "s.suffice"),
+    ]
+    refused = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)  # noqa: S603, our own
+    assert refused.returncode == 1
+    assert "2.parquet" in refused.stderr
+    more = ["--on-error", "skip", "--checkpoint", str(folder / "c.suffice")]
+    done = subprocess.run([sys.executable, *command, *more], capture_output=True, text=True, check=True)  # noqa: S603, our own
+    assert "1 of 4 files could not be read" in done.stderr
+    assert suffice.load(folder / "s.suffice").n_rows == 900
+    assert not (folder / "c.suffice").exists()

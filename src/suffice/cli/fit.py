@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,6 +77,8 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
 @options.weight
 @options.drop
 @options.drop_unlabelled
+@options.checkpoint
+@options.on_error
 @options.data_format
 @options.timeout
 @options.force
@@ -92,6 +95,8 @@ def fit(
     weight: str | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
+    checkpoint: str | None,
+    on_error: str,
     data_format: DataFormat,
     timeout: float,
     force: bool,
@@ -123,7 +128,8 @@ def fit(
         raise click.UsageError("--priors works with the other models, not with --model logistic.")
     wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
     reading = data_format if like else wish.reading(data_format)
-    with opened(data, reading, "fitting", drop_unlabelled=drop_unlabelled) as source:
+    rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
+    with rows_of(data, reading, "fitting") as source:
         rows, column = source, named_target(source, target)
         source.marks = options.marks_of_labels(data_format, column)
         if like is not None:
@@ -131,7 +137,7 @@ def fit(
             rows, schema = rows_like(held, rows, column, weight)
             wish = replace(wish, families=schema, pieces=getattr(held, "pieces_", "all"), marks=None)
         columns = {"target": column, "weight": weight, "drop": () if like else drop}
-        model, evaluation, n_rows = wish.fitted(rows, columns)
+        model, evaluation, n_rows = wish.fitted(rows, columns, checkpoint)
         with locked(output, timeout):
             save(model, output)
     report(*_report(model, evaluation, n_rows, output))
@@ -188,7 +194,9 @@ class Wish:
             return data_format
         return replace(data_format, options=replace(data_format.options, missing=None))
 
-    def fitted(self, source: FileSource, columns: dict[str, Any]) -> tuple[Any, Any, int]:
+    def fitted(
+        self, source: FileSource, columns: dict[str, Any], checkpoint: str | None
+    ) -> tuple[Any, Any, int]:
         """The model, its cross-validation, and the number of rows."""
         from suffice.cli.cross_validation import Sample, cross_validated
         from suffice.tables.files.batches import LabelledFiles
@@ -200,7 +208,7 @@ class Wish:
         if self.kind not in OF_FAMILIES:
             _refuse_text(files, self.kind)
         first, *rivals = self._new(source, columns)
-        model = first.fit_from(source, **columns)
+        model = first.fit_from(source, **columns, checkpoint=checkpoint)
         if self.unseen is not None:
             known = _with_unseen(model.schema_, self.unseen)
             model = model.set_params(families=known, alpha=None).fit_from(source, **columns)

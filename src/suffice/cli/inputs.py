@@ -27,7 +27,12 @@ WITHOUT_SCIKIT_LEARN = ("BayesClassifier", "GaussianDiscriminant", "Statistics",
 
 @contextmanager
 def opened(
-    data: tuple[str, ...], data_format: DataFormat, work: str, *, drop_unlabelled: bool = False
+    data: tuple[str, ...],
+    data_format: DataFormat,
+    work: str,
+    *,
+    drop_unlabelled: bool = False,
+    on_error: str = "raise",
 ) -> Iterator[FileSource]:
     """The rows of files; stdin goes to a temporary file first, since rows may be read twice."""
     from suffice.progress import Progress
@@ -42,6 +47,7 @@ def opened(
         source = open_source(spool or list(data), form, data_format.options)
         source.called = None if spool is None else "stdin"
         source.drop_unlabelled = drop_unlabelled
+        source.skipped = {} if on_error == "skip" else None
         try:
             _ = source.names
         except UnknownFormatError as error:

@@ -193,6 +193,20 @@ def refuse_beside_like(families: tuple[str, ...]) -> None:
 drop_unlabelled = click.option(
     "--drop-unlabelled", is_flag=True, help="Leave out rows without a label, instead of refusing them."
 )
+checkpoint = click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the sums so far to this file every few seconds; after an interruption, the same command goes "
+    "on from there. It is removed at the end.",
+)
+on_error = click.option(
+    "--on-error",
+    type=click.Choice(["raise", "skip"]),
+    default="raise",
+    show_default=True,
+    help="Whether a file that cannot be read ends the command, or is skipped with a warning.",
+)
 timeout = click.option(
     "--timeout",
     type=click.FloatRange(min=0.0),

@@ -86,6 +86,7 @@ def _settings(model: Any) -> dict[str, Any]:
 
 @options.command(
     "suffice export penguins.suffice --to sql --table zoo.birds --dialect postgres --key id",
+    "suffice export penguins.suffice --to duckdb-macro --key id | duckdb zoo.db",
     "suffice export penguins.suffice --to onnx -o penguins.onnx",
     "suffice export penguins.suffice --to json",
 )
@@ -93,7 +94,7 @@ def _settings(model: Any) -> dict[str, Any]:
 @click.option(
     "--to",
     "form",
-    type=click.Choice(["sql", "onnx", "json"]),
+    type=click.Choice(["sql", "duckdb-macro", "onnx", "json"]),
     help="The format to write; --json is --to json.",
 )
 @click.option(
@@ -103,6 +104,13 @@ def _settings(model: Any) -> dict[str, Any]:
     show_default=True,
     help="sql: the table that holds the rows. A dot separates catalog, schema and table, unless in double "
     "quotes: zoo.birds, or '\"a.b\"' for the one name a.b.",
+)
+@click.option(
+    "--macro",
+    default="suffice_predict",
+    show_default=True,
+    metavar="NAME",
+    help="duckdb-macro: the name of the macro, which is called with the name of a table.",
 )
 @click.option(
     "--dialect",
@@ -138,6 +146,7 @@ def export(
     model: str,
     form: str | None,
     table: list[str],
+    macro: str,
     dialect: str,
     result: Any,
     key: tuple[str, ...],
@@ -147,23 +156,27 @@ def export(
 ) -> None:
     """Write MODEL for use elsewhere.
 
-    sql is one SELECT that scores rows inside a database; onnx is a graph for any ONNX runtime; json holds the
-    classes, priors, columns and parameters for people and programs to read.
+    sql is one SELECT that scores rows inside a database; duckdb-macro makes a macro of DuckDB that scores any
+    table with the columns of the model; onnx is a graph for any ONNX runtime; json holds the classes, priors,
+    columns and parameters for people and programs to read.
     """
     from suffice.cli.inputs import load_model
 
     refuse_to_replace(output, force=force)
     form = form or ("json" if wants_json() else None)
     if form is None:
-        raise click.UsageError("name the format to write with --to: sql, onnx or json.")
+        raise click.UsageError("name the format to write with --to: sql, duckdb-macro, onnx or json.")
     held = load_model(model)
     if form == "json":
         write_text(as_json(_readable(held)), output)
         return
-    if not hasattr(held, f"to_{form}"):
+    if not hasattr(held, f"to_{form.replace('-', '_')}"):
         raise DataFailure(f"a {type(held).__name__} cannot be exported to {form}; use --to json.")
     if form == "sql":
         write_text(held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing), output)
+        return
+    if form == "duckdb-macro":
+        write_text(f"{held.to_duckdb_macro(macro, output=result, key=key, missing=missing)};", output)
         return
     refuse_a_terminal(output)
     graph = held.to_onnx(missing=missing)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 @options.weight
 @options.drop
 @options.drop_unlabelled
+@options.checkpoint
+@options.on_error
 @options.data_format
 @options.timeout
 @options.force
@@ -43,6 +45,8 @@ def summarize(
     weight: str | None,
     drop: tuple[str, ...],
     drop_unlabelled: bool,
+    checkpoint: str | None,
+    on_error: str,
     data_format: DataFormat,
     timeout: float,
     force: bool,
@@ -63,7 +67,8 @@ def summarize(
         options.refuse_beside_like(families)
     else:  # a model of families reads marks of missing cells itself, and remembers them
         data_format = replace(data_format, options=replace(data_format.options, missing=None))
-    with opened(data, data_format, "summarizing", drop_unlabelled=drop_unlabelled) as source:
+    rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
+    with rows_of(data, data_format, "summarizing") as source:
         rows, column = source, named_target(source, target)
         source.marks = of_labels(column)
         if like is not None:
@@ -75,6 +80,7 @@ def summarize(
             sample_weight=weight,
             drop=() if like else drop,
             missing_marks=marks if like is None else None,
+            checkpoint=checkpoint,
         )
         with locked(output, timeout):
             save(statistics, output)

@@ -188,7 +188,7 @@ def _opened(
     if on_error not in ("raise", "skip"):
         raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}.")
     if isinstance(rows, FileSource):
-        return replace(rows, said=said or rows.said, skipped={} if on_error == "skip" else None)
+        return replace(rows, said=said or rows.said, skipped={} if on_error == "skip" else rows.skipped)
     if on_error == "skip":
         raise TypeError(FILES_ONLY.format("on_error='skip'"))
     return rows

@@ -11,6 +11,9 @@ import numpy as np
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Output, Precision, Scoring
 
+ANY_TABLE = "suffice: any table"
+"""Stands for the table of a macro until its query is written."""
+
 
 class Exportable:
     """A model whose scores can be written as an expression over the cells of a row."""
@@ -74,6 +77,46 @@ class Exportable:
         scoring = replace(scoring, classes=np.array(names))
         inner = query(scoring, table, dialect=dialect, output="proba", key=key, columns=columns)
         return decided(inner, decision, names, keys, dialect)
+
+    def to_duckdb_macro(
+        self,
+        name: str = "suffice_predict",
+        *,
+        output: Output = "proba",
+        key: str | Sequence[str] = (),
+        missing: Gaps = "marginal",
+    ) -> str:
+        """Return a statement that makes a DuckDB macro, which scores any table with the model's columns.
+
+        Parameters
+        ----------
+        name : str, default="suffice_predict"
+            The name of the macro. It is called with the name of a table: FROM suffice_predict('penguins').
+        output : {"proba", "label", "scores"}, default="proba"
+            The columns of the result, as in `to_sql`.
+        key : str or sequence of str, optional
+            Columns of the table to pass through, to identify the rows.
+        missing : {"marginal", "null"}, default="marginal"
+            As in `to_sql`.
+
+        Returns
+        -------
+        str
+            The statement, without a semicolon.
+
+        Examples
+        --------
+        >>> import suffice
+        >>> model = suffice.BayesClassifier().fit({"x": [1.0, 1.2, 3.0, 3.1]}, ["a", "a", "b", "b"])
+        >>> print(model.to_duckdb_macro(output="label").splitlines()[0])
+        CREATE OR REPLACE MACRO "suffice_predict"(table_name) AS TABLE
+        """
+        from suffice.export.dialects import DIALECTS
+
+        quoted = DIALECTS["duckdb"].identifier
+        query = self.to_sql(ANY_TABLE, output=output, key=key, missing=missing)
+        query = query.replace(f"FROM {quoted(ANY_TABLE)}", "FROM query_table(table_name)")
+        return f"CREATE OR REPLACE MACRO {quoted(name)}(table_name) AS TABLE\n{query}"
 
     def to_onnx(self, *, dtype: Precision = "float64", missing: Gaps = "marginal") -> Any:
         """Return the model as an ONNX graph with the outputs `label` and `probabilities`.

@@ -1,0 +1,133 @@
+"""Spark in local mode: partial sums by mapInArrow, push-down, answers, tasks that fail, and Connect."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import suffice
+from suffice.engines.spark import SparkRows
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def path(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("spark") / "rows.parquet"
+    rows.to_parquet(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def frame(spark, path):
+    """All rows, in three partitions."""
+    return spark.read.parquet(str(path)).repartition(3)
+
+
+@pytest.mark.parametrize("how", ["batches", "pushdown"])
+def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(
+    how, frame, table, whole, families, monkeypatch
+):
+    partial = []
+    reduced = SparkRows.reduced
+
+    def counted(self, *args, **settings):
+        partial.append(1)
+        return reduced(self, *args, **settings)
+
+    monkeypatch.setattr(SparkRows, "reduced", counted)
+    source = frame.select(*table.columns)
+    found = suffice.summarize(source, target="kind", families=families, how=how)
+    assert found.isclose(whole, rtol=1e-12)
+    assert partial == [1] * (how == "batches")
+
+
+def test_words_are_merged_in_groups_and_identical(frame, rows):
+    found = suffice.TextClassifier().fit_from(frame.select("note", "kind"), target="kind")
+    expected = suffice.TextClassifier().fit(rows.note, rows.kind)
+    assert found.statistics_ == expected.statistics_
+    assert found.vocabulary_ == expected.vocabulary_
+
+
+def test_a_task_that_fails_twice_changes_nothing(frame, table, whole, families, tmp_path):
+    folder = str(tmp_path)
+
+    def fails_twice(batches):
+        from pathlib import Path
+
+        for batch in batches:
+            if batch.num_rows:
+                failures = len(list(Path(folder).iterdir()))
+                if failures < 2:
+                    (Path(folder) / str(failures)).touch()
+                    raise OSError("the disk is gone")
+            yield batch
+
+    source = frame.select(*table.columns)
+    broken = source.mapInArrow(fails_twice, source.schema)
+    found = suffice.summarize(broken, target="kind", families=families, how="batches")
+    assert len(list(tmp_path.iterdir())) == 2
+    assert found.isclose(whole)
+
+
+def test_answers_are_a_spark_frame(frame, table, families):
+    model = suffice.BayesClassifier(families).fit(table, "kind")
+    answers = model.predict_from(frame.select(*table.columns), keep=["height"]).toArrow().to_pandas()
+    assert list(answers.columns) == ["height", "prediction", "p(a)", "p(b)", "p(c)"]
+    found = answers.sort_values("height").reset_index(drop=True)
+    rows = table.sort_values("height").reset_index(drop=True)
+    assert found.prediction.tolist() == model.predict(rows.drop(columns="kind")).tolist()
+    expected = model.predict_proba(rows.drop(columns="kind"))
+    np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
+
+
+def test_regressions_read_batches_of_spark(frame, rows):
+    data = rows[["height", "calls", "kind"]]
+    found = suffice.LogisticRegression().fit_from(frame.select("height", "calls", "kind"), target="kind")
+    expected = suffice.LogisticRegression().fit(data[["height", "calls"]], data.kind)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
+
+
+CONNECT = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import suffice
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+assert "connect" in type(session).__module__
+frame = session.read.parquet(sys.argv[1]).select("height", "calls", "town", "kind")
+families = {"height": "normal", "calls": "poisson", "town": "categorical"}
+for how in ("batches", "pushdown"):
+    suffice.summarize(frame, target="kind", families=families, how=how).save(sys.argv[2] + how)
+model = suffice.BayesClassifier().fit_statistics(suffice.Statistics.load(sys.argv[2] + how))
+print(model.predict_from(frame).count())
+session.stop()
+"""
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="Spark's Connect server needs Java 17")
+def test_connect_gives_the_same_statistics(path, rows, tmp_path):
+    pytest.importorskip("grpc")
+    source = os.path.dirname(os.path.dirname(suffice.__file__))  # noqa: PTH120
+    setting = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    setting["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(  # noqa: S603, our own code
+        [sys.executable, "-c", CONNECT, str(path), str(tmp_path / "sums-")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=setting,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.split()[-1] == str(len(rows))
+    data = rows[["height", "calls", "town", "kind"]]
+    families = {"height": "normal", "calls": "poisson", "town": "categorical"}
+    expected = suffice.summarize(data, target="kind", families=families)
+    for how in ("batches", "pushdown"):
+        assert suffice.Statistics.load(tmp_path / f"sums-{how}").isclose(expected, rtol=1e-12)
