@@ -20,7 +20,6 @@ from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.families import Words
-from suffice.links import log_odds_of_two
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
@@ -53,6 +52,7 @@ class FittedEvidence:
 class WeighsEvidence(Scored):
     """A model that holds sums and weights, and is solved for its parameters when they are first needed."""
 
+    _scores_densities = False
     _learnt: FittedEvidence
     priors: Priors
 
@@ -79,23 +79,6 @@ class WeighsEvidence(Scored):
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)
-
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes, scores a_k(x) otherwise.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        model = self._solved_model()
-        return model.read_off(
-            self._read(X, reset=False), lambda scores: log_odds_of_two(scores.comparable()), base=False
-        )
 
     def explain(self, X: Any) -> Explanation:
         """Split the score of each class into what the cells add, weighed.
