@@ -277,7 +277,8 @@ class EvidenceClassifier(SavedEvidence):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
         X, y = labelled(X, y)
-        X, families = documents_as_table(X, self.families)
+        given = self.pieces.schema if isinstance(self.pieces, Pieces) else self.families
+        X, families = documents_as_table(X, given)
         table = read_features(self, X)
         rows = LabelledRows(table, read_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)

@@ -31,7 +31,13 @@ from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
 
 TEXT = "text"
-"""The name of the column that a list of documents is."""
+"""The name of the column that a list of documents of one family is."""
+OF_DOCUMENTS = {
+    "words": Words(),
+    "presence of words": Words("bernoulli"),
+    "pairs of words": Words(ngram_range=(2, 2)),
+}
+"""What a list of documents says: each kind of evidence has a weight."""
 
 
 @dataclass
@@ -59,7 +65,7 @@ class WeighsEvidence(Scored):
     def _read(self, X: Any, *, reset: bool) -> Table:
         self._require_fitted()
         schema = self._learnt.sums.pieces.schema
-        X, _ = documents_as_table(X, "infer")
+        X, _ = documents_as_table(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
     def _solved_model(self) -> WeighedModel:
@@ -171,13 +177,16 @@ class WeighsEvidence(Scored):
         return self._learnt.container
 
 
-def documents_as_table(X: Any, families: AllFamilies) -> tuple[Any, AllFamilies]:
-    """A list or column of documents as a table of one column of words; anything else as it is."""
+def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:
+    """A list or column of documents as a table that has them once for each family; anything else as it is."""
     first = X[0] if isinstance(X, (list, tuple)) and X else None
     is_column = getattr(X, "ndim", None) == 1 or type(X).__name__ in ("ChunkedArray", "Series")
     if not isinstance(first, str) and not (is_column and _holds_text(X)):
         return X, families
-    return {TEXT: X}, {TEXT: Words()} if isinstance(families, str) else families
+    if isinstance(families, str):
+        families = OF_DOCUMENTS
+    names = families.names if isinstance(families, Schema) else families
+    return {str(name): X for name in names} if isinstance(names, (dict, tuple)) else {TEXT: X}, families
 
 
 def _holds_text(column: Any) -> bool:
