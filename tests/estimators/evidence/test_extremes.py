@@ -178,3 +178,19 @@ def test_documents_take_any_kinds_of_words():
     model = EvidenceClassifier(families).fit(["good film", "bad film", "nice"] * 20, [1, 0, 1] * 20)
     assert list(model.schema_.names) == ["words", "letters"]
     assert model.predict(["baaad"]).tolist() == [0]
+
+
+def test_the_words_of_a_text_column_are_those_of_the_text_classifier():
+    texts, y = ["good film", "bad film", "good fun", "awful thing"] * 15, ["+", "-", "+", "-"] * 15
+    model, plain = EvidenceClassifier().fit(texts, y), suffice.TextClassifier().fit(texts, y)
+    for by in ("probability", "evidence"):
+        assert model.top_words("+", 3, by=by) == plain.top_words("+", 3, by=by)
+    assert model.top_words("+", 1, by="evidence", column="pairs of words")[0][0] in ("good film", "good fun")
+    with pytest.raises(ValueError, match="column must be one of"):
+        model.top_words("+", column="letters")
+    with pytest.raises(ValueError, match="by must be"):
+        model.top_words("+", by="size")
+    with pytest.raises(ValueError, match="'!'"):
+        model.top_words("!")
+    with pytest.raises(TypeError, match="no column of text"):
+        EvidenceClassifier(pieces=["columns"]).fit(NOISE, TWO).top_words(1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from suffice.estimators.scored import Scored
 from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
+from suffice.factors.words.scores import SolvedWords
 from suffice.families import Words
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.column_evidence import ColumnEvidence
@@ -29,6 +31,8 @@ from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
+from suffice.tables.targets import class_index
+from suffice.tables.wording import listed
 
 TEXT = "text"
 """The name of the column that a list of documents of one family is."""
@@ -119,6 +123,55 @@ class WeighsEvidence(Scored):
         evidence : ColumnEvidence
         """
         return self.generative_.evidence(X, y)
+
+    def top_words(
+        self,
+        label: Any,
+        n: int = 10,
+        by: Literal["probability", "evidence"] = "probability",
+        *,
+        column: Hashable = None,
+    ) -> list[tuple[str, float]]:
+        """The words that are most probable in a class, or that speak most for it against the other classes.
+
+        Parameters
+        ----------
+        label : label
+            The class.
+        n : int, default=10
+            How many words.
+        by : {"probability", "evidence"}, default="probability"
+            Sort by the probability of the word in the class, or by its evidence for the class, in nats,
+            without the weight of the column.
+        column : str or int, optional
+            A column of text; the first one by default.
+
+        Returns
+        -------
+        words : list of (str, float)
+            The words and their probability or evidence.
+
+        Examples
+        --------
+        >>> import suffice
+        >>> model = suffice.EvidenceClassifier().fit(["good film", "bad film"] * 15, [1, 0] * 15)
+        >>> [word for word, _ in model.top_words(1, 1, by="evidence", column="pairs of words")]
+        ['good film']
+        """
+        solved = self._solved_model()
+        names = solved.schema.names
+        languages = {
+            names[j]: language
+            for at, factor in zip(solved.schema.factors, solved.solved.base.factors, strict=True)
+            if isinstance(factor, SolvedWords)
+            for j, language in zip(at.columns.tolist(), factor.languages, strict=True)
+        }
+        if not languages:
+            raise TypeError("this model has no column of text, so it knows no words.")
+        name = next(iter(languages)) if column is None else column
+        if name not in languages:
+            raise ValueError(f"column must be one of {listed(list(languages))}, got {column!r}.")
+        return languages[name].top_words(class_index(label, solved.classes), n, by)
 
     def _shapes(self, X: Any) -> Array:
         """What each cell adds to the scores whatever the other columns hold, for pictures of columns."""
