@@ -39,9 +39,9 @@ TEXT = "text"
 OF_DOCUMENTS = {
     "words": Words(),
     "presence of words": Words("bernoulli"),
-    "pairs of words": Words(ngram_range=(2, 2)),
+    "pairs of words": Words(ngram_range=(2, 2), max_vocabulary=1 << 18),
 }
-"""What a list of documents says: each kind of evidence has a weight."""
+"""What a list of documents says: each kind of evidence has a weight. There are very many rare pairs."""
 
 
 @dataclass
