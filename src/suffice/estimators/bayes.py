@@ -22,7 +22,7 @@ from suffice.model.folds import TrainingSums
 from suffice.model.infer import schema_of_statistics
 from suffice.model.leave_one_out import EachRow
 from suffice.model.presence import Missing, presence_of_columns
-from suffice.model.priors import Priors, PriorShift, estimate_shift
+from suffice.model.priors import Priors, PriorShift
 from suffice.model.schema import Schema
 from suffice.model.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -357,47 +357,6 @@ class BayesClassifier(NestedFamily, FittedFromSources):
         if problem is not None:
             raise ValueError(f"cannot {deed}: {problem}.")
         self._learnt = FittedState(accumulator, self._learnt.container)
-
-    def with_priors(self, priors: Priors) -> Self:
-        """Return a model with other class priors; nothing is refitted.
-
-        Parameters
-        ----------
-        priors : "uniform", "empirical", array-like or dict
-            The new priors, in the order of `classes_` or by label.
-
-        Returns
-        -------
-        model : object
-            A new model of the same class.
-        """
-        self._require_fitted()
-        return self._under(priors, None)
-
-    def adapt_priors(self, X: Any) -> Self:
-        """Return a model whose class priors fit unlabelled rows, estimated by EM.
-
-        The classes are assumed to look as they did in training and to have become rarer or more common.
-        Where families are inferred from 25 rows or more, the test of the shift allows for posteriors that
-        are too sure; elsewhere it takes them for right.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        model : object
-            A new model of the same class; `prior_shift_` holds the priors and a test of the shift.
-        """
-        self._solved_model().require_density("adapt_priors")
-        with self._lock():
-            solved = self._solved_model()
-            counted = float(solved.weight.sum()) if solved.estimated_priors else None
-            log_posterior, held_out = self.predict_log_proba(X), self._held_out_posteriors()
-            shift = estimate_shift(log_posterior, solved.priors, solved.classes, counted, held_out)
-            return self._under(shift.priors, shift)
 
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
         with self._lock():

@@ -15,7 +15,7 @@ from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
-from suffice.links import log_odds_of_two, log_sum
+from suffice.links import log_sum
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.drawn_rows import DrawnRows
 from suffice.model.explanation import Explanation
@@ -98,21 +98,6 @@ class Generative(LinearInStatistics):
         scores : ndarray of shape (n_samples, n_classes)
         """
         return self._read_off(X, Scores.joint, base=True)
-
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes, joint scores otherwise.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        base = len(self._solved_model().classes) != 2
-        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=base)
 
     def score_samples(self, X: Any) -> Array:
         """Log density log p(x), summed over the classes.

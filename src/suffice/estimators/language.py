@@ -55,20 +55,7 @@ class LanguageModels(BayesClassifier):
         words : list of (str, float)
             The words and their probability or evidence.
         """
-        language, k = self._language(), class_index(label, self.classes_)
-        if by not in ("probability", "evidence"):
-            raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
-        _check_number("n", n)
-        finite = values = language.probabilities(k)
-        if by == "evidence":
-            finite, order = language.evidence(k)
-            values = np.where(order == 0, finite, np.copysign(np.inf, order))
-        cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
-        near = np.flatnonzero(values >= cut)
-        words = language.vocabulary.words_of(language.ids[near])
-        found = zip(words, values[near].tolist(), finite[near].tolist(), strict=True)
-        ranked = sorted(found, key=lambda one: (-one[1], -one[2], one[0]))
-        return [(word, value) for word, value, _ in ranked[:n]]
+        return self._language().top_words(class_index(label, self.classes_), n, by)
 
     def next_term(
         self, text: Any = None, *, label: Any = None, n: int | None = 10

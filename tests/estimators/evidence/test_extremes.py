@@ -1,5 +1,7 @@
 """Posteriors sum to 1 and are never NaN for finite input, and explanations add up."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,9 @@ from scipy import sparse
 
 import suffice
 from suffice import EvidenceClassifier
+from suffice.families import Words
 
-from .conftest import FAMILIES, mixed
+from .conftest import FAMILIES, mixed, saved
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(60) % 2
@@ -148,10 +151,46 @@ def test_sparse_rows_give_the_posteriors_of_their_columns():
     np.testing.assert_allclose(posteriors, model.predict_proba(X.toarray()), atol=1e-9)
 
 
-def test_documents_are_a_column_of_words():
+def test_documents_are_words_their_presence_and_their_pairs():
     texts = ["good film", "bad film", "nice", "awful thing"] * 15
     y = [1, 0, 1, 0] * 15
     model = EvidenceClassifier().fit(texts, y)
     assert model.predict(["a good thing", "awful"]).tolist() == [1, 0]
     same = EvidenceClassifier().fit(pd.Series(texts), y)
     np.testing.assert_array_equal(same.predict_proba(texts), model.predict_proba(np.array(texts)))
+    assert list(model.schema_.names) == ["words", "presence of words", "pairs of words"]
+    again = EvidenceClassifier(pieces=model.pieces_).fit(texts[:40], y[:40])
+    assert (model + again).predict(["a good thing", "awful"]).tolist() == [1, 0]
+    assert suffice.load(io.BytesIO(saved(model))).predict(["awful"]).tolist() == [0]
+
+
+def test_pairs_of_words_say_what_words_do_not():
+    texts = ["not good", "good", "bad", "not bad", "good not", "bad not"] * 20
+    y = [0, 1, 0, 1, 1, 0] * 20
+    assert EvidenceClassifier().fit(texts, y).predict(texts[:6]).tolist() == y[:6]
+    words = EvidenceClassifier(Words()).fit(texts, y)
+    assert list(words.schema_.names) == ["text"]
+    assert words.predict(texts[:6]).tolist() != y[:6]
+
+
+def test_documents_take_any_kinds_of_words():
+    families = {"words": Words(), "letters": Words(analyzer="char", ngram_range=(2, 3))}
+    model = EvidenceClassifier(families).fit(["good film", "bad film", "nice"] * 20, [1, 0, 1] * 20)
+    assert list(model.schema_.names) == ["words", "letters"]
+    assert model.predict(["baaad"]).tolist() == [0]
+
+
+def test_the_words_of_a_text_column_are_those_of_the_text_classifier():
+    texts, y = ["good film", "bad film", "good fun", "awful thing"] * 15, ["+", "-", "+", "-"] * 15
+    model, plain = EvidenceClassifier().fit(texts, y), suffice.TextClassifier().fit(texts, y)
+    for by in ("probability", "evidence"):
+        assert model.top_words("+", 3, by=by) == plain.top_words("+", 3, by=by)
+    assert model.top_words("+", 1, by="evidence", column="pairs of words")[0][0] in ("good film", "good fun")
+    with pytest.raises(ValueError, match="column must be one of"):
+        model.top_words("+", column="letters")
+    with pytest.raises(ValueError, match="by must be"):
+        model.top_words("+", by="size")
+    with pytest.raises(ValueError, match="'!'"):
+        model.top_words("!")
+    with pytest.raises(TypeError, match="no column of text"):
+        EvidenceClassifier(pieces=["columns"]).fit(NOISE, TWO).top_words(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -15,14 +14,14 @@ from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows
 from suffice.estimators.evidence.kept_rows import KeptRows
-from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
-from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
+from suffice.estimators.evidence.options import checked_options
+from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.model.chosen_families import AllFamilies
-from suffice.model.priors import Priors, PriorShift, class_priors, estimate_shift
+from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.model.summarize import LabelledRows
@@ -31,7 +30,7 @@ from suffice.tables.estimator_input import read_coded_targets, read_features
 from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.notations import checked_marks
 from suffice.tables.targets import labelled
-from suffice.tables.wording import counted, listed, warn
+from suffice.tables.wording import counted, warn
 
 
 class EvidenceClassifier(SavedEvidence):
@@ -278,7 +277,8 @@ class EvidenceClassifier(SavedEvidence):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
         X, y = labelled(X, y)
-        X, families = documents_as_table(X, self.families)
+        given = self.pieces.schema if isinstance(self.pieces, Pieces) else self.families
+        X, families = documents_as_table(X, given)
         table = read_features(self, X)
         rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)
@@ -312,13 +312,7 @@ class EvidenceClassifier(SavedEvidence):
     @with_kept_settings
     def _options(self) -> Options:
         """The settings, checked."""
-        return Options(
-            _checked_groups(self.pieces),
-            PENALTIES if self.penalty is None else (_positive(self.penalty, "penalty"),),
-            _whole(self.pairs, "pairs", 0),
-            _whole(self.cv, "cv", 2),
-            nonnegative=bool(self.nonnegative),
-        )
+        return checked_options(self.pieces, self.penalty, self.pairs, self.cv, nonnegative=self.nonnegative)
 
     def _rows(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledRows:
         """Rows for a fitted model."""
@@ -360,40 +354,6 @@ class EvidenceClassifier(SavedEvidence):
             model.__dict__["_learnt"] = replace(self._learnt, sums=sums)
         return model
 
-    def with_priors(self, priors: Priors) -> Self:
-        """Return a model with other class priors; nothing is refitted.
-
-        Parameters
-        ----------
-        priors : "uniform", "empirical", array-like or dict
-            The new priors, in the order of `classes_` or by label.
-
-        Returns
-        -------
-        model : object
-            A new model of the same class.
-        """
-        self._require_fitted()
-        return self._under(priors, None)
-
-    def adapt_priors(self, X: Any) -> Self:
-        """Return a model whose class priors fit unlabelled rows, estimated by EM.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        model : object
-            A new model of the same class; `prior_shift_` holds the priors and a test of the shift.
-        """
-        solved = self._solved_model()
-        counted = float(solved.weight.sum()) if solved.estimated_priors else None
-        shift = estimate_shift(self.predict_log_proba(X), solved.priors, solved.classes, counted, None)
-        return self._under(shift.priors, shift)
-
     def _under(self, priors: Priors, shift: PriorShift | None) -> Self:
         solution = self._solved_model().with_priors(priors)
         model = copy(self)
@@ -425,30 +385,3 @@ def _pieces_and_sums(other: Any, deed: str) -> tuple[Pieces, Parts]:
     if not isinstance(statistics, Statistics):
         raise TypeError(f"{deed} takes a fitted model or Statistics, got {type(other).__name__}.")
     return Pieces(statistics.schema), alone(statistics)
-
-
-def _checked_groups(pieces: Any) -> tuple[Group, ...]:
-    """The kinds of evidence that a setting names."""
-    if isinstance(pieces, Pieces) or (isinstance(pieces, str) and pieces in ("all", "given")):
-        return GROUPS
-    if isinstance(pieces, str) or not isinstance(pieces, Iterable):
-        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}.")
-    named = list(pieces)
-    unknown = [one for one in named if one not in GROUPS]
-    if unknown:
-        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}.")
-    return tuple(group for group in GROUPS if group in named)
-
-
-def _positive(value: Any, name: str) -> float:
-    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not 0.0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
-    return float(value)
-
-
-def _whole(value: Any, name: str, least: int) -> int:
-    is_whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
-    if not is_whole or int(value) < least:
-        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
-    return int(value)

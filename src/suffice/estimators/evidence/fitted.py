@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ from suffice.estimators.scored import Scored
 from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
+from suffice.factors.words.scores import SolvedWords
 from suffice.families import Words
-from suffice.links import log_odds_of_two
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
@@ -30,9 +31,17 @@ from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
+from suffice.tables.targets import class_index
+from suffice.tables.wording import listed
 
 TEXT = "text"
-"""The name of the column that a list of documents is."""
+"""The name of the column that a list of documents of one family is."""
+OF_DOCUMENTS = {
+    "words": Words(),
+    "presence of words": Words("bernoulli"),
+    "pairs of words": Words(ngram_range=(2, 2), max_vocabulary=1 << 18),
+}
+"""What a list of documents says: each kind of evidence has a weight. There are very many rare pairs."""
 
 
 @dataclass
@@ -53,13 +62,14 @@ class FittedEvidence:
 class WeighsEvidence(Scored):
     """A model that holds sums and weights, and is solved for its parameters when they are first needed."""
 
+    _scores_densities = False
     _learnt: FittedEvidence
     priors: Priors
 
     def _read(self, X: Any, *, reset: bool) -> Table:
         self._require_fitted()
         schema = self._learnt.sums.pieces.schema
-        X, _ = documents_as_table(X, "infer")
+        X, _ = documents_as_table(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
     def _solved_model(self) -> WeighedModel:
@@ -79,23 +89,6 @@ class WeighsEvidence(Scored):
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)
-
-    def decision_function(self, X: Any) -> Array:
-        """Log odds of the second class for two classes, scores a_k(x) otherwise.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        model = self._solved_model()
-        return model.read_off(
-            self._read(X, reset=False), lambda scores: log_odds_of_two(scores.comparable()), base=False
-        )
 
     def explain(self, X: Any) -> Explanation:
         """Split the score of each class into what the cells add, weighed.
@@ -130,6 +123,55 @@ class WeighsEvidence(Scored):
         evidence : ColumnEvidence
         """
         return self.generative_.evidence(X, y)
+
+    def top_words(
+        self,
+        label: Any,
+        n: int = 10,
+        by: Literal["probability", "evidence"] = "probability",
+        *,
+        column: Hashable = None,
+    ) -> list[tuple[str, float]]:
+        """The words that are most probable in a class, or that speak most for it against the other classes.
+
+        Parameters
+        ----------
+        label : label
+            The class.
+        n : int, default=10
+            How many words.
+        by : {"probability", "evidence"}, default="probability"
+            Sort by the probability of the word in the class, or by its evidence for the class, in nats,
+            without the weight of the column.
+        column : str or int, optional
+            A column of text; the first one by default.
+
+        Returns
+        -------
+        words : list of (str, float)
+            The words and their probability or evidence.
+
+        Examples
+        --------
+        >>> import suffice
+        >>> model = suffice.EvidenceClassifier().fit(["good film", "bad film"] * 15, [1, 0] * 15)
+        >>> [word for word, _ in model.top_words(1, 1, by="evidence", column="pairs of words")]
+        ['good film']
+        """
+        solved = self._solved_model()
+        names = solved.schema.names
+        languages = {
+            names[j]: language
+            for at, factor in zip(solved.schema.factors, solved.solved.base.factors, strict=True)
+            if isinstance(factor, SolvedWords)
+            for j, language in zip(at.columns.tolist(), factor.languages, strict=True)
+        }
+        if not languages:
+            raise TypeError("this model has no column of text, so it knows no words.")
+        name = next(iter(languages)) if column is None else column
+        if name not in languages:
+            raise ValueError(f"column must be one of {listed(list(languages))}, got {column!r}.")
+        return languages[name].top_words(class_index(label, solved.classes), n, by)
 
     def _shapes(self, X: Any) -> Array:
         """What each cell adds to the scores whatever the other columns hold, for pictures of columns."""
@@ -188,13 +230,16 @@ class WeighsEvidence(Scored):
         return self._learnt.container
 
 
-def documents_as_table(X: Any, families: AllFamilies) -> tuple[Any, AllFamilies]:
-    """A list or column of documents as a table of one column of words; anything else as it is."""
+def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:
+    """A list or column of documents as a table that has them once for each family; anything else as it is."""
     first = X[0] if isinstance(X, (list, tuple)) and X else None
     is_column = getattr(X, "ndim", None) == 1 or type(X).__name__ in ("ChunkedArray", "Series")
     if not isinstance(first, str) and not (is_column and _holds_text(X)):
         return X, families
-    return {TEXT: X}, {TEXT: Words()} if isinstance(families, str) else families
+    if isinstance(families, str):
+        families = OF_DOCUMENTS
+    names = families.names if isinstance(families, Schema) else families
+    return {str(name): X for name in names} if isinstance(names, (dict, tuple)) else {TEXT: X}, families
 
 
 def _holds_text(column: Any) -> bool:

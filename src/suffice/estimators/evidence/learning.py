@@ -17,7 +17,7 @@ from scipy import optimize
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.weighed import Weights
-from suffice.links import softmax
+from suffice.links import log_softmax, softmax
 from suffice.model.dealt import splits_of
 from suffice.model.weighing import (
     JUDGED,
@@ -244,16 +244,17 @@ class Learning:
 
     def _share(self, before: Array, after: Array) -> float:
         """How much of a level counts: all of it, unless held-out rows say otherwise."""
-        rows = self.rows
+        rows, added = self.rows, after - before
 
-        def loss(share: float) -> float:
-            held = before + share * (after - before)
-            return float(rows.weight @ rows.losses(held)) + 0.5 * DOUBT * (1.0 - share) ** 2
+        def slope(share: float) -> float:
+            residuals = rows.residuals(log_softmax(before + share * added))
+            return float(np.sum(residuals * added)) - DOUBT * (1.0 - share)
 
         if rows.weight.sum() >= MANY_ROWS and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
-        found = optimize.minimize_scalar(loss, bounds=(0.0, 1.0), method="bounded", options={"xatol": 1e-3})
-        return float(found.x) if loss(float(found.x)) < loss(1.0) else 1.0
+        if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
+            return float(slope(1.0) <= 0.0)
+        return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
 
     def _is_clear(self, gains: Array) -> bool:
         """Whether the mean of some gains is above its standard error."""

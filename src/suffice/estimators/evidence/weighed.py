@@ -27,7 +27,8 @@ from suffice.export.expressions import (
 from suffice.factors import SolvedFactor
 from suffice.factors.base import gather
 from suffice.factors.derived import NOTHING, CellReader, CoarseCell, Derived, There, index_of, table_of
-from suffice.factors.gaussian.export import MOST_COLUMNS_WITH_GAPS
+from suffice.factors.gaussian.export import marginal_log_density
+from suffice.factors.gaussian.parameters import Gaussians
 from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
 from suffice.links import softmax
@@ -36,6 +37,11 @@ from suffice.model.explanation import Explanation
 from suffice.model.solution import SolvedModel
 from suffice.storage import Fields
 from suffice.tables.table import Table
+
+FEW_COLUMNS = 8
+"""Inputs of the joint Gaussian up to which any of them may be missing in SQL and ONNX."""
+MOST_WITH_GAPS = 16
+"""Inputs of which a formula marginalises gaps: it has about n³/6 terms, each a column of the query."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,9 +253,9 @@ def _joint_score(
     gaps: Gaps,
     with_gaps: Collection[int],
 ) -> Score:
-    """The scores of a joint Gaussian of derived columns: one formula for each pattern of gaps.
+    """The scores of a joint Gaussian of derived columns, with gaps marginalised.
 
-    A row with a gap in a column that had none in training has no score.
+    Of many columns, only those that had gaps in training are; a row with a gap elsewhere has no score.
     """
     factor, weight = weighed_factor.inner, float(weighed_factor.by[0])
     if gaps == "observed":
@@ -257,36 +263,34 @@ def _joint_score(
         if not any(isinstance(node, Missing) for node in nodes(score.finite)):
             seen = with_cells(score.finite, lambda cell: _if_there(sources[cell.column]))
             return weighed_factor.bounded_score(Score(seen), weight)
-    by_column: dict[int, list[int]] = {column: [] for column in with_gaps}
-    always: list[int] = []
-    for j, one in enumerate(sources):
-        known = one.is_missing() is None
-        (always if known else by_column.get(one.columns[0], always)).append(j)
-
-    def of(seen: list[int], undecided: list[list[int]]) -> Score:
-        if undecided:
-            here, rest = undecided[0], undecided[1:]
-            gone, there = of(seen, rest), of([*seen, *here], rest)
-            missing = sources[here[0]].is_missing()
-            return Score(Where(as_expression(missing), gone.finite, there.finite))
-        if not seen:
-            return Score(as_expression(0.0))
-        some = sorted(seen)
-        part = factor.take_columns(np.array(some)) if len(some) < len(sources) else factor
-        score = part.expression(list(range(len(some))), [labels[j] for j in some], "null")
-        return Score(with_cells(score.finite, lambda cell: sources[some[cell.column]].expression()))
-
-    groups = [group for group in by_column.values() if group]
-    if gaps == "null":
-        score = of([j for group in (always, *groups) for j in group], [])
-        return weighed_factor.bounded_score(score, weight)
-    if len(groups) > MOST_COLUMNS_WITH_GAPS:
+    gone = [_is_gone(one) if gaps == "marginal" else None for one in sources]
+    if sum(one is not None for one in gone) > FEW_COLUMNS:
+        gone = [
+            is_gone if one.columns[0] in with_gaps else None
+            for one, is_gone in zip(sources, gone, strict=True)
+        ]
+    n_gaps = sum(one is not None for one in gone)
+    if n_gaps > MOST_WITH_GAPS:
         raise ValueError(
-            f"the joint Gaussian has {len(groups)} columns with gaps, and needs a separate formula for each "
-            f"pattern of them; at most {MOST_COLUMNS_WITH_GAPS} are supported. Pass missing='null' to score "
-            "complete rows only, or fit EvidenceClassifier(pieces=['steps', 'presence', 'cells', 'pairs'])."
+            f"the joint Gaussian has {n_gaps} inputs with gaps, and a formula that marginalises them grows "
+            f"with their cube; at most {MOST_WITH_GAPS} are supported. Pass missing='null' to score complete "
+            "rows only, or fit EvidenceClassifier(pieces=['steps', 'presence', 'cells', 'pairs'])."
         )
-    return weighed_factor.bounded_score(of(always, groups), weight)
+    places = list(range(len(sources)))
+    if n_gaps and isinstance(factor, Gaussians):
+        score = Score(marginal_log_density(factor, places, gone))
+    else:
+        score = factor.expression(places, labels, "null")
+    score = Score(with_cells(score.finite, lambda cell: sources[cell.column].expression()), score.order)
+    return weighed_factor.bounded_score(score, weight)
+
+
+def _is_gone(column: Derived) -> Expression | None:
+    """Whether a derived column is missing, with what that takes to find out computed once."""
+    missing = column.is_missing()
+    if missing is None or isinstance(missing, Missing):
+        return missing
+    return Where(missing, as_expression(1.0), as_expression(0.0)) == 1.0
 
 
 def _if_there(source: Derived) -> Expression:

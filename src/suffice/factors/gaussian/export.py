@@ -1,8 +1,8 @@
-"""The scores of a joint Gaussian block as expressions, one formula for each pattern of gaps."""
+"""The scores of a joint Gaussian block as expressions: a formula for each pattern of gaps, or one for all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from suffice.export.expressions import (
     SquaredNorm,
     Where,
     as_expression,
+    log,
     square,
     total,
 )
@@ -102,8 +103,40 @@ def _log_density(gaussians: Gaussians, columns: list[int], seen: Codes) -> Expre
     return squared_distance(gaussians, columns, seen, -0.5) + constants
 
 
+def marginal_log_density(
+    gaussians: Gaussians, columns: list[int], gone: Sequence[Expression | None]
+) -> Expression:
+    """Log p of the columns that a row has, in one formula; `gone` says if each is missing, None if never.
+
+    With missing cells at the mean, z = x − μ or 0, and Λ = Σ⁻¹, the square of the others is
+    zᵀΛz − hᵀ(Λ_mm)⁻¹h with h = (Λz)_m, and log|Σ_oo| = log|Σ| + log|Λ_mm|. Elimination solves for h, one
+    missing column after the other: as many steps as columns, each of which is skipped if its cell is there.
+    """
+    active, zero = gaussians.active.tolist(), as_expression(0.0)
+    standard = _standard(gaussians, columns, gaussians.active)
+    missing = [gone[j] for j in active]
+    z = [one if m is None else Where(m, zero, one) for one, m in zip(standard, missing, strict=True)]
+    inverses = np.stack([gaussians.whitenings[g].inverse for g in gaussians.group])
+    precision = np.einsum("kia,kib->abk", inverses, inverses)
+    waiting = [(a, m) for a, m in enumerate(missing) if m is not None]
+    left = {(a, b): as_expression(precision[a, b]) for a, _ in waiting for b, _ in waiting if a <= b}
+    h = {a: total([z[b] * precision[a, b] for b in range(len(z))]) for a, _ in waiting}
+    parts = [SquaredNorm(tuple(z), inverses) * -0.5]
+    for place, (a, is_gone) in enumerate(waiting):
+        pivot, others = left[a, a], [b for b, _ in waiting[place + 1 :]]
+        parts.append(Where(is_gone, square(h[a]) / pivot * 0.5, zero))
+        if len(gaussians.standard) > 1:  # else it is equal for all classes
+            parts.append(Where(is_gone, log(pivot) * -0.5, zero))
+        for at, b in enumerate(others):
+            slope = Where(is_gone, left[a, b] / pivot, zero)
+            h[b] = h[b] - slope * h[a]
+            for c in others[at:]:
+                left[b, c] = left[b, c] - slope * left[a, c]
+    return total(parts) + np.array([gaussians.whitenings[g].constant for g in gaussians.group])
+
+
 def _standard(gaussians: Gaussians, columns: list[int], seen: Codes) -> list[Expression]:
-    """The columns seen in standardised coordinates, about the mean of each class."""
+    """x − μ_k in units of each column, for each class."""
     return [
         (Cell(columns[j]) - gaussians.centre[:, j]) * (1.0 / gaussians.scale[j]) - gaussians.shift[:, j]
         for j in seen

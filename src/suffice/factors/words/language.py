@@ -183,6 +183,23 @@ class Language:
         )
         return mine - others, their_order - my_order
 
+    def top_words(self, k: int, n: Any, by: str) -> list[tuple[str, float]]:
+        """The words of highest probability in a class, or of highest evidence for it."""
+        if by not in ("probability", "evidence"):
+            raise ValueError(f"by must be 'probability' or 'evidence', got {by!r}.")
+        if not isinstance(n, (int, np.integer)) or n < 0:
+            raise ValueError(f"n must be a whole number ≥ 0, got {n!r}.")
+        finite = values = self.probabilities(k)
+        if by == "evidence":
+            finite, order = self.evidence(k)
+            values = np.where(order == 0, finite, np.copysign(np.inf, order))
+        cut = np.partition(values, -n)[-n] if n < len(values) else -np.inf
+        near = np.flatnonzero(values >= cut)
+        words = self.vocabulary.words_of(self.ids[near])
+        found = zip(words, values[near].tolist(), finite[near].tolist(), strict=True)
+        ranked = sorted(found, key=lambda one: (-one[1], -one[2], one[0]))
+        return [(word, value) for word, value, _ in ranked[:n]]
+
     def _log_share(self, counts: Array, total: float, choices: float) -> tuple[Array, Array]:
         """The log of (counts + α)/(total + α·choices), and its power of α where alpha = 0: α → 0⁺."""
         alpha = self.family.alpha

@@ -1,0 +1,52 @@
+"""The settings of weighed evidence, checked when a model is fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from suffice.estimators.evidence.fitting import Options
+from suffice.estimators.evidence.learning import PENALTIES
+from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
+from suffice.tables.wording import listed
+
+
+def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegative: Any) -> Options:
+    """What is weighed and how, or an error in words."""
+    return Options(
+        _checked_groups(pieces),
+        PENALTIES if penalty is None else (_positive(penalty, "penalty"),),
+        _whole(pairs, "pairs", 0),
+        _whole(cv, "cv", 2),
+        nonnegative=bool(nonnegative),
+    )
+
+
+def _checked_groups(pieces: Any) -> tuple[Group, ...]:
+    """The kinds of evidence that a setting names."""
+    if isinstance(pieces, Pieces) or (isinstance(pieces, str) and pieces in ("all", "given")):
+        return GROUPS
+    if isinstance(pieces, str) or not isinstance(pieces, Iterable):
+        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}.")
+    named = list(pieces)
+    unknown = [one for one in named if one not in GROUPS]
+    if unknown:
+        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}.")
+    return tuple(group for group in GROUPS if group in named)
+
+
+def _positive(value: Any, name: str) -> float:
+    is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    if not is_number or not 0.0 < float(value) < np.inf:
+        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
+    return float(value)
+
+
+def _whole(value: Any, name: str, least: int) -> int:
+    is_whole = isinstance(value, Integral) and not isinstance(value, (bool, np.bool_))
+    if not is_whole or int(value) < least:
+        raise ValueError(f"{name} must be a whole number ≥ {least}, got {value!r}.")
+    return int(value)
