@@ -258,8 +258,10 @@ def table_of(derived: Sequence[Derived], cells: CellReader) -> Array:
     numbers = [j for j, column in enumerate(derived) if isinstance(column, (Same, Within))]
     read = cells.all_numbers([derived[j].columns[0] for j in numbers])
     bounds = np.array([derived[j].bounds for j in numbers]).reshape(-1, 2).T
-    within = np.empty_like(read)
-    threads.run(lambda rows: np.clip(read[rows], *bounds, out=within[rows]), row_parts(*read.shape))
+    within = read
+    if np.isfinite(bounds).any():
+        within = np.empty_like(read)
+        threads.run(lambda rows: np.clip(read[rows], *bounds, out=within[rows]), row_parts(*read.shape))
     if len(numbers) == len(derived):
         return within
     result = np.empty((cells.n_rows, len(derived)))
