@@ -11,8 +11,11 @@ from scipy import sparse
 
 from suffice import BayesClassifier, set_threads, summarize
 from suffice.families import Bernoulli, Categorical, Histogram, Multinomial, Normal, Poisson
+from suffice.kernels import discrete
 
-pytest.importorskip("numba", reason="numba has no wheels for this machine")
+discrete_compiled = pytest.importorskip(
+    "suffice.kernels.discrete_compiled", reason="numba has no wheels for this machine"
+)
 LAW = settings(
     max_examples=40,
     deadline=None,
@@ -339,3 +342,27 @@ def test_factorials_from_the_table_are_those_of_the_gamma_function(counts):
 
     counts = np.array(counts)
     np.testing.assert_allclose(log_factorials(counts), gammaln(counts + 1.0), rtol=1e-15)
+
+
+@LAW
+@given(table=tables(-3, 6), seed=st.integers(0, 2**32 - 1))
+def test_scores_of_steps_are_the_same_bits_and_those_of_single_cells(table, seed):
+    X, rng = np.ascontiguousarray(table[0]), np.random.default_rng(seed)
+    edges = [np.unique(rng.integers(-3, 7, rng.integers(0, 6))).astype(float) for _ in range(X.shape[1])]
+    sizes = [len(one) + 1 for one in edges]
+    first = np.cumsum([0, *sizes])[:-1].astype(np.intp)
+    first[rng.random(len(first)) < 0.2] = -1
+    starts = np.cumsum([0, *map(len, edges)]).astype(np.intp)
+    steps = rng.normal(size=(sum(sizes), 3))
+    found = []
+    for kernels in (discrete, discrete_compiled):
+        out = np.ones((len(X), 3))
+        kernels.add_step_scores(X, np.concatenate(edges), starts, first, steps, out)
+        found.append(out)
+    np.testing.assert_array_equal(*found)
+    for cells, scores in zip(X.astype(float), found[0], strict=True):
+        expected = np.ones(3)
+        for x, own, row in zip(cells, edges, first, strict=True):
+            if row >= 0 and not np.isnan(x):
+                expected += steps[row + np.sum(own <= x)]
+        np.testing.assert_allclose(scores, expected, atol=1e-12)

@@ -26,6 +26,8 @@ from suffice.export.expressions import (
     as_expression,
 )
 from suffice.factors.levels.alike import LevelIndex
+from suffice.kernels import threads
+from suffice.kernels.choose import row_parts
 from suffice.tables.table import Table
 
 NOTHING = as_expression(np.nan)
@@ -256,10 +258,14 @@ def table_of(derived: Sequence[Derived], cells: CellReader) -> Array:
     numbers = [j for j, column in enumerate(derived) if isinstance(column, (Same, Within))]
     read = cells.all_numbers([derived[j].columns[0] for j in numbers])
     bounds = np.array([derived[j].bounds for j in numbers]).reshape(-1, 2).T
+    within = read
+    if np.isfinite(bounds).any():
+        within = np.empty_like(read)
+        threads.run(lambda rows: np.clip(read[rows], *bounds, out=within[rows]), row_parts(*read.shape))
     if len(numbers) == len(derived):
-        return np.asarray(np.clip(read, *bounds))
+        return within
     result = np.empty((cells.n_rows, len(derived)))
-    result[:, numbers] = np.clip(read, *bounds)
+    result[:, numbers] = within
     for j, column in enumerate(derived):
         if not isinstance(column, (Same, Within)):
             result[:, j] = column.values(cells)

@@ -47,6 +47,20 @@ def count_levels(
     return True
 
 
+def add_step_scores(
+    cells: Cells, edges: Array, starts: Codes, first: Codes, table: Array, out: Array
+) -> None:
+    """Add the row of the table that each cell reads to `out`: first[j] and one more for each edge ≤ x.
+
+    Column j has edges[starts[j] : starts[j + 1]]. A missing cell, or first[j] = −1, adds nothing.
+    """
+    for j in np.flatnonzero(first >= 0).tolist():
+        values = np.asarray(cells[:, j], dtype=np.float64)
+        there = ~np.isnan(values)
+        places = np.searchsorted(edges[starts[j] : starts[j + 1]], values[there], side="right")
+        out[there] += table[first[j] + places]
+
+
 def add_level_scores(
     cells: Cells, low: Counts, starts: Counts, rows: Codes, unseen: Codes, table: Array, out: Array
 ) -> bool:

@@ -72,6 +72,31 @@ def add_level_scores(
 
 
 @kernel
+def add_step_scores(
+    cells: Cells, edges: Array, starts: Codes, first: Codes, table: Array, out: Array
+) -> None:
+    """Add the row of the table that each cell reads to `out`: first[j] and one more for each edge ≤ x.
+
+    Column j has edges[starts[j] : starts[j + 1]]. A missing cell, or first[j] = −1, adds nothing.
+    """
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            x = np.float64(cells[i, j])
+            if first[j] < 0 or np.isnan(x):
+                continue
+            low, high = starts[j], starts[j + 1]
+            while low < high:  # half of the edges are left after each comparison
+                middle = (low + high) // 2
+                if x < edges[middle]:
+                    high = middle
+                else:
+                    low = middle + 1
+            row = first[j] + low - starts[j]
+            for k in range(out.shape[1]):
+                out[i, k] += table[row, k]
+
+
+@kernel
 def add_outcomes(
     cells: Cells, classes: Codes, weights: Array, total: Array, weight: Array, support: Counts
 ) -> bool:

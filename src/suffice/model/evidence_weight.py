@@ -74,13 +74,13 @@ def _chosen_weight(rows: CalibrationRows, log_priors: Array) -> float:
     """
     found = max(slope_beside(log_priors, rows), LEAST)
     silent, fitted, product = (_losses(rows, log_priors, weight) for weight in (LEAST, found, 1.0))
-    if _errors_above_zero(product - fitted, rows.weight) <= 1.0:
+    if errors_above_zero(product - fitted, rows.weight) <= 1.0:
         return 1.0
-    gained = max(_errors_above_zero(silent - fitted, rows.weight), 1.0)
+    gained = max(errors_above_zero(silent - fitted, rows.weight), 1.0)
     return max(found * (1.0 - gained**-2), LEAST)
 
 
-def _errors_above_zero(losses: Array, weight: Array) -> float:
+def errors_above_zero(losses: Array, weight: Array) -> float:
     """The mean of some differences of losses, in standard errors; no row says more than log n."""
     most = math.log(len(losses))
     losses = np.clip(losses, -most, most)

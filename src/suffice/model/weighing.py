@@ -127,7 +127,7 @@ class WeightSearch:
     """The weights and biases of least penalised loss, for one penalty or choice of rows after the other.
 
     Evidence is (k, n, f), and an offset (n, k). With an offset, the biases are shrunk toward 0, without one
-    toward the log class shares. What was found out about the curvature serves the next search.
+    toward the log class shares. What all rows show of the curvature serves searches among some of them.
     """
 
     def __init__(
@@ -171,7 +171,8 @@ class WeightSearch:
 
         def solver() -> Solve:
             hessian = loss.hessian()
-            self._curvature = hessian, size
+            if weight is None:
+                self._curvature = hessian, size
             return _solver(hessian + penalty)
 
         found = minimise(loss.at, begin, converged * size, known, solver)
@@ -340,7 +341,7 @@ class CorrectionSearch:
         curvature = rows.weight * np.sum(posteriors * (1.0 - posteriors), axis=0) / (len(posteriors) - 1)
         part = replace(design, places=design.places[some]).curvature(curvature[some])
         self._curvature = part * (float(curvature.sum()) / max(float(curvature[some].sum()), 1e-300))
-        self._known: tuple[float, float, Solve] | None = None
+        self._known: dict[tuple[float, float], Solve] = {}
 
     def learn(
         self,
@@ -369,11 +370,12 @@ class CorrectionSearch:
 
     def _solver(self, ridge: float, size: float) -> Solve:
         """The product of the inverse of what is guessed for a Hessian with a slope."""
-        if self._known is None or self._known[:2] != (ridge, size):
-            share, k = size / float(self.rows.weight.sum()), self.rows.n_classes
+        # Folds differ by a row or so, and need no guess of their own.
+        share, k = round(size / float(self.rows.weight.sum()), 2), self.rows.n_classes
+        if (ridge, share) not in self._known:
             solve = _solver(share * self._curvature + ridge * np.eye(len(self._curvature)))
-            self._known = ridge, size, lambda slope: solve(slope.reshape(-1, k)).ravel()
-        return self._known[2]
+            self._known[ridge, share] = lambda slope: solve(slope.reshape(-1, k)).ravel()
+        return self._known[ridge, share]
 
 
 def mean_residuals(scores: Array, rows: KnownRows, nodes: int = 8) -> Array:

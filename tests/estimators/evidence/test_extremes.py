@@ -91,7 +91,8 @@ def test_random_mixed_tables_give_posteriors(seed, n, n_classes, gaps):
 
 
 def test_a_class_that_no_other_fold_has_keeps_its_prior():
-    model = EvidenceClassifier().fit(*TABLES["a class of one row"])
+    X, y = TABLES["a class of one row"]
+    model = EvidenceClassifier().fit(X + 2.0 * y[:, np.newaxis], y)
     assert model.bias_[1] == 0.0
     assert np.abs(model.bias_[[0, 2]]).max() > 0.0
 
@@ -132,6 +133,21 @@ def test_columns_that_say_nothing_leave_the_class_shares():
         shares = np.bincount(y[:1000]) / 1000
         worse.append(np.mean(np.log(shares[y[1000:]]) - np.log(posteriors[np.arange(1000), y[1000:]])))
     assert max(worse) < 0.01
+
+
+def test_few_rows_of_noise_are_hardly_worse_than_the_class_shares():
+    worse = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(3200, 10)), rng.integers(0, 2, 3200)
+        log_p = EvidenceClassifier().fit(X[:200], y[:200]).predict_log_proba(X[200:])
+        log_shares = np.log(np.bincount(y[:200]) / 200)
+        worse.append(np.mean(log_shares[y[200:]] - log_p[np.arange(3000), y[200:]]))
+    assert np.mean(worse) < 0.005
+
+
+def test_what_is_clear_counts_in_full(of_penguins):
+    assert of_penguins.weights_.levels[1].share == pytest.approx(1.0, abs=1e-12)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

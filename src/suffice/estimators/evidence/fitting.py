@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.estimators.evidence.learning import Learning, Learnt
+from suffice.estimators.evidence.learning import SIDE_BY_SIDE, Learning, Learnt
 from suffice.estimators.evidence.pairs import choose_pairs
 from suffice.estimators.evidence.pieces import Group, Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces, evidence_of_pairs
 from suffice.estimators.evidence.weighed import Weights
 from suffice.kernels import threads
+from suffice.kernels.choose import one_choice
 from suffice.links import softmax
 from suffice.model.dealt import SEED, deal_by_content
 from suffice.model.schema import Schema
@@ -78,9 +79,11 @@ class Rows:
         other.weights = None if self.weights is None else self.weights[some]
         return other
 
-    def add_to(self, sums: PieceSums, some: Codes, table: Table) -> None:
-        """Add some rows, whose cells are in `table`."""
-        sums.update(table, *self.labels_of(some))
+    def add_to(self, sums: PieceSums, apart_from: Codes) -> None:
+        """Add all rows but some."""
+        with one_choice(len(self.codes) * self.table.cells_per_row):
+            for some, table in self.others(apart_from):
+                sums.update(table, *self.labels_of(some))
 
     def labels_of(self, some: Codes) -> tuple[NDArray[Any], Codes, Counts, Array | None]:
         """The labels that some rows have, the place of each row's label, how often each occurs; weights."""
@@ -147,8 +150,7 @@ class Fitting:
         self.all_rows = self.whole = whole
         self.rest = PieceSums.empty(pieces)
         if whole is None:
-            for some, part in rows.others(self.sample):
-                rows.add_to(self.rest, some, part)
+            rows.add_to(self.rest, self.sample)
             if any(factor.reads == "documents" for factor in pieces.schema.factors):
                 # To count words again and again would take longer than to subtract those of a fold.
                 self.all_rows = self.whole = self.total().statistics()
@@ -225,7 +227,7 @@ class Fitting:
         if self.pieces.pairs:
             of_pairs = self._held_out_pairs()[known]
             learnt = learning.with_pairs(learnt, of_pairs)
-        return learning.with_nats(learnt, of_pairs)
+        return learning.with_nats(learning.judged(learnt), of_pairs)
 
     def _learning(self, evidence: Array, cells: Array | None, rows: KnownRows, known: Codes) -> Learning:
         options = self.options
@@ -316,8 +318,10 @@ class Fitting:
         """Evidence of the rows of each fold, for the classes that other folds have, in one array."""
         labels = self.rows.labels
         found = np.zeros((len(self.sample), 0, len(labels)))
-        for fold in filter(len, self.folds):
-            classes, evidence = evidence_of(fold)
+        folds = [fold for fold in self.folds if len(fold)]
+        size = len(self.sample) * len(self.pieces.listed) * len(labels)
+        several = threads.run(evidence_of, folds) if size >= SIDE_BY_SIDE else map(evidence_of, folds)
+        for fold, (classes, evidence) in zip(folds, several, strict=True):
             if not found.shape[1]:
                 found = np.zeros((len(self.sample), evidence.shape[1], len(labels)))
             if len(classes) == len(labels):

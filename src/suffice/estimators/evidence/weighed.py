@@ -29,6 +29,7 @@ from suffice.factors.base import gather
 from suffice.factors.derived import NOTHING, CellReader, CoarseCell, Derived, There, index_of, table_of
 from suffice.factors.gaussian.export import marginal_log_density
 from suffice.factors.gaussian.parameters import Gaussians
+from suffice.factors.levels.step_tables import StepTables
 from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
 from suffice.links import softmax
@@ -96,12 +97,24 @@ class WeighedModel(SolvedModel):
             beside.schema.factors, beside.factors, beside.factor_labels, strict=True
         ):
             by = of_beside[at.columns]
-            if by.any():
+            used = np.flatnonzero(by)
+            if len(used) == len(by):
                 self._beside.append((at, weighed(factor, by, most), labels))
+            elif len(used):  # columns without a weight need not be read
+                part = factor.take_columns(used)
+                where = replace(at, columns=at.columns[used])
+                self._beside.append((where, weighed(part, by[used], most), [labels[j] for j in used]))
             if solved.full is not None and at.family.joint and self._full_weight:
                 full = weighed(solved.full, np.full(len(at.columns), self._full_weight), most)
                 self._beside.append((at, full, labels))
         self._cells = _used_cells(pieces.cells, weights.corrections)
+        intervals = [(cell, own) for cell, own in self._cells if not cell.levels]
+        self._intervals = [cell.column for cell, _ in intervals]
+        tables = [np.zeros((0, len(self.classes))), *(own for _, own in intervals)]
+        first = np.cumsum([len(own) for own in tables], dtype=np.intp)[:-1]
+        self._steps_of_cells = StepTables.of(
+            [np.array(cell.edges) for cell, _ in intervals], first, np.vstack(tables)
+        )
 
     @property
     def offset(self) -> Array:
@@ -113,16 +126,20 @@ class WeighedModel(SolvedModel):
         table = self.schema.read(table)
         scores = super().scores(table, base=False, into=into)
         reader = CellReader(table)
-        if self._beside:
-            derived = table_of(self.solved.pieces.beside, reader)
-            for at, factor, labels in self._beside:
-                factor.add_scores(derived[:, at.columns], labels, scores, base=False)
+        beside, read, cells = self.solved.pieces.beside, None, np.zeros((0, 0))
+        for at, factor, labels in self._beside:
+            if at is not read:  # both joint Gaussians are of the same cells
+                read, cells = at, table_of([beside[j] for j in at.columns.tolist()], reader)
+            factor.add_scores(cells, labels, scores, base=False)
         pairs = self.solved.pieces.pairs
         for j in np.flatnonzero(self._of_pairs).tolist():
             rows = rows_of_pairs([pairs[j]], table_of([pairs[j]], reader))[:, 0]
             scores.finite += self._of_pairs[j] * self.solved.pair_tables[j][rows]
+        if self._intervals:
+            self._steps_of_cells.add_to(reader.all_numbers(self._intervals), scores.finite)
         for cell, corrections in self._cells:
-            scores.finite += corrections[_rows_of(cell, reader)]
+            if cell.levels:
+                scores.finite += corrections[_rows_of(cell, reader)]
         return scores
 
     def contributions(self, table: Table, *, base: bool) -> Array:

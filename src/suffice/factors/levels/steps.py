@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -18,7 +19,9 @@ from suffice.factors.levels.fine_cells import CellCounts, SortedColumn
 from suffice.factors.levels.joining import joined
 from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
+from suffice.factors.levels.step_tables import StepTables
 from suffice.factors.levels.totals import LevelCounts, no_counts
+from suffice.factors.scores import Scores
 from suffice.families import Family
 from suffice.families.special import LOG_TWO
 from suffice.storage import Fields
@@ -169,6 +172,19 @@ class SolvedSteps(SolvedLevels):
     def __init__(self, family: Family, tables: list[LevelTable], edges: list[Array]) -> None:
         super().__init__(family, tables)
         self.edges = edges
+
+    @cached_property
+    def step_tables(self) -> StepTables:
+        """The tables of all columns, to be read at once."""
+        known = np.array([len(edges) > 0 for edges in self.edges])
+        return StepTables.of([e[1:-1] for e in self.edges], np.where(known, self.first, -1), self.log_p)
+
+    def add_scores(self, block: Array, labels: list[str], scores: Scores, *, base: bool) -> None:
+        if self.order is not None or not self.tables:
+            super().add_scores(block, labels, scores, base=base)
+            return
+        refuse_infinities(block, labels)
+        self.step_tables.add_to(block, scores.finite)
 
     def readings(self, block: Array, labels: list[str]) -> list[Reading]:
         rows = self.rows_of_tables(block, labels)
