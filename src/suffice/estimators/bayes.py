@@ -227,7 +227,7 @@ class BayesClassifier(NestedFamily, SavedSums):
                 self._learn(X, y, weights, afresh=number == 0)
             self._check_priors(np.unique(self._learnt.accumulator.classes))
 
-        self._atomically(lambda: files.through(learn))
+        self._atomically(lambda: files.coded().through(learn))
 
     def forget(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Remove rows, as if they had never been fitted.

@@ -103,7 +103,7 @@ def _summarize_files(
             rows.add_to(accumulator)
         return accumulator.statistics()
 
-    return LabelledFiles.of(source, target, weight, drop).through(add)
+    return LabelledFiles.of(source, target, weight, drop).coded().through(add)
 
 
 class LabelledRows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
-from suffice.tables.files.source import FileSource, open_source
+from suffice.tables.files.source import FileSource, is_coded, open_source
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
 
@@ -57,6 +57,10 @@ class LabelledFiles:
         if not features:
             raise ValueError(f"no columns are left to learn from besides {quoted(target)}.")
         return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
+
+    def coded(self) -> Self:
+        """The same files, in which text may come as codes, but for the rows that decide what columns are."""
+        return replace(self, files=replace(self.files, coded=True))
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
         """Do some work with all batches; it starts over if columns turn out to need wider types."""
@@ -120,6 +124,16 @@ class LabelledFiles:
         return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
 
 
+def _decoded(table: Any) -> Any:
+    """A table in which text is text."""
+    import pyarrow as pa
+
+    columns = [
+        column.cast(column.type.value_type) if is_coded(column.type) else column for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     """The rows that decide what the columns are, as one table, and then the others."""
     import pyarrow as pa
@@ -131,5 +145,5 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
         if rows >= SCHEMA_ROWS or size >= SCHEMA_BYTES:
             break
     if first:
-        yield pa.concat_tables(first)
+        yield pa.concat_tables(map(_decoded, first))
     yield from tables

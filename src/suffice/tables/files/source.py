@@ -26,6 +26,7 @@ from suffice.tables.files.types import (
     read_as,
     wider,
 )
+from suffice.tables.table import TEXT_AS_CODES
 from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
@@ -61,6 +62,8 @@ class FileSource:
     """The columns that the names of folders hold, as in year=2024, for the files in them."""
     headers: dict[Path, tuple[str, ...]] = field(default_factory=dict)
     """The columns of the files read so far, which sources with some of the columns share."""
+    coded: bool = False
+    """Whether text may come as codes of a dictionary, in columns with `TEXT_AS_CODES`."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
 
@@ -125,7 +128,8 @@ class FileSource:
             if first == 0:
                 self._starts.append((n_rows, file))
             typed = partial(self._typed, file, first)
-            table = pa.table(run(typed, list(zip(names, batch.columns, strict=True))), names=names)
+            columns = run(typed, list(zip(names, batch.columns, strict=True)))
+            table = pa.Table.from_arrays(columns, schema=pa.schema(map(_field, names, columns)))
             n_rows += batch.num_rows
             yield table, n_rows, share.of(len(self._starts) - 1, file, first + batch.num_rows)
 
@@ -157,7 +161,7 @@ class FileSource:
                 settled = self._types if self._settled else {}
                 types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
             first = 0
-            for batch in raw_batches(file, inside, types):
+            for batch in raw_batches(file, inside, types, coded=self.coded):
                 yield file, first, _completed(batch, names, self.partitions.get(path, {}))
                 first += batch.num_rows
 
@@ -167,6 +171,9 @@ class FileSource:
     def _typed(self, file: DataFile, first: int, named: tuple[str, Any]) -> Any:
         """A column of a batch, in the type settled for it."""
         name, raw = named
+        may_stay = self.coded and is_coded(raw.type) and name not in self.wanted
+        if may_stay and self._types.setdefault(name, raw.type.value_type) == raw.type.value_type:
+            return raw
         column = _plain(file, name, raw)
         if name in self.wanted:
             wanted = self.wanted[name]
@@ -210,6 +217,19 @@ class WrongCellError(FileDataError):
             f"{file}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
             f"{quoted(value)}."
         )
+
+
+def _field(name: str, column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.field(name, column.type, metadata=TEXT_AS_CODES if is_coded(column.type) else None)
+
+
+def is_coded(of: Any) -> bool:
+    """Whether a type is that of text as codes of a dictionary."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(of) and pa.types.is_string(of.value_type))
 
 
 def is_null(of: Any) -> bool:
