@@ -19,6 +19,8 @@ import command_line
 import cross_validation
 import dense
 import discrete
+import files
+import frames
 import regression
 import suffice
 import text
@@ -30,7 +32,7 @@ from quality import quality
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "bench.json"
 PICTURE = ROOT / "docs" / "figures" / "benchmarks.svg"
-MODULES = (dense, discrete, text, regression, cross_validation, command_line)
+MODULES = (dense, discrete, frames, text, regression, cross_validation, command_line, files)
 PARTS: dict[str, Callable[[], list[Comparison]]] = {
     part.__name__: part for module in MODULES for part in module.PARTS
 }

@@ -124,4 +124,4 @@ def _summed(labelled: Labelled, families: Families, marks: Marks) -> Statistics:
         return accumulator.statistics()
 
     sums = labelled.summed(begin)
-    return labelled.through(add) if sums is None else under(schemas[0], sums)
+    return labelled.coded().through(add) if sums is None else under(schemas[0], sums)

@@ -44,7 +44,7 @@ class FittedFromSources(SavedSums):
         def learn_all() -> None:
             sums = files.summed(self._begin)
             if sums is None:
-                files.through(learn)
+                files.coded().through(learn)
             else:
                 known = self._learnt
                 self._learnt = replace(

@@ -114,6 +114,8 @@ class FrameColumn:
 
     series: Any
     kind: Kind
+    is_text: bool = False
+    """Whether a dictionary only shortens text."""
     cell_type = None
 
     @property
@@ -121,7 +123,7 @@ class FrameColumn:
         """Whether the container says that the cells are categories, whatever they look like."""
         import narwhals.stable.v2 as nw
 
-        return self.series.dtype in (nw.Categorical, nw.Enum)
+        return self.series.dtype in (nw.Categorical, nw.Enum) and not self.is_text
 
     def numbers(self) -> NDArray[np.floating[Any]]:
         """Return the cells as floats, by way of NumPy."""

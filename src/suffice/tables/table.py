@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,15 @@ from suffice.text import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from numpy.typing import NDArray
 
 __all__ = ["Kind", "Levels", "Table", "read_table"]
 
 Opened = Column | ReadColumn
+TEXT_AS_CODES = {b"suffice": b"text"}
+"""Metadata of an Arrow column whose dictionary only shortens its text: it declares no categories."""
 
 
 class Table:
@@ -397,7 +401,8 @@ def _read_frame(X: Any) -> Table:
         import pyarrow as pa
 
         X = pa.Table.from_batches([X])
-    return _frame_table("pyarrow", X, X.column_names, X.column)
+    texts = {j for j, field in enumerate(X.schema) if field.metadata == TEXT_AS_CODES}
+    return _frame_table("pyarrow", X, X.column_names, X.column, texts=texts)
 
 
 def _read_records(X: Records) -> Table:
@@ -416,8 +421,9 @@ def _frame_table(
     names: Iterable[Hashable],
     open_native: Callable[[int], Any],
     block: NDArray[Any] | None = None,
+    texts: AbstractSet[int] = frozenset(),
 ) -> Table:
-    """Make the table of a frame, after checking that its names are distinct."""
+    """Make the table of a frame, after checking that its names are distinct; dictionaries may be texts."""
     names = tuple(names)
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
@@ -425,7 +431,10 @@ def _frame_table(
 
     @cache
     def open_column(column: int) -> Column:
-        return frame_column(open_native(column), f"column {quoted(names[column])}")
+        opened = frame_column(open_native(column), f"column {quoted(names[column])}")
+        return (
+            replace(opened, is_text=True) if column in texts and isinstance(opened, FrameColumn) else opened
+        )
 
     return Table(library, X, open_column, names=names, block=block)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
-from suffice.tables.files.source import open_source
+from suffice.tables.files.source import FileSource, is_coded, open_source
 from suffice.tables.row_source import RowSource
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
@@ -45,6 +45,10 @@ class Labelled(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""
+
+    def coded(self) -> Self:
+        """The same rows, in which text may come as codes if they are in files."""
+        return self
 
     def summed(self, begin: Callable[[LabelledBatch], Any]) -> Any:
         """The sums of all rows, where whoever holds the rows adds them up; None where batches are read.
@@ -81,6 +85,12 @@ class LabelledFiles(Labelled):
         if not features:
             raise ValueError(f"no columns are left to learn from besides {quoted(target)}.")
         return cls(files.only([name for name in names if name not in dropped]), target, weight, features)
+
+    def coded(self) -> Self:
+        """The same rows, in which text may come as codes, but for those that decide what columns are."""
+        if isinstance(self.files, FileSource):
+            self.files.coded = True
+        return self
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
         """Do some work with all batches; if it refuses one after the first, the message says where it is."""
@@ -187,6 +197,16 @@ class _Reading(Iterator[Any]):
         return table
 
 
+def _decoded(table: Any) -> Any:
+    """A table in which text is text."""
+    import pyarrow as pa
+
+    columns = [
+        column.cast(column.type.value_type) if is_coded(column.type) else column for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     """The rows that decide what the columns are, as one table, and then the others."""
     import pyarrow as pa
@@ -198,5 +218,5 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
         if rows >= SCHEMA_ROWS or size >= SCHEMA_BYTES:
             break
     if first:
-        yield pa.concat_tables(first)
+        yield pa.concat_tables(map(_decoded, first))
     yield from tables

@@ -9,9 +9,12 @@ from typing import Any
 from suffice.tables.files import formats
 from suffice.tables.files.formats import DataFile
 from suffice.tables.files.packed import opened
+from suffice.tables.files.types import is_text
 
 ARROW_FILE = b"ARROW1"
 """How an Arrow file starts; 8 bytes into it, it goes on as a stream does."""
+BYTES_OF_CODES = 3
+"""The most bytes that a code of text takes in a parquet file; the text itself takes more."""
 
 
 def parquet_names(file: DataFile) -> list[str]:
@@ -22,16 +25,19 @@ def parquet_names(file: DataFile) -> list[str]:
     return names
 
 
-def parquet_batches(file: DataFile, names: tuple[str, ...]) -> Iterator[Any]:
-    """Batches with these columns."""
+def parquet_batches(file: DataFile, names: tuple[str, ...], *, coded: bool) -> Iterator[Any]:
+    """Batches with these columns; text that the file holds as codes stays so, if asked for."""
     from pyarrow import dataset
 
     # Arrow's default settings read ahead without limit.
     options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
-    form = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+    as_codes = _coded_text(file, names) if coded else set()
+    form = dataset.ParquetFileFormat(
+        dataset.ParquetReadOptions(dictionary_columns=as_codes), default_fragment_scan_options=options
+    )
     scanner = dataset.dataset(file.path, format=form).scanner(
         columns={name: dataset.field(name) for name in names},
-        batch_size=formats.BATCH_ROWS,
+        batch_size=formats.batch_rows(len(names)),
         batch_readahead=4,
         fragment_readahead=1,
     )
@@ -49,6 +55,24 @@ def row_groups_of(file: DataFile, first: int, last: int) -> list[int]:
             found.append(group)
         start = end
     return found
+
+
+def _coded_text(file: DataFile, names: tuple[str, ...]) -> set[str]:
+    """The columns of text whose first rows take no more room than codes of few texts."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(file.path) as source:
+        if not source.metadata.num_row_groups or not len(source.schema_arrow):
+            return set()
+        first, schema = source.metadata.row_group(0), source.schema_arrow
+        chunks = {chunk.path_in_schema: chunk for chunk in map(first.column, range(first.num_columns))}
+    return {
+        name
+        for name in names
+        if name in chunks
+        and is_text(schema.field(name).type)
+        and chunks[name].total_uncompressed_size <= BYTES_OF_CODES * chunks[name].num_values
+    }
 
 
 def arrow_names(file: DataFile) -> list[str]:

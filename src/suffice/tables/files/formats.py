@@ -26,8 +26,8 @@ PACKED = ("gz", "zst", "bz2", "xz")
 """The extensions of packed files."""
 BLOCK_BYTES = 1 << 22
 """How much of a csv, tsv or jsonl file is read at a time; no row may be longer."""
-BATCH_ROWS = 1 << 15
-"""The most rows in a batch of a parquet file."""
+BATCH_ROWS, BATCH_CELLS, FEWEST_ROWS = 1 << 17, 1 << 21, 1 << 13
+"""The most rows and cells of a batch of a parquet file; it has some rows, however many columns there are."""
 MOST_COLUMNS = 100_000
 """The most columns of a text file; each takes some memory, even without rows."""
 
@@ -99,3 +99,8 @@ def refusals(file: DataFile) -> Iterator[None]:
         if error.errno is not None:  # of the operating system, such as a file that does not exist
             raise
         raise file.error(f"the file is damaged or truncated ({error}).") from error
+
+
+def batch_rows(n_columns: int) -> int:
+    """The rows of a batch with so many columns: each batch costs some time, and each cell some memory."""
+    return min(BATCH_ROWS, max(FEWEST_ROWS, BATCH_CELLS // max(n_columns, 1)))

@@ -32,11 +32,14 @@ def column_names(file: DataFile) -> tuple[str, ...]:
     return tuple(names)
 
 
-def raw_batches(file: DataFile, names: tuple[str, ...], types: Mapping[str, Any]) -> Iterator[Any]:
+def raw_batches(
+    file: DataFile, names: tuple[str, ...], types: Mapping[str, Any], *, coded: bool = False
+) -> Iterator[Any]:
     """The batches of a file, with these columns only; of jsonl, with those that occur.
 
     Cells of csv and tsv files are text or missing; in columns of these types, which may become more while
-    batches are read, they may be numbers. For jsonl, these are the types of columns.
+    batches are read, they may be numbers. For jsonl, these are the types of columns. Text of parquet files
+    may be `coded`.
     """
     with refusals(file):
         if file.form in TEXT:
@@ -44,8 +47,9 @@ def raw_batches(file: DataFile, names: tuple[str, ...], types: Mapping[str, Any]
         elif file.form == "jsonl":
             yield from _with_marks(file, lines_batches(file, dict(types)))
         else:
-            read = parquet_batches if file.form == "parquet" else arrow_batches
-            yield from _with_marks(file, read(file, names))
+            parquet = file.form == "parquet"
+            batches = parquet_batches(file, names, coded=coded) if parquet else arrow_batches(file, names)
+            yield from _with_marks(file, batches)
 
 
 def _with_marks(file: DataFile, batches: Iterator[Any]) -> Iterator[Any]:

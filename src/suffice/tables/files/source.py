@@ -28,6 +28,7 @@ from suffice.tables.files.types import (
     wider,
 )
 from suffice.tables.row_source import RowSource
+from suffice.tables.table import TEXT_AS_CODES
 from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
@@ -65,6 +66,8 @@ class FileSource(RowSource):
     """The columns of the files read so far, which sources with some of the columns share."""
     marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Texts that stand for a missing cell, of single columns; `options` has those of all."""
+    coded: bool = False
+    """Whether text may come as codes of a dictionary, in columns with `TEXT_AS_CODES`."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
     skipped: dict[Path, str] | None = None
@@ -149,7 +152,8 @@ class FileSource(RowSource):
             if first == 0:
                 self._starts.append((n_rows, file))
             typed = partial(self._typed, file, first)
-            table = pa.table(run(typed, list(zip(names, batch.columns, strict=True))), names=names)
+            columns = run(typed, list(zip(names, batch.columns, strict=True)))
+            table = pa.Table.from_arrays(columns, schema=pa.schema(map(_field, names, columns)))
             n_rows += batch.num_rows
             yield table, n_rows, share.of(len(self._starts) - 1, file, first + batch.num_rows)
 
@@ -214,7 +218,7 @@ class FileSource(RowSource):
             settled = self._types if self._settled else {}
             types = {n: of for n, of in settled.items() if not is_null(of) and n not in self._keys}
         first = 0
-        for batch in raw_batches(file, inside, types):
+        for batch in raw_batches(file, inside, types, coded=self.coded):
             whole = _completed(batch, names, self.partitions.get(path, {}))
             yield file, first, with_gaps(whole, {n: self.marks[n] for n in names if n in self.marks})
             first += batch.num_rows
@@ -225,6 +229,9 @@ class FileSource(RowSource):
     def _typed(self, file: DataFile, first: int, named: tuple[str, Any]) -> Any:
         """A column of a batch, in the type settled for it."""
         name, raw = named
+        may_stay = self.coded and is_coded(raw.type) and name not in self.wanted
+        if may_stay and self._types.setdefault(name, raw.type.value_type) == raw.type.value_type:
+            return raw
         column = _plain(file, name, raw)
         if name in self.wanted:
             wanted = self.wanted[name]
@@ -269,6 +276,19 @@ class WrongCellError(FileDataError):
             f"{file}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
             f"{quoted(value)}."
         )
+
+
+def _field(name: str, column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.field(name, column.type, metadata=TEXT_AS_CODES if is_coded(column.type) else None)
+
+
+def is_coded(of: Any) -> bool:
+    """Whether a type is that of text as codes of a dictionary."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_dictionary(of) and pa.types.is_string(of.value_type))
 
 
 def is_null(of: Any) -> bool:
