@@ -5,6 +5,8 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 
 
 @pytest.fixture
@@ -77,3 +79,19 @@ def test_formulas_are_drawn_by_the_browser_itself(of_the_site):
 def test_a_formula_that_cannot_be_converted_stops_the_build(of_the_site):
     with pytest.raises(ValueError, match="cannot be converted"):
         of_the_site("mathml").mathml(r"\unheardof{x}", "inline")
+
+
+def test_code_that_names_something_public_links_to_its_reference(of_the_site):
+    entry = SimpleNamespace(docname="reference/x", node_id="there")
+    known = {"suffice.Evaluation": entry, "suffice.families.Normal": entry, "suffice.links.logit": entry}
+    app = SimpleNamespace(
+        env=SimpleNamespace(domains={"py": SimpleNamespace(objects=known)}),
+        builder=SimpleNamespace(get_relative_uri=lambda _, to: f"{to}.html"),
+    )
+    page = new_document("a page")
+    for code in ("links.logit", 'Normal("shared")', "Evaluation.accuracy", "x + 1", "model.fit(X, y)"):
+        page += nodes.paragraph("", "", nodes.literal(code, code))
+    of_the_site("calls").link(app, page, "terms")
+    linked = [reference.astext() for reference in page.findall(nodes.reference)]
+    assert linked == ["links.logit", 'Normal("shared")', "Evaluation.accuracy"]
+    assert {reference["refuri"] for reference in page.findall(nodes.reference)} == {"reference/x.html#there"}
