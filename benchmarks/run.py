@@ -24,6 +24,7 @@ import frames
 import regression
 import suffice
 import text
+import weighed
 from comparison import HEADER, Comparison
 from compiling import compile_times
 from growth import growth
@@ -32,13 +33,14 @@ from quality import quality
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "bench.json"
 PICTURE = ROOT / "docs" / "figures" / "benchmarks.svg"
-MODULES = (dense, discrete, frames, text, regression, cross_validation, command_line, files)
+MODULES = (dense, discrete, frames, text, regression, cross_validation, command_line, files, weighed)
 PARTS: dict[str, Callable[[], list[Comparison]]] = {
     part.__name__: part for module in MODULES for part in module.PARTS
 }
-USUAL = [*PARTS, "compiling", "growth"]
-KNOWN = [*USUAL, "quality"]
-"""The last one is measured only where it is named: it takes long, and needs data sets."""
+NAMED = ["weighed", "quality"]
+"""Measured only where they are named: they take long, and one needs data sets."""
+USUAL = [*(name for name in PARTS if name not in NAMED), "compiling", "growth"]
+KNOWN = [*USUAL, *NAMED]
 
 
 def main(chosen: list[str]) -> int:
