@@ -18,8 +18,10 @@ const isWhole = data.rows.sample === data.rows.all;
 const SVG = "http://www.w3.org/2000/svg";
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (value === null || value === undefined) continue;
+    if (name.startsWith("aria-")) node.setAttribute(name, String(value));
+    else if (value === false) continue;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
