@@ -141,7 +141,7 @@ def test_a_view_travels_in_the_address(opened, two_classes):
     slide(first, "Prior of yes", 0.7)
     slide(first, "Cost of missing no", 3)
     first.get_by_label("a", exact=True).fill("2.5")
-    second = opened(page, "#" + first.url.split("#")[1])
+    second = opened(page, first.evaluate("location.hash"))
     for what in ("suffice.settings().costs", "suffice.settings().cells"):
         assert second.evaluate(what) == first.evaluate(what)
     assert shown(second, "[data-live=mean_cost]") == shown(first, "[data-live=mean_cost]")
