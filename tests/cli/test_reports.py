@@ -39,10 +39,9 @@ def test_no_rows_leaves_every_row_out(run, model, folder):
     assert found["form"]["rows"] == []
 
 
-def test_a_page_can_be_piped(run, model):
-    assert run("report", model, "-", "-o", "-", input=open("penguins.csv").read()).stdout.startswith(
-        "<!doctype"
-    )  # noqa: PTH123, SIM115
+def test_a_page_can_be_piped(run, model, folder):
+    rows = (folder / "penguins.csv").read_text()
+    assert run("report", model, "-", "-o", "-", input=rows).stdout.startswith("<!doctype")
 
 
 def test_a_page_replaces_no_file_unasked(run, model, folder):

@@ -141,7 +141,7 @@ def test_a_view_travels_in_the_address(opened, two_classes):
     slide(first, "Prior of yes", 0.7)
     slide(first, "Cost of missing no", 3)
     first.get_by_label("a", exact=True).fill("2.5")
-    second = opened(page, "#" + first.url.split("#")[1])
+    second = opened(page, first.evaluate("location.hash"))
     for what in ("suffice.settings().costs", "suffice.settings().cells"):
         assert second.evaluate(what) == first.evaluate(what)
     assert shown(second, "[data-live=mean_cost]") == shown(first, "[data-live=mean_cost]")
@@ -264,11 +264,13 @@ def pages(two_classes):
     }
 
 
-@pytest.mark.parametrize("size, scheme", [((1280, 900), "light"), ((390, 844), "dark")])
-def test_every_kind_of_model_has_a_page_of_any_width(opened, pages, size, scheme):
+def test_every_kind_of_model_has_a_page_of_any_width(opened, pages):
     for name, page in pages.items():
-        tab = opened(page, viewport=dict(zip(("width", "height"), size, strict=True)), color_scheme=scheme)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= size[0], name
+        tab = opened(page)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            tab.set_viewport_size({"width": width, "height": 844})
+            tab.emulate_media(color_scheme=scheme)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
         assert tab.locator("#decide table").count() >= 2, name
         # Every figure is named for those who do not see it, and has a table behind it.
         assert tab.locator("figure svg:not([role=img][aria-label])").count() == 0, name
@@ -301,4 +303,32 @@ def test_the_keyboard_moves_sliders_and_opens_rows(opened, penguins):
     assert tab.evaluate("suffice.settings().priors[0]") > before
     tab.locator(".list button").nth(1).focus()
     tab.keyboard.press("Enter")
-    assert tab.evaluate("suffice.settings().row") == 1
+    second = tab.locator(".list button").nth(1)
+    assert second.get_attribute("aria-pressed") == "true"
+    assert second.evaluate("button => button === document.activeElement")
+
+
+def models_with_priors(two_classes):
+    model, X, y = two_classes
+    numbers = X[["a", "b"]]
+    yield model, X
+    yield suffice.EvidenceClassifier().fit(X, y), X
+    yield suffice.GaussianDiscriminant().fit(numbers, y), numbers
+    yield suffice.Calibrated(model, cv=2).fit(X, y), X
+
+
+def test_priors_act_on_every_model_as_its_own_do(opened, two_classes):
+    y, priors = two_classes[2], [0.2, 0.8]
+    for model, X in models_with_priors(two_classes):
+        tab = opened(suffice.report(model, X, y, rows=False))
+        found = tab.evaluate("priors => suffice.results({priors})", priors)
+        expected = suffice.evaluate(model.with_priors(priors), X, y)
+        assert found["log_loss"] == pytest.approx(expected.log_loss, abs=1e-6)
+        assert np.array(found["confusion"])[:, :2].tolist() == expected.confusion.tolist()
+    other = LogisticRegression().fit(X[["a", "b"]], y)
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    expected = suffice.WithPriors(other, priors, training_priors=shares)
+    tab = opened(suffice.report(other, X[["a", "b"]], y))
+    found = tab.evaluate("priors => suffice.results({priors})", priors)
+    assert found["log_loss"] == pytest.approx(suffice.evaluate(expected, X[["a", "b"]], y).log_loss, abs=1e-6)
+    assert "does not report the priors" in shown(tab, "#decide")

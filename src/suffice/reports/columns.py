@@ -74,6 +74,8 @@ def pictures(model: Any, X: Any, codes: Codes, gained: Array | None) -> dict[str
         for column in factor.columns.tolist()
     ]
     drawn = [column for column in drawn if _has_values(table, column)]
+    if not drawn:
+        return None
     drawn.sort(key=lambda column: column if gained is None else -gained[column])
     panels = _panels(model, table, drawn[:MOST_PICTURES], contrast[:, lines], codes)
     return {
@@ -95,8 +97,6 @@ def _panels(
 ) -> list[tuple[Grid, Array, Observed]]:
     """The values of each column, what they say, and what the rows hold."""
     points, n_classes = POINTS if contrast.shape[1] == 1 else FEWER_POINTS, len(contrast)
-    if not columns:
-        return []
     if hasattr(model, "_shapes"):
         shapes = shapes_of(model, table, columns, contrast, points, codes, n_classes)
         return [(one.grid, one.nats, one.observed) for one in shapes]

@@ -18,8 +18,10 @@ const isWhole = data.rows.sample === data.rows.all;
 const SVG = "http://www.w3.org/2000/svg";
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (value === null || value === undefined) continue;
+    if (name.startsWith("aria-")) node.setAttribute(name, String(value));
+    else if (value === false) continue;
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
@@ -169,11 +171,10 @@ function ticks(low, high, most = 5) {
   for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-9; value += step) found.push(+value.toPrecision(12));
   return found;
 }
-function moments(low, high) {
-  return ticks(low, high, 3).map(value => [value, new Date(value * 1000).toISOString().slice(0, high - low > 2 * 86400 ? 10 : 16).replace("T", " ")]);
-}
+const iso = (seconds, letters) => Math.abs(seconds) < 8e12 ? new Date(seconds * 1000).toISOString().slice(0, letters) : "";
+const moments = (low, high) => ticks(low, high, 3).map(value => [value, iso(value, high - low > 2 * 86400 ? 10 : 16).replace("T", " ")]);
 function frame({label, x, y, xName, yName, w = 440, h = 280, xTicks, yTicks}) {
-  const m = {l: 50, r: 14, t: 10, b: xName ? 42 : 26};
+  const m = {l: w > 400 ? 58 : 46, r: 14, t: 10, b: xName ? 42 : 26};
   const sx = value => m.l + (value - x[0]) / (x[1] - x[0] || 1) * (w - m.l - m.r);
   const sy = value => h - m.b - (value - y[0]) / (y[1] - y[0] || 1) * (h - m.t - m.b);
   const root = svg("svg", {viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": label, class: w > 400 ? "wide" : null});
@@ -270,7 +271,7 @@ function decide() {
     el("button", {type: "button", onclick: () => change({priors: uniform()})}, "equal")));
   live.priorNote = el("p", {class: "note"});
   prior.append(live.priorNote);
-  const cost = el("fieldset", null, el("legend", null, "What errors cost"));
+  const cost = el("fieldset", null, el("legend", null, "What it costs to miss a class"));
   const misses = el("div", {class: K > 8 ? "many" : null});
   live.misses = common.map(k => {
     const name = classes[k];
@@ -278,7 +279,7 @@ function decide() {
       change({costs: state.costs.map((line, i) => i === k ? line.map((_, j) => j === k ? 0 : +range.value) : line)});
     }});
     const shown = el("output");
-    misses.append(el("div", {class: "control"}, el("label", {title: name}, "missing ", bdi(name)), range, shown));
+    misses.append(el("div", {class: "control"}, el("label", {title: name}, bdi(name)), range, shown));
     return {k, range, shown};
   });
   cost.append(misses);
@@ -300,8 +301,8 @@ function decide() {
   refuse.append(el("p", {class: "note"}, live.refuses, " ", el("label", {for: "refuses"}, "Refuse rows whose decision has a higher expected cost than")),
     el("div", {class: "control"}, el("span", null, "threshold"), live.reject, live.rejectShown));
   live.metrics = el("div", {class: "scroll", "aria-live": "polite"});
-  live.confusion = el("div", {class: "scroll"});
-  live.byClass = el("div", {class: "scroll"});
+  live.confusion = el("div", {class: K > MOST_MATRIX ? "scroll many" : "scroll"});
+  live.byClass = el("div", {class: K > 12 ? "scroll many" : "scroll"});
   put("decide", heading("Priors, costs, refusal", `Recomputed here from the joint scores of ${sampled()}: move a slider, and posteriors, decisions and everything below follow.`), picker("model"),
     el("div", {class: "two"}, el("div", {class: "card stack"}, prior, cost, refuse, el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => { const kept = state; state = {...begin(), model: kept.model, class: kept.class, cells: kept.cells, row: kept.row, why: kept.why}; update(); }}, "reset"))),
       el("div", {class: "card stack"}, live.metrics, live.confusion, live.byClass)));
@@ -457,7 +458,7 @@ function panel(one, two) {
     });
     else f.root.append(svg("path", {class: "curve", stroke: two ? "var(--ink)" : colour(i), "stroke-dasharray": two ? "" : dash(i), d: path(spots.map((x, b) => [x, clip(line[b])]), f.sx, f.sy)}));
   });
-  const values = one.bars ? one.labels : one.kind === "moments" ? one.at.map(t => new Date(t * 1000).toISOString().slice(0, 10)) : one.at.map(short);
+  const values = one.bars ? one.labels : one.kind === "moments" ? one.at.map(t => iso(t, 10)) : one.at.map(short);
   const few = values.map((_, i) => i).filter(i => one.bars || i % Math.max(1, Math.floor(values.length / 12)) === 0);
   const heads = two ? [`for ${classes[1]}`] : data.pictures.lines;
   return el("figure", {class: "card"}, el("figcaption", null, bdi(one.name), one.levels > one.at.length ? el("small", null, ` top ${one.at.length} of ${one.levels} levels`) : null), f.root,
@@ -487,9 +488,12 @@ function rows() {
     tabs.forEach((tab, i) => tab.setAttribute("aria-pressed", kinds[i] === state.why));
     const first = one => Math.min(...Object.values(one.why)), listed = data.notable.map((one, i) => [one, i]).filter(([one]) => state.why === "all" || state.why in one.why);
     listed.sort(([a], [b]) => state.why === "all" ? first(a) - first(b) : a.why[state.why] - b.why[state.why]);
+    const held = list.contains(document.activeElement), place = list.scrollTop;
     list.replaceChildren(...listed.map(([one, i]) =>
       el("li", null, el("button", {type: "button", "aria-pressed": i === state.row, onclick: () => { state.row = i; draw(); remember(); }},
         `row ${count(one.row)}: `, bdi(name(one)), el("small", null, "said ", bdi(classes[one.for]), ` with ${percent(one.p[0][1])}`, one.novelty !== undefined && sure(one.novelty) ? `, tail probability ${short(one.novelty)}` : "")))));
+    list.scrollTop = place;
+    if (held) (list.querySelector("[aria-pressed=true]") || list.firstChild).focus({preventScroll: true});
     const one = data.notable[state.row] || data.notable[0];
     detail.replaceChildren(el("h3", null, `Row ${count(one.row)}: truth `, bdi(name(one))), el("p", {class: "note"}, Object.keys(one.why).map(kind => WHY[kind].toLowerCase()).join(", "), "; posterior ",
       one.p.map(([k, p], i) => [i ? ", " : "", bdi(classes[k]), " " + percent(p)])),
@@ -538,10 +542,10 @@ function whatIf() {
       input.classList.toggle("gap", value === undefined);
       if (document.activeElement === input) return;
       if (input.nodeName === "SELECT" && field.levels) input.value = value === undefined ? "missing" : field.levels.indexOf(value) >= 0 ? field.levels.indexOf(value) : "other";
-      else if (field.kind === "moment") input.value = value === undefined ? "" : new Date(value * 1000).toISOString().slice(0, 19);
+      else if (field.kind === "moment") input.value = value === undefined ? "" : iso(value, 19);
       else input.value = value === undefined ? "" : value;
     };
-    return {show, node: el("div", null, el("label", {for: id, title: field.name}, bdi(field.name)), input, many)};
+    return {show, node: el("div", null, el("label", {for: id, title: field.name}, bdi(field.name), ["duration", "clock"].includes(field.kind) ? " (seconds)" : ""), input, many)};
   });
   fillForm = cells => { state.cells = filled(cells); live.whatIf(); remember(); };
   const typed = () => { const x = []; form.fields.forEach((field, i) => { x[field.at] = state.cells[i] === undefined ? null : state.cells[i]; }); return x; };

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from suffice.arrays import Array
 from suffice.estimators.other_priors import priors_of
+from suffice.estimators.scored import Scored
 from suffice.estimators.text import TextClassifier
 from suffice.evaluation.evaluate import Evaluation
 from suffice.reports.columns import gains, pictures, schema
@@ -179,18 +180,13 @@ def _scores(named: NamedModel, X: Any, classes: list[Any]) -> dict[str, Any]:
         "name": shown(named.name),
         "scores": packed(np.maximum(scores - scores.max(axis=1, keepdims=True), -3e38), np.float32),
         "priors": None if priors is None else priors[named.order(classes)].tolist(),
-        "ignoresPriors": _ignores_priors(named.model, len(classes)),
+        "ignoresPriors": _ignores_priors(named.inner),
     }
 
 
-def _ignores_priors(model: Any, n_classes: int) -> bool:
-    if not hasattr(model, "with_priors"):
-        return False
-    try:
-        model.with_priors(np.full(n_classes, 1.0 / n_classes))
-    except ValueError:
-        return True
-    return False
+def _ignores_priors(model: Any) -> bool:
+    """Whether scores begin without priors, as those of complement naive Bayes."""
+    return isinstance(model, Scored) and not model._solved_model().offset.any()  # noqa: SLF001
 
 
 def _pictures(
