@@ -90,17 +90,16 @@ def test_every_kind_of_model_is_that_of_the_library(run, kind, twin):
 
 def test_gaussian_takes_the_covariances_that_do_better(run):
     rng = np.random.default_rng(1)
-    rows = rng.normal(size=(400, 2)) @ [[1.0, 0.95], [0.0, 0.3]]
-    y = np.repeat(["a", "b"], 200)
-    rows[200:, 1] += 0.8
-    csv.write_csv(pa.table({"u": rows[:, 0], "v": rows[:, 1], "y": y}), "d.csv")
-    run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "gaussian")
-    assert suffice.load("m.suffice").covariance == "shared"
-    rows[200:] *= 3.0
-    csv.write_csv(pa.table({"u": rows[:, 0], "v": rows[:, 1], "y": y}), "d.csv")
-    run("fit", "d.csv", "-y", "y", "-o", "n.suffice", "--model", "gaussian", "--priors", "a=0.9,b=0.1")
-    assert suffice.load("n.suffice").covariance == "full"
-    assert suffice.load("n.suffice").priors_.tolist() == [0.9, 0.1]
+    for n, spread, wanted in ((20, 1.0, "shared"), (200, 4.0, "full")):
+        rows = rng.normal(size=(2 * n, 6))
+        rows[n:] = spread * rows[n:] + 0.8
+        columns = {f"c{j}": rows[:, j] for j in range(6)}
+        csv.write_csv(pa.table(columns | {"y": np.repeat(["a", "b"], n)}), "d.csv")
+        settings = ("--model", "gaussian", "--priors", "a=0.9,b=0.1", "--force")
+        run("fit", "d.csv", "-y", "y", "-o", "m.suffice", *settings)
+        found = suffice.load("m.suffice")
+        assert found.covariance == wanted
+        assert found.priors_.tolist() == [0.9, 0.1]
 
 
 def test_text_is_fitted_from_one_column(run):
