@@ -135,7 +135,7 @@ def test_a_value_outside_the_support_is_named(every):
         suffice.summarize(bad.lazy(), target="kind", families={"gamma": Gamma()}, how="pushdown")
 
 
-def test_missing_labels_are_refused_or_dropped(every):
+def test_missing_labels_are_refused_with_their_row(every):
     data = every.select(
         "normal", kind=pl.when(pl.Series(np.arange(len(every)) % 5 == 0)).then(None).otherwise(pl.col("kind"))
     )

@@ -11,7 +11,7 @@ from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import Merge, PartWork, SumsOf
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
-from suffice.engines.streams import Once
+from suffice.engines.streams import Once, as_table
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
 from suffice.tables.files.source import FileSource, is_source
@@ -136,9 +136,10 @@ class LabelledPairs(Labelled):
                 raise TypeError(
                     f"each batch must be a pair (X, y), like the first, got {kind_of_thing(one)}."
                 )
-            if len(one[1]):
+            X, y, *weights = one
+            if len(y):
                 some = True
-                yield LabelledBatch(*one, *(None,) * (3 - len(one)))
+                yield LabelledBatch(as_table(X) if is_frame(X) else X, y, *weights or [None])
         if not some:
             raise ValueError("the iterable has no rows.")
 

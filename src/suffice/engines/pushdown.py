@@ -100,8 +100,6 @@ class GroupedSums:
         frame = frame.with_columns(weight.alias(_named(WEIGHT)))
         if labelled.weight is not None:
             frame = frame.filter(nw.col(_named(WEIGHT)) > 0)
-        if rows.drop_unlabelled:
-            frame = frame.filter(~nw.col(labelled.target).is_null())
         self.frame, self.target, self.plan, self.first = frame, labelled.target, plan, first
         self.is_weighted = labelled.weight is not None
 
