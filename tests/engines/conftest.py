@@ -60,11 +60,19 @@ def whole(table):
     return suffice.summarize(table, target="kind", families=FAMILIES)
 
 
+PATIENT = {
+    "distributed.comm.timeouts.connect": "300s",
+    "distributed.comm.timeouts.tcp": "300s",
+    "distributed.deploy.lost-worker-timeout": "300s",
+}
+"""A machine may be busy with other tests."""
+
+
 @pytest.fixture(scope="session")
 def cluster():
     """A Dask cluster of two processes."""
-    distributed = pytest.importorskip("distributed")
-    with warnings.catch_warnings():
+    distributed, dask = pytest.importorskip("distributed"), pytest.importorskip("dask")
+    with warnings.catch_warnings(), dask.config.set(PATIENT):
         warnings.simplefilter("ignore")
         try:
             held = distributed.LocalCluster(
@@ -83,6 +91,10 @@ SPARK = {
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # A machine may be busy with other tests.
+    "spark.network.timeout": "600s",
+    "spark.executor.heartbeatInterval": "60s",
+    "spark.python.authenticate.socketTimeout": "300s",
 }
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from sklearn.base import clone
 
 import suffice
 
@@ -90,6 +91,30 @@ def test_pairs_of_arrays_are_rows_without_names():
     np.testing.assert_allclose(
         found.predict_proba(X), suffice.GaussianDiscriminant().fit(X, y).predict_proba(X)
     )
+
+
+@pytest.mark.parametrize("as_array", [True, False])
+def test_weighed_evidence_and_regressions_take_pairs(as_array, rows):
+    X, y = rows[["height", "calls"]], rows.kind.to_numpy()
+    X = X.to_numpy(float) if as_array else X
+    pairs = [(X[i : i + 400], y[i : i + 400]) for i in range(0, 1200, 400)]
+    found = suffice.LogisticRegression().fit_from(pairs)
+    np.testing.assert_allclose(
+        found.coef_, suffice.LogisticRegression().fit(X, y).coef_, rtol=1e-6, atol=1e-9
+    )
+    weighed = suffice.EvidenceClassifier().fit_from(pairs)
+    assert weighed.classes_.tolist() == ["a", "b", "c"]
+    assert weighed.score(X, y) > 0.5
+
+
+def test_every_estimator_fits_lazy_rows(table):
+    lazy = pl.from_pandas(table[["height", "calls", "kind"]]).lazy()
+    for model in (suffice.LogisticRegression(), suffice.EvidenceClassifier(), suffice.GaussianDiscriminant()):
+        expected = clone(model).fit(table[["height", "calls"]], table.kind)
+        found = model.fit(lazy, "kind").predict_proba(table[["height", "calls"]])
+        np.testing.assert_allclose(
+            found, expected.predict_proba(table[["height", "calls"]]), rtol=1e-6, atol=1e-9
+        )
 
 
 def test_fit_takes_lazy_rows_with_the_name_of_their_labels(table, whole, families):

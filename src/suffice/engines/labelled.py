@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.lazy_rows import LazyRows
-from suffice.engines.partial_sums import Merge, PartWork, SumsOf
+from suffice.engines.partial_sums import Merge, PartWork, SumsOf, SumsOfRows
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
-from suffice.engines.streams import Once
+from suffice.engines.streams import Once, as_table
+from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
 from suffice.tables.files.source import FileSource, is_source
@@ -75,18 +76,31 @@ class LabelledSource(LabelledFiles):
         first = self._first(rows)
         sums = begin(first)
         if asked or (rows.remote and self.how is None):
-            found = grouped_sums(rows, self, sums.schema, first, sums([first]))
+            rest = self._of_columns if asked else None
+            found = grouped_sums(rows, self, sums.schema, first, sums([first]), rest)
             if found is not None:
                 return found
-        if not rows.has_workers:
-            return None
-        merge = Merge.under(sums.schema)
-        work = PartWork(sums, self.target, self.weight, self.features)
-        return merge.unpacked([rows.reduced(work, merge, is_large=_is_large(sums))])
+        return _by_workers(self, rows, sums) if rows.has_workers else None
+
+    def _of_columns(self, schema: Schema) -> Statistics:
+        """The sums of some columns, from their rows."""
+        names, others = list(map(str, schema.names)), [self.target, self.weight]
+        rows = self.files.only([*names, *(one for one in others if one is not None)])
+        some, sums = replace(self, files=rows, features=names), SumsOfRows(schema, None)
+        if isinstance(rows, LazyRows) and rows.has_workers:
+            return _by_workers(some, rows, sums)
+        return some.through(sums)
 
     def _first(self, rows: LazyRows) -> LabelledBatch:
         """The first rows, as one batch."""
         return next(iter(replace(self, files=rows.head().only(rows.names))))
+
+
+def _by_workers(labelled: LabelledSource, rows: LazyRows, sums: SumsOf) -> Statistics:
+    """The sums of all parts, each made where it is."""
+    merge = Merge.under(sums.schema)
+    work = PartWork(sums, labelled.target, labelled.weight, labelled.features)
+    return merge.unpacked([rows.reduced(work, merge, is_large=_is_large(sums))])
 
 
 def _warn_of_skipped(rows: RowSource) -> None:
@@ -136,9 +150,10 @@ class LabelledPairs(Labelled):
                 raise TypeError(
                     f"each batch must be a pair (X, y), like the first, got {kind_of_thing(one)}."
                 )
-            if len(one[1]):
+            X, y, *weights = one
+            if len(y):
                 some = True
-                yield LabelledBatch(*one, *(None,) * (3 - len(one)))
+                yield LabelledBatch(as_table(X) if is_frame(X) else X, y, *weights or [None])
         if not some:
             raise ValueError("the iterable has no rows.")
 

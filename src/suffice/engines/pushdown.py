@@ -7,7 +7,7 @@ summed as any others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from suffice.families import Family
 from suffice.families.elementary import elementary, exponent_of, rescale
 from suffice.model.columns import Factor
 from suffice.model.schema import Schema
-from suffice.model.statistics import Statistics
+from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.table import read_table
 from suffice.tables.targets import read_labels
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 MOST_CLASSES = 64
 """An origin for each class is one case of an expression, so many classes make a long query."""
+BY_ENGINE = ("function", "value")
 CLASS, WEIGHT, ROWS = "class", "weight", "rows"
 
 
@@ -45,21 +46,27 @@ class Plan:
     schema: Schema
     by_function: tuple[int, ...]
     by_value: tuple[int, ...]
+    by_rows: tuple[int, ...]
+    """Factors that the engine cannot add up."""
 
     @classmethod
     def of(cls, schema: Schema, first: LabelledBatch) -> Plan | None:
-        """How the engine adds up rows like the first ones; None if it cannot for all columns."""
+        """How the engine adds up rows like the first ones; None if it cannot for any column."""
         if not schema.named or schema.is_undecided:
             return None
         types = dict(zip(first.X.column_names, first.X.schema.types, strict=True))
         kinds = [kind_of(types[str(name)]) for name in schema.names]
-        found: dict[str, list[int]] = {"function": [], "value": []}
-        for at, factor in enumerate(schema.factors):
-            way = _way(factor, [kinds[j] for j in factor.columns], schema)
-            if way is None:
-                return None
-            found[way].append(at)
-        return cls(schema, tuple(found["function"]), tuple(found["value"]))
+        ways = [_way(factor, [kinds[j] for j in factor.columns], schema) for factor in schema.factors]
+        plan = cls(
+            schema, *(tuple(at for at, one in enumerate(ways) if one == way) for way in (*BY_ENGINE, None))
+        )
+        return plan if plan.by_function or plan.by_value else None
+
+    def rest(self) -> Schema:
+        """The columns that the engine cannot add up."""
+        factors = [self.schema.factors[at] for at in self.by_rows]
+        places = sorted(j for factor in factors for j in factor.columns.tolist())
+        return Schema(tuple(self.schema.columns[j] for j in places), self.schema.named)
 
 
 def _way(factor: Factor, kinds: list[str | None], schema: Schema) -> str | None:
@@ -100,13 +107,11 @@ class GroupedSums:
         frame = frame.with_columns(weight.alias(_named(WEIGHT)))
         if labelled.weight is not None:
             frame = frame.filter(nw.col(_named(WEIGHT)) > 0)
-        if rows.drop_unlabelled:
-            frame = frame.filter(~nw.col(labelled.target).is_null())
         self.frame, self.target, self.plan, self.first = frame, labelled.target, plan, first
         self.is_weighted = labelled.weight is not None
 
-    def statistics(self) -> Statistics | None:
-        """The sums; None if the engine met something that only reading the rows can name."""
+    def statistics(self, rest: Callable[[Schema], Statistics]) -> Statistics | None:
+        """The sums, some of them of rows; None if the engine met what only reading the rows can name."""
         grouped = self._by_class()
         if grouped is None:
             return None
@@ -120,6 +125,11 @@ class GroupedSums:
             parts[at] = found
         for at in self.plan.by_value:
             parts[at] = self._of_values(at)
+        if self.plan.by_rows:
+            others = rest(self.plan.rest())
+            if not np.array_equal(others.classes, classes):
+                return None
+            parts |= dict(zip(self.plan.by_rows, others.totals, strict=True))
         totals = tuple(parts[at] for at in range(len(schema.factors)))
         support = result[ROWS][order].astype(np.int64)
         weight = result[WEIGHT][order].astype(np.float64)
@@ -228,13 +238,25 @@ class GroupedSums:
 
 
 def grouped_sums(
-    rows: LazyRows, labelled: LabelledFiles, schema: Schema, first: LabelledBatch, sums: Statistics
+    rows: LazyRows,
+    labelled: LabelledFiles,
+    schema: Schema,
+    first: LabelledBatch,
+    sums: Statistics,
+    rest: Callable[[Schema], Statistics] | None,
 ) -> Statistics | None:
-    """The sums of all rows by the engine that holds them; None if it cannot make them for all columns."""
+    """The sums of all rows by the engine that holds them, of some columns by `rest`; None if it cannot."""
     if len(sums.classes) > MOST_CLASSES or kind_of(first.y.type) == "time":
         return None
     plan = Plan.of(schema, first)
-    return None if plan is None else GroupedSums(rows, labelled, plan, sums).statistics()
+    if plan is None or (plan.by_rows and rest is None):
+        return None
+    return GroupedSums(rows, labelled, plan, sums).statistics(rest or _nothing)
+
+
+def _nothing(schema: Schema) -> Statistics:
+    """The sums of columns of which there are none."""
+    return Accumulator.empty(schema).statistics()
 
 
 def _named(name: str) -> str:

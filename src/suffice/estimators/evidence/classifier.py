@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows
@@ -132,6 +133,8 @@ class EvidenceClassifier(SavedEvidence):
         self : object
             The fitted model.
         """
+        if is_lazy(X):
+            return self._fit_lazy(X, y, sample_weight)
         return self._atomically(lambda: self._learn(X, y, sample_weight))
 
     def partial_fit(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from suffice.model.dealt import SEED
@@ -32,15 +34,22 @@ class KeptRows:
 
     def batch(self) -> LabelledBatch:
         """The rows that were kept."""
-        import pyarrow as pa
-
         held = [rows for _, rows in self._parts]
         weights = [rows.weight for rows in held if rows.weight is not None]
         return LabelledBatch(
-            pa.concat_tables([rows.X for rows in held], promote_options="permissive"),
+            _joined([rows.X for rows in held]),
             np.concatenate([read_labels(rows.y) for rows in held]),
             np.concatenate(weights) if weights else None,
         )
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Tables or arrays, one below the other."""
+    import pyarrow as pa
+
+    if isinstance(parts[0], pa.Table):
+        return pa.concat_tables(parts, promote_options="permissive")
+    return np.concatenate(parts)
 
 
 def _taken(batch: LabelledBatch, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> LabelledBatch:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, read_only
+from suffice.engines.sources import is_lazy
 from suffice.estimators.regression.derivatives import Differentiable
 from suffice.estimators.regression.design import Design
 from suffice.estimators.regression.equations import Equations, FittedRegression, SolvedEquations, joint_scores
@@ -76,6 +77,8 @@ class Regression(Differentiable):
         self : object
             The fitted model.
         """
+        if is_lazy(X):
+            return self._fit_lazy(X, y, sample_weight)
         return self._fit(lambda: read_training(self, X, y, sample_weight, self.class_weight))
 
     def _learn_files(self, files: Labelled) -> None:

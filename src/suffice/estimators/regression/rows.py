@@ -18,7 +18,7 @@ from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files.batches import Labelled, LabelledBatch
-from suffice.tables.table import Table, read_table
+from suffice.tables.table import Table, read_table, take_rows
 from suffice.tables.targets import joined_labels, labelled, read_labels
 from suffice.tables.wording import quoted
 
@@ -61,13 +61,14 @@ def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> R
         seen, size = [], 0
         totals: dict[Any, float] = {}
         for X, y, weights in batches:
-            first = first or [read_features(estimator, X.slice(0, 1))]
-            rows = LabelledRows(read_table(X), read_targets(estimator, y), weights)
+            first = first or [read_features(estimator, take_rows(X, np.arange(1)))]
+            table = read_table(X)
+            rows = LabelledRows(table, read_targets(estimator, y), weights)
             sums = np.bincount(rows.codes, rows.weights).tolist()
             for label, weight in zip(rows.labels.tolist(), sums, strict=True):
                 totals[label] = totals.get(label, 0.0) + weight
             seen.append(rows.labels)
-            size += X.num_rows * X.num_columns * np.dtype(np.float64).itemsize
+            size += table.n_rows * table.n_columns * np.dtype(np.float64).itemsize
         return first, totals, seen, size
 
     (table,), sums, seen, size = files.through(scan)
