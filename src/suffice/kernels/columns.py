@@ -16,6 +16,10 @@ WIDTH = 0
 """The number of columns that are summed at once: here all of them, as those of an array are."""
 
 
+FEWEST_ROWS = 128
+"""Rows from which the columns of an array are taken one by one, which costs some time for each."""
+
+
 class ColumnCells:
     """A table (rows, columns) of floats, each column of which is read where its container holds it.
 
@@ -57,7 +61,8 @@ def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
     """The columns of a table that holds each of them in one run of memory; None if it does not."""
     if isinstance(values, ColumnCells):
         return [values.column(j) for j in range(values.shape[1])]
-    return list(values.T) if len(values) > 1 and values.strides[0] == values.itemsize else None
+    is_worth_it = len(values) >= FEWEST_ROWS and values.strides[0] == values.itemsize
+    return list(values.T) if is_worth_it else None
 
 
 def column_sums(columns: tuple[Cells, ...], classes: Codes, origin: Array, sums: Array) -> None:

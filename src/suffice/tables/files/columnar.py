@@ -27,21 +27,13 @@ def parquet_names(file: DataFile) -> list[str]:
 
 def parquet_batches(file: DataFile, names: tuple[str, ...], *, coded: bool) -> Iterator[Any]:
     """Batches with these columns; text that the file holds as codes stays so, if asked for."""
-    from pyarrow import dataset
+    from pyarrow import parquet
 
+    as_codes = sorted(_coded_text(file, names)) if coded else []
     # Arrow's default settings read ahead without limit.
-    options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
-    as_codes = _coded_text(file, names) if coded else set()
-    form = dataset.ParquetFileFormat(
-        dataset.ParquetReadOptions(dictionary_columns=as_codes), default_fragment_scan_options=options
-    )
-    scanner = dataset.dataset(file.path, format=form).scanner(
-        columns={name: dataset.field(name) for name in names},
-        batch_size=formats.batch_rows(len(names)),
-        batch_readahead=4,
-        fragment_readahead=1,
-    )
-    yield from map(_checked, scanner.to_batches())
+    with parquet.ParquetFile(file.path, read_dictionary=as_codes, pre_buffer=False) as source:
+        for batch in source.iter_batches(formats.batch_rows(len(names)), columns=list(names)):
+            yield _checked(batch).select(list(names))
 
 
 def row_groups_of(file: DataFile, first: int, last: int) -> list[int]:
