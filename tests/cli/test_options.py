@@ -236,6 +236,7 @@ def test_progress_tells_the_share_and_the_time_left(run, model, monkeypatch, end
     said = []
     monkeypatch.setattr(progress.Progress, "say", lambda _, state, share=None: said.append((state, share)))
     monkeypatch.setattr(formats, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(formats, "BATCH_ROWS", 50)
     rows = run("predict", model, "penguins.csv", "--keep", "year").stdout
     assert rows
     table = csv.read_csv("penguins.csv")

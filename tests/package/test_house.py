@@ -7,7 +7,7 @@ from pathlib import Path
 import suffice
 
 HOUSE = Path(suffice.__file__).parent
-MOST_ENTRIES = 22
+MOST_ENTRIES = 23
 MOST_LINES = 450
 
 Graph = dict[str, set[str]]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 TEXT_WIDTH = 64
 """The most characters of labels in an array of text whose sums are tried."""
+POLARS_TEXT = ("String", "Categorical", "Enum")
+"""How the names of types of text begin."""
 ATTEMPTS = 3
 """How many sums are tried; they tell a hundred labels apart, and thousands never."""
 
@@ -53,7 +55,7 @@ def _coded(y: Any) -> CodedLabels | None:
             return None
         return _of_values(*reversed(y.factorize()))
     if library == "polars" and type(y).__name__ == "Series":
-        return _of_arrow(y.to_arrow())
+        return _of_arrow(y.to_arrow()) if str(y.dtype).startswith(POLARS_TEXT) else None
     return _of_arrow(y) if library == "pyarrow" else None
 
 

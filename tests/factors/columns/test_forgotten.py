@@ -171,3 +171,12 @@ def test_counts_at_the_upper_bound_are_there_whatever_their_weights(value):
             np.r_[np.full(49, value), 0.0][:, np.newaxis], ["a"] * 49 + ["b"], sample_weight=each
         )
         assert model.parameters_[0]["probability"].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_column_of_counts_without_values_says_nothing(name):
+    family = COUNTS[name][0]()
+    x, y = np.tile([[0.0], [1.0]], (4, 1)), [0, 0, 1, 1] * 2
+    beside = np.hstack([x, np.full((8, 1), np.nan)])
+    wanted = BayesClassifier(family).fit(x, y).predict_proba(x)
+    np.testing.assert_array_equal(BayesClassifier(family).fit(beside, y).predict_proba(beside), wanted)

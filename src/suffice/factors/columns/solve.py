@@ -165,7 +165,7 @@ def _at_bounds(totals: ColumnTotals, mean: Array, pooled: Array) -> tuple[Array,
     for bound, near in ((low, 0.0 if totals.peak is None else noise), (high, noise)):
         at_bound = present & (np.abs(mean[0] - bound) <= near)
         mean = np.where(at_bound, bound, mean)
-        everywhere = (at_bound | ~present).all(axis=0)
+        everywhere = (at_bound | ~present).all(axis=0) & at_bound.any(axis=0)
         pooled = np.where(everywhere, bound, pooled)
         constant |= everywhere
     return mean, pooled, constant
