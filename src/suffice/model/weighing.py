@@ -136,6 +136,10 @@ class WeightSearch:
         self.inputs, self.rows, self.nonnegative = inputs, rows, nonnegative
         self.offset = offset
         self._curvature: tuple[Array, float] | None = None
+        self._speaks = (inputs != inputs[:1]).any(axis=(0, 1))
+        self._of_speaking: WeightSearch | None = None
+        if self._speaks.any() and not self._speaks.all() and not nonnegative:
+            self._of_speaking = WeightSearch(np.ascontiguousarray(inputs[:, :, self._speaks]), rows, offset)
 
     def learn(
         self,
@@ -149,6 +153,8 @@ class WeightSearch:
         `covariance` (f, f) is that of the weights before any row is seen. The search ends where no step
         would gain `converged` nats per row.
         """
+        if self._of_speaking is not None:
+            return self._with_silent(self._of_speaking, covariance, weight, start, converged)
         k, n, f = self.inputs.shape
         rows = self.rows if weight is None else replace(self.rows, weight=weight)
         if f > n * k and not self.nonnegative:
@@ -177,6 +183,23 @@ class WeightSearch:
 
         found = minimise(loss.at, begin, converged * size, known, solver)
         return PieceWeights(found[:f], found[f:])
+
+    def _with_silent(
+        self,
+        speaking: WeightSearch,
+        covariance: Array,
+        weight: Array | None,
+        start: PieceWeights | None,
+        converged: float,
+    ) -> PieceWeights:
+        """Search without the pieces that say the same of all classes; theirs are what the others suggest."""
+        some = self._speaks
+        among = covariance[np.ix_(some, some)]
+        begin = None if start is None else PieceWeights(start.weights[some], start.bias)
+        found = speaking.learn(among, weight, begin, converged)
+        weights = covariance[:, some] @ linalg.solve(among, found.weights, assume_a="pos")
+        weights[some] = found.weights
+        return PieceWeights(weights, found.bias)
 
 
 def learn_weights(

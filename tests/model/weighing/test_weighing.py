@@ -211,6 +211,19 @@ def test_pieces_that_say_the_same_share_one_weight():
     np.testing.assert_allclose(found.weights, found.weights[0], atol=1e-9)
 
 
+@pytest.mark.parametrize("with_offset", [False, True])
+def test_a_piece_that_says_the_same_of_all_classes_changes_nothing(with_offset):
+    evidence, rows, covariance, offset = drawn(with_offset=with_offset)
+    evidence[:, 2] = 0.25
+    spoken = [0, 1, 3]
+    found = learn_weights(by_class(evidence), rows, covariance, offset)
+    without = learn_weights(by_class(evidence[:, spoken]), rows, covariance[np.ix_(spoken, spoken)], offset)
+    np.testing.assert_array_equal(found.weights[spoken], without.weights)
+    np.testing.assert_array_equal(found.bias, without.bias)
+    _, slope = objective_of(evidence, rows, covariance, offset)(point_of(found))
+    np.testing.assert_allclose(slope, 0.0, atol=1e-5)
+
+
 def test_evidence_that_says_nothing_leaves_the_class_shares():
     _, rows, covariance, _ = drawn(8)
     found = learn_weights(np.zeros((3, 200, 4)), rows, covariance)
