@@ -616,7 +616,7 @@ function jump(id) {
 // ---- the page ---------------------------------------------------------------------------------------------
 recall();
 at("kicker").append("suffice report");
-at("lead").append(`A ${data.kind} ${data.trained === null ? "" : `fitted to ${plural(data.trained, "row")}, `}asked about ${plural(data.rows.all, "row")} of ${plural(labels.length, "class", "classes")}.`);
+at("lead").append(`${/^[AEIOU]/.test(data.kind) ? "An" : "A"} ${data.kind} ${data.trained === null ? "" : `fitted to ${plural(data.trained, "row")}, `}asked about ${plural(data.rows.all, "row")} of ${plural(labels.length, "class", "classes")}.`);
 summary(); decide(); probabilities(); columns(); words(); rows(); whatIf();
 const holds = data.notable === null ? "no row with its cells or its number" : `the cells of the ${plural(data.notable.length, "row")} listed above`;
 at("footer").append(el("p", null, `Written by suffice ${data.version}. This file holds the scores and classes of ${sampled()}, in random order; ${holds}; names, ranges and histograms of the columns; and the parameters of the model. It loads nothing and sends nothing.`));
