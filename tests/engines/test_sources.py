@@ -120,7 +120,7 @@ def test_every_estimator_fits_lazy_rows(table):
 def test_fit_takes_lazy_rows_with_the_name_of_their_labels(table, whole, families):
     found = suffice.BayesClassifier(families).fit(pl.from_pandas(table).lazy(), "kind")
     assert found.statistics_.isclose(whole)
-    with pytest.raises(ValueError, match="so y must be the name of the column"):
+    with pytest.raises(ValueError, match="y must be the name of a column"):
         suffice.BayesClassifier(families).fit(pl.from_pandas(table).lazy(), table.kind)
 
 

@@ -153,7 +153,6 @@ LAZY = [
     "act",
     [
         lambda X: suffice.BayesClassifier().fit(X, ["a"]),
-        lambda X: suffice.BayesClassifier().fit(X, "y"),
         lambda X: suffice.BayesClassifier().fit([[1.0], [2.0]], [0, 1]).predict(X),
         lambda X: suffice.TextClassifier().fit(X, ["a"]),
         lambda X: suffice.summarize(X, ["a"]),

@@ -16,7 +16,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
 from suffice.tables.files.source import FileSource, is_source
-from suffice.tables.recognized import is_frame
+from suffice.tables.recognized import is_frame, reading_method
 from suffice.tables.row_source import RowSource
 from suffice.tables.wording import counted, kind_of_thing, warn
 
@@ -215,9 +215,10 @@ def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
         return labelled_rows(X, y, weight)
     engine = engine_of(X)
     if engine is None or engine.name != "Array":
+        method = reading_method(X)
+        cure = "" if method is None else f", or pass X.{method}"
         raise ValueError(
-            f"the rows of {kind_of_thing(X)} are not in memory, so y must be the name of the column that "
-            "holds the classes."
+            f"for {kind_of_thing(X)}, whose rows are not in memory, y must be the name of a column{cure}."
         )
     beside: Labelled = module_of(engine).labelled_arrays(X, y, weight)
     return beside

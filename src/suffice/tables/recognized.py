@@ -40,10 +40,14 @@ def has_names(X: Any) -> bool:
 
 def refuse_lazy(values: Any, name: str = "X", expected: str = "a 2D table") -> None:
     """Refuse a table whose rows are not in memory, with the method that reads them."""
-    for cls in type(values).__mro__:
-        method = _LAZY.get(f"{cls.__module__.partition('.')[0]}.{cls.__name__}")
-        if method is not None:
-            raise ValueError(
-                f"Expected {expected} in memory, got {kind_of_thing(values)}; convert it with "
-                f"{name}.{method}."
-            )
+    method = reading_method(values)
+    if method is not None:
+        raise ValueError(
+            f"Expected {expected} in memory, got {kind_of_thing(values)}; convert it with {name}.{method}."
+        )
+
+
+def reading_method(values: Any) -> str | None:
+    """The call that brings rows into memory; None if they are, or if it is not known."""
+    names = (f"{cls.__module__.partition('.')[0]}.{cls.__name__}" for cls in type(values).__mro__)
+    return next((_LAZY[name] for name in names if name in _LAZY), None)

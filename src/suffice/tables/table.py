@@ -27,6 +27,7 @@ from suffice.tables.columns import (
     number_objects,
 )
 from suffice.tables.container import Container, Library
+from suffice.tables.files.formats import TEXT_AS_CODES
 from suffice.tables.notations import Notation, ReadColumn
 from suffice.tables.objects import numbers_of_objects
 from suffice.tables.recognized import is_frame, refuse_lazy
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 __all__ = ["Kind", "Levels", "Table", "read_table"]
 
 Opened = Column | ReadColumn
-TEXT_AS_CODES = {b"suffice": b"text"}
-"""Metadata of an Arrow column whose dictionary only shortens its text: it declares no categories."""
 
 
 class Table:

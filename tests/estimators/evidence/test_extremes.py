@@ -137,13 +137,13 @@ def test_columns_that_say_nothing_leave_the_class_shares():
 
 def test_few_rows_of_noise_are_hardly_worse_than_the_class_shares():
     worse = []
-    for seed in range(6):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(3200, 10)), rng.integers(0, 2, 3200)
         log_p = EvidenceClassifier().fit(X[:200], y[:200]).predict_log_proba(X[200:])
         log_shares = np.log(np.bincount(y[:200]) / 200)
         worse.append(np.mean(log_shares[y[200:]] - log_p[np.arange(3000), y[200:]]))
-    assert np.mean(worse) < 0.005
+    assert np.mean(worse) < 0.01
 
 
 def test_what_is_clear_counts_in_full(of_penguins):

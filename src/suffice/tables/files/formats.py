@@ -22,6 +22,8 @@ FORMATS = {
 """Formats and their extensions; all but parquet files may be packed."""
 TEXT = ("csv", "tsv")
 """Formats whose cells are text."""
+TEXT_AS_CODES = {b"suffice": b"text"}
+"""Metadata of an Arrow column whose dictionary only shortens its text: it declares no categories."""
 PACKED = ("gz", "zst", "bz2", "xz")
 """The extensions of packed files."""
 BLOCK_BYTES = 1 << 22

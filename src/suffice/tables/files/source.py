@@ -14,7 +14,7 @@ from suffice.kernels.threads import run
 from suffice.tables.files.ahead import one_ahead
 from suffice.tables.files.columnar import row_groups_of
 from suffice.tables.files.folders import Partition, files_in
-from suffice.tables.files.formats import TEXT, DataFile, FileDataError, format_of
+from suffice.tables.files.formats import TEXT, TEXT_AS_CODES, DataFile, FileDataError, format_of
 from suffice.tables.files.options import DEFAULTS, ReadingOptions
 from suffice.tables.files.readers import column_names, raw_batches, with_gaps
 from suffice.tables.files.share import Share
@@ -28,7 +28,6 @@ from suffice.tables.files.types import (
     wider,
 )
 from suffice.tables.row_source import RowSource
-from suffice.tables.table import TEXT_AS_CODES
 from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
