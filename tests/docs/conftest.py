@@ -56,10 +56,11 @@ def blocks():
 
 
 @pytest.fixture
-def check_page(blocks):
-    """Run all blocks of a page, one after the other, and compare what each prints."""
+def check_page(blocks, tmp_path, monkeypatch):
+    """Run all blocks of a page, one after the other, in an empty folder, and compare what each prints."""
 
     def check(page: str) -> None:
+        monkeypatch.chdir(tmp_path)
         names: dict[str, Any] = {"__name__": page}
         found = blocks(page)
         assert found, f"{page} has no Python blocks"
