@@ -46,10 +46,7 @@ class FittedFromSources(SavedSums):
             if sums is None:
                 files.coded().through(learn)
             else:
-                known = self._learnt
-                self._learnt = replace(
-                    known, accumulator=Accumulator.of(under(known.accumulator.schema, sums))
-                )
+                self._take_over(sums)
             self._check_priors(np.unique(self._learnt.accumulator.classes))
 
         self._atomically(learn_all)
