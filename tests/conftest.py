@@ -1,4 +1,5 @@
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -18,3 +19,18 @@ def no_figure_is_left():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def peak_memory():
+    """The most memory that some work needs; the least of three runs, for other threads allocate too."""
+
+    def once(work):
+        tracemalloc.start()
+        try:
+            work()
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    return lambda work, runs=3: min(once(work) for _ in range(runs))

@@ -1,7 +1,5 @@
 """What a model reads is not copied as a whole."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -10,20 +8,10 @@ from suffice.kernels import choose as choice
 
 
 @pytest.fixture
-def peak(monkeypatch):
+def peak(monkeypatch, peak_memory):
     """The most memory that some work needs beside what it gives back, with small runs of rows."""
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1 << 12)
-
-    def measured(work):
-        work()  # what is imported and compiled once
-        tracemalloc.start()
-        try:
-            result = work()
-            return tracemalloc.get_traced_memory()[1] - getattr(result, "nbytes", 0)
-        finally:
-            tracemalloc.stop()
-
-    return measured
+    return lambda work: peak_memory(work) - getattr(work(), "nbytes", 0)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])

@@ -1,5 +1,4 @@
 import json
-import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -336,17 +335,12 @@ def test_many_rows_are_judged_in_runs(fitted, monkeypatch, weighted):
     np.testing.assert_allclose(list(in_runs.values()), list(whole.values()), rtol=1e-13)
 
 
-def test_many_rows_need_little_more_memory_than_their_posteriors():
+def test_many_rows_need_little_more_memory_than_their_posteriors(peak_memory):
     n = 200_000
     p = np.full((n, 2), 0.5)
     y = np.array(["alder", "birch"])[np.arange(n) % 2]
     model = FixedProbabilities(["alder", "birch"])
-    tracemalloc.start()
-    try:
-        evaluate(model, p, y)
-        assert tracemalloc.get_traced_memory()[1] < 8 * p.nbytes
-    finally:
-        tracemalloc.stop()
+    assert peak_memory(lambda: evaluate(model, p, y)) < 8 * p.nbytes
 
 
 def test_posteriors_of_other_classes_than_the_models_are_refused():

@@ -1,7 +1,5 @@
 """Levels, outcomes and counts: compiled kernels give what the reference gives, in threads and in parts."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -234,7 +232,7 @@ def test_infinities_in_discrete_columns_are_refused_when_fitting_and_predicting(
 
 
 @pytest.mark.parametrize("kind", ["levels", "strings", "outcomes", "counts"])
-def test_posteriors_need_little_more_memory_than_themselves(kind):
+def test_posteriors_need_little_more_memory_than_themselves(kind, peak_memory):
     rng = np.random.default_rng(0)
     n, n_classes = 60_000, 50
     y = rng.integers(0, n_classes, n)
@@ -245,29 +243,21 @@ def test_posteriors_need_little_more_memory_than_themselves(kind):
     if kind == "strings":
         X = pd.DataFrame(X[:, :10]).astype(str).add_prefix("c")
     model = BayesClassifier(families.get(kind, "infer")).fit(X, y)
-    model.predict_proba(X[:10])
-    tracemalloc.start()
-    posterior = model.predict_proba(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert posterior.shape == (n, n_classes)
-    assert peak <= posterior.nbytes + 64e6
-    assert peak <= 2 * posterior.nbytes + 8e6  # nothing else grows with the rows
+    posteriors = 8 * n * n_classes
+    peak = peak_memory(lambda: model.predict_proba(X))
+    assert peak <= posteriors + 64e6
+    assert peak <= 2 * posteriors + 8e6  # nothing else grows with the rows
 
 
-def test_many_classes_of_sparse_counts_need_no_table_of_memberships():
+def test_many_classes_of_sparse_counts_need_no_table_of_memberships(peak_memory):
     rng = np.random.default_rng(0)
     n, v, n_classes = 20_000, 200, 5_000
     X = sparse.random_array((n, v), density=0.05, format="csr", rng=rng)
     X.data = np.ceil(5 * X.data)
     y = rng.integers(0, n_classes, n)
-    summarize(X[:9], y[:9], families=Multinomial())  # what is imported once
-    tracemalloc.start()
-    statistics = summarize(X, y, families=Multinomial())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    held = summarize(X, y, families=Multinomial()).nbytes
     # Dense memberships of rows in classes would take 800 MB.
-    assert peak <= 4 * statistics.nbytes
+    assert peak_memory(lambda: summarize(X, y, families=Multinomial())) <= 4 * held
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.25, 0.0])
@@ -285,19 +275,14 @@ def test_counts_too_many_for_plain_tables_score_as_those_do(monkeypatch, alpha, 
     assert wide.log_likelihood_ == pytest.approx(log_likelihood, rel=1e-13)
 
 
-def test_what_a_class_does_not_hold_takes_no_memory():
+def test_what_a_class_does_not_hold_takes_no_memory(peak_memory):
     rng = np.random.default_rng(0)
     n, v, n_classes = 4_000, 30_000, 1_000
     X = sparse.random_array((n, v), density=0.001, format="csr", rng=rng)
     X.data = np.ceil(5 * X.data)
     y = np.arange(n) % n_classes
-    tracemalloc.start()
-    model = BayesClassifier(Multinomial()).fit(X, y)
-    model.predict_proba(X[:10])
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     # Plain tables of classes and columns would take 240 MB each.
-    assert peak <= 20e6
+    assert peak_memory(lambda: BayesClassifier(Multinomial()).fit(X, y).predict_proba(X[:10])) <= 20e6
 
 
 def test_many_small_batches_of_counts_are_one_fit():

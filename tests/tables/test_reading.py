@@ -225,7 +225,7 @@ def test_time_grows_with_the_number_of_columns(tmp_path):
         path = write(
             tmp_path / "t.csv", ",".join(f"c{i}" for i in range(n)) + "\n" + ",".join(["1.5"] * n) + "\n"
         )
-        start = time.perf_counter()
+        start = time.process_time()
         rows_of(path)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.process_time() - start)
     assert seconds[1] < 8 * seconds[0]

@@ -21,40 +21,40 @@ def test_twenty_thousand_columns_of_fifty_rows():
     rng = np.random.default_rng(0)
     y = np.arange(50) % 2
     X = rng.normal(size=(50, 20_000)) + y[:, np.newaxis]
-    start = time.perf_counter()
+    start = time.process_time()
     model = BayesClassifier().fit(X, y)
     works(model, X, 2)
     assert (model.predict(X) == y).all()
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
     assert len(repr(model.schema_)) < 10_000
 
 
 def test_choosing_one_family_for_twenty_thousand_columns_costs_no_more_than_inferring():
     X = np.random.default_rng(0).normal(size=(50, 20_000))
     y = np.arange(50) % 2
-    start = time.perf_counter()
+    start = time.process_time()
     BayesClassifier().fit(X, y)
-    inferred = time.perf_counter() - start
-    start = time.perf_counter()
+    inferred = time.process_time() - start
+    start = time.process_time()
     BayesClassifier(families=Normal()).fit(X, y)
-    assert time.perf_counter() - start < 5 * inferred + 0.2
+    assert time.process_time() - start < 5 * inferred + 0.2
 
 
 def test_a_frame_of_twenty_thousand_columns():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 20_000))).add_prefix("c")
-    start = time.perf_counter()
+    start = time.process_time()
     works(BayesClassifier().fit(X, np.arange(50) % 2), X, 2)
-    assert time.perf_counter() - start < 8.0
+    assert time.process_time() - start < 8.0
 
 
 def test_five_rows_of_each_of_five_thousand_classes():
     y = np.repeat(np.arange(5000), 5)
     X = np.random.default_rng(0).normal(size=(25_000, 4)) + y[:, np.newaxis]
-    start = time.perf_counter()
+    start = time.process_time()
     model = BayesClassifier().fit(X, y)
     works(model, X[:200], 5000)
     assert len(model.classes_) == 5000
-    assert time.perf_counter() - start < 8.0
+    assert time.process_time() - start < 8.0
 
 
 def test_five_thousand_classes_of_a_mixed_frame():
@@ -63,9 +63,9 @@ def test_five_thousand_classes_of_a_mixed_frame():
     X = pd.DataFrame(
         {"x": rng.normal(size=25_000), "n": rng.poisson(3, 25_000), "t": rng.choice(list("abc"), 25_000)}
     )
-    start = time.perf_counter()
+    start = time.process_time()
     works(BayesClassifier().fit(X, y), X[:200], 5000)
-    assert time.perf_counter() - start < 8.0
+    assert time.process_time() - start < 8.0
 
 
 FAMILIES = [Normal(), Normal("shared"), Normal(alpha=0), Normal(ddof=1), Gamma(), Gamma(alpha=0), Poisson()]

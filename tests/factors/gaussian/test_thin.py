@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -150,7 +149,7 @@ def test_few_rows_in_batches_merged_and_forgotten_give_one_fit(shrinkage):
 
 @pytest.mark.parametrize("shrinkage", [None, 0.5, "oas", "ledoit_wolf", (0.5, 0.1)])
 @pytest.mark.parametrize("covariance", ["shared", "full"])
-def test_few_rows_are_fitted_and_scored_in_memory_in_proportion_to_them(covariance, shrinkage):
+def test_few_rows_are_fitted_and_scored_in_memory_in_proportion_to_them(covariance, shrinkage, peak_memory):
     n, d = 60, 3000
     X, y = table(5, [30, 30], d)
     gappy = X[:2].copy()
@@ -164,12 +163,7 @@ def test_few_rows_are_fitted_and_scored_in_memory_in_proportion_to_them(covarian
         if covariance == "shared":  # else its shares may need all correlations
             model.explain(X[:1])
 
-    fit_and_score()  # compiles
-    tracemalloc.start()
-    fit_and_score()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 40 * 8 * n * d < 8 * d * d
+    assert peak_memory(fit_and_score) < 40 * 8 * n * d < 8 * d * d
 
 
 def test_a_gaussian_of_few_rows_is_copied_and_pickled():

@@ -1,7 +1,5 @@
 """Levels, bins and words drawn from a model."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -30,15 +28,6 @@ def table_of(family, values, y):
     )
 
 
-def peak_memory(function):
-    tracemalloc.start()
-    try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize(
     "family, values",
     [
@@ -48,14 +37,14 @@ def peak_memory(function):
     ],
     ids=["levels", "bins", "steps"],
 )
-def test_sampling_takes_memory_for_rows_and_levels_and_not_their_product(family, values):
+def test_sampling_takes_memory_for_rows_and_levels_and_not_their_product(family, values, peak_memory):
     model = BayesClassifier(family).fit(values[:, np.newaxis], np.arange(5000) % 2)
     model.sample(10, random_state=0)
     n_rows = 20_000
     assert peak_memory(lambda: model.sample(n_rows, random_state=0)) < 200 * (n_rows + 2 * 5000)
 
 
-def test_novelty_takes_memory_for_drawn_rows_and_levels_and_not_their_product():
+def test_novelty_takes_memory_for_drawn_rows_and_levels_and_not_their_product(peak_memory):
     values = np.arange(5000)[:, np.newaxis]
     model = BayesClassifier(Categorical()).fit(values, np.arange(5000) % 2)
     assert peak_memory(lambda: model.novelty(values[:5])) < 1000 * (32_768 + 2 * 5000)
