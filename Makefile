@@ -38,7 +38,7 @@ help:
 	@echo "make docs    build the documentation site in docs/_build/html and check its links"
 	@echo "make bench   measure the library against scikit-learn on this machine"
 	@echo "make figures draw the figures of the documentation"
-	@echo "make fuzz    run the long randomised tests"
+	@echo "make fuzz    run the long randomised tests, and the laws on new examples"
 	@echo "make clean   remove the environment and everything generated"
 	@echo
 	@echo "Each makes its own environment in $(VENV) the first time. PYTHON=python3.13 chooses another Python."
@@ -49,11 +49,11 @@ demo: $(VENV)/.installed-library
 
 test: $(VENV)/.installed-dev
 	$(SAY) "running the tests, $(WORKERS) at a time"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup --randomly-seed 1
 
 fuzz: $(VENV)/.installed-dev
-	$(SAY) "running the long randomised tests, $(WORKERS) at a time (this takes a while)"
-	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup -m slow
+	$(SAY) "running the long randomised tests and the laws on new examples, $(WORKERS) at a time (this takes a while)"
+	@$(ONE_THREAD) $(PY) -m pytest -n $(WORKERS) --dist loadgroup -m "slow or hypothesis" --hypothesis-profile "new examples"
 
 lint: $(VENV)/.installed-dev
 	$(SAY) "checking style (ruff check)"

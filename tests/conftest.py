@@ -3,6 +3,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a failure is of the change at hand; `make fuzz` draws new ones.
+settings.register_profile("same examples", derandomize=True, deadline=None)
+settings.register_profile("new examples", deadline=None)
+settings.load_profile("same examples")
 
 
 @pytest.fixture(autouse=True)
