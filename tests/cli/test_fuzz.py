@@ -1,5 +1,6 @@
 """Command lines made at random: each ends with an exit code and a message, never with a traceback."""
 
+import os
 import random
 import signal
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 from suffice.cli import main
 from suffice.cli.program import COMMANDS
 
+MANY = int(os.environ.get("SUFFICE_FUZZ_FILES", "100000")) // 25
+SEED = int(os.environ.get("SUFFICE_FUZZ_SEED", "100"))
 FILES = (
     *(
         "penguins.csv",
@@ -140,7 +143,7 @@ def type_in(inputs, rng, n_cases):
     codes = {}
     for _ in range(n_cases):
         arguments = typed(rng, rng.choice(list(COMMANDS)))
-        signal.alarm(60)  # a hang ends the test
+        signal.alarm(300)  # a hang ends the tests
         result = CliRunner().invoke(
             main, arguments, input=b"species,island\nAdelie,Biscoe\n", prog_name="suffice"
         )
@@ -166,5 +169,5 @@ def test_random_command_lines_end_with_a_message(inputs):
 
 @pytest.mark.slow
 def test_many_random_command_lines_end_with_a_message(inputs):
-    codes = type_in(inputs, random.Random(2), 4000)
+    codes = type_in(inputs, random.Random(SEED), MANY)
     assert set(codes) == {0, 1, 2, 3}, codes

@@ -1,5 +1,6 @@
 """What signals leave behind: the old file or the new one, and no litter."""
 
+import json
 import os
 import random
 import shutil
@@ -8,13 +9,15 @@ import stat
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections import Counter
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 import suffice
 
+SEED = int(os.environ.get("SUFFICE_FUZZ_SEED", "100"))
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of Unix")
 
 COMMANDS = {
@@ -55,55 +58,71 @@ def models(run, folder):
     """Two models and a long file of rows."""
     run("fit", "part1.csv", "-y", "species", "-o", "b.suffice", "--model", "nb")
     lines = Path("penguins.csv").read_text().splitlines(keepends=True)
-    Path("long.csv").write_text(lines[0] + "".join(lines[1:]) * 60)
+    Path("long.csv").write_text(lines[0] + "".join(lines[1:]) * 20)
     return folder
 
 
-def ended_at_a_moment(folder, command, number, wait):
-    """Run a command on a copy of a model, end it after a while, and check what is left."""
+@pytest.fixture(scope="module")
+def nursery():
+    """Runs a command in a fork of a process that has imported everything: see nursery.py."""
+    source = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
+    script = [sys.executable, Path(__file__).with_name("nursery.py")]
+    with subprocess.Popen(script, env=source, stdin=PIPE, stdout=PIPE, text=True) as process:  # noqa: S603
+
+        def runs(arguments, folder, number=0, seconds=0.0, delay=0.0):
+            """The exit code of a command and its processor time."""
+            asked = {"arguments": arguments, "folder": str(folder), "signal": int(number)}
+            process.stdin.write(json.dumps({**asked, "seconds": seconds, "delay": delay}) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield runs
+        process.stdin.close()
+
+
+def end_at_random_moments(nursery, folder, rng, command, numbers):
+    """End a command at moments drawn over all of its time, check what each leaves, and count exit codes."""
+    (folder / "tmp").mkdir()
+    before = (folder / "b.suffice").read_bytes()
     shutil.copy(folder / "b.suffice", folder / "m.suffice")
-    before = (folder / "m.suffice").read_bytes()
-    process = start(COMMANDS[command], folder)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(wait)
-    process.send_signal(number)
-    told = process.communicate(timeout=60)[1]
-    assert b"Traceback" not in told
-    assert process.returncode in (0, -number, 128 + number), told
-    after = (folder / "m.suffice").read_bytes()
-    if after != before and command != "predict":
-        assert suffice.load(folder / "m.suffice").classes_.tolist()
-    if after != before and command == "predict":
-        assert after.count(b"\n") == 344 * 60 + 1
-    assert process.returncode != 0 or after != before
-    if number == signal.SIGKILL:
-        for path in litter(folder):
-            path.unlink()
-    assert litter(folder) == []
-    return process.returncode
+    _, whole = nursery(COMMANDS[command], folder)
+    codes = Counter()
+    for number in numbers:
+        shutil.copy(folder / "b.suffice", folder / "m.suffice")
+        moment, delay = rng.uniform(0.0, 1.2 * whole), rng.uniform(0.0, 0.01)
+        code, _ = nursery(COMMANDS[command], folder, number, moment, delay)
+        told = (folder / "told").read_text()
+        assert "Traceback" not in told, told
+        assert code in (0, -number, 128 + number), told
+        after = (folder / "m.suffice").read_bytes()
+        if after != before and command == "predict":
+            assert after.count(b"\n") == 344 * 20 + 1
+        elif after != before:
+            assert suffice.load(folder / "m.suffice").classes_.tolist()
+        assert code != 0 or after != before
+        if number == signal.SIGKILL:
+            for path in litter(folder):
+                path.unlink()
+        assert litter(folder) == [], told
+        codes[code] += 1
+    return codes
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the clocks of other processes")
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_leaves_the_old_file_or_the_new_one(models, command, number):
-    ended_at_a_moment(models, command, number, random.Random(f"{command}{number}").uniform(0.2, 2.5))
+def test_a_signal_leaves_the_old_file_or_the_new_one(nursery, models, command):
+    numbers = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP]
+    end_at_random_moments(nursery, models, random.Random(command), command, numbers)
 
 
 @pytest.mark.slow
-def test_500_signals_at_random_moments(models):
-    rng, codes, seconds = random.Random(0), {}, {}
-    for command, arguments in COMMANDS.items():
-        shutil.copy("b.suffice", "m.suffice")
-        began = time.monotonic()
-        start(arguments, models).communicate(timeout=60)
-        seconds[command] = time.monotonic() - began
-    for _ in range(125):
-        for command in COMMANDS:
-            number = rng.choice([signal.SIGKILL, signal.SIGTERM])
-            code = ended_at_a_moment(models, command, number, rng.uniform(0.0, 2.0 * seconds[command]))
-            codes[command, code] = codes.get((command, code), 0) + 1
-    assert {command for command, code in codes if code == 0} == set(COMMANDS), codes
-    assert {code for _, code in codes} >= {0, -9, 143}, codes
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the clocks of other processes")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_125_signals_at_random_moments(nursery, models, command):
+    rng = random.Random(SEED)
+    numbers = rng.choices([signal.SIGKILL, signal.SIGTERM], k=125)
+    codes = end_at_random_moments(nursery, models, rng, command, numbers)
+    assert set(codes) >= {0, -signal.SIGKILL, 128 + signal.SIGTERM}, codes
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])

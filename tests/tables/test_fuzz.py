@@ -224,6 +224,7 @@ def fuzz(folder, seed, n_files):
         else:
             content = damaged(rng, content)
         path = folder / name
+        path.unlink(missing_ok=True)  # a file that is cut and written again waits for the disk
         path.write_bytes(content)
         start = time.process_time()
         try:

@@ -1,6 +1,7 @@
 """How files may be written: read as what they are, or refused with the cure."""
 
 import bz2
+import gc
 import gzip
 import io
 import lzma
@@ -8,14 +9,16 @@ import os
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyarrow import ipc
+from pyarrow import feather, ipc
 from pyarrow import parquet as pq
 
 import suffice
 from suffice.tables.files import formats, readers, separated
+from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.options import ReadingOptions
 from suffice.tables.files.source import open_source
@@ -229,3 +232,77 @@ def test_time_grows_with_the_number_of_columns(tmp_path):
         rows_of(path)
         seconds.append(time.process_time() - start)
     assert seconds[1] < 8 * seconds[0]
+
+
+def still_open(folder):
+    """The files of a folder that this process holds open."""
+    names = map(os.path.realpath, Path("/proc/self/fd").iterdir())
+    return [name for name in names if name.startswith(str(folder.resolve()))]
+
+
+@pytest.fixture
+def without_collector():
+    gc.disable()
+    yield
+    gc.enable()
+
+
+TABLE = pa.table({"a": [1.0, 2.0] * 8, "y": ["p", "q"] * 8})
+
+
+def written(writer, **options):
+    file = io.BytesIO()
+    writer(TABLE, file, **options)
+    return file.getvalue()
+
+
+WHOLE = {
+    "t.csv": b"a,y\n" + b"1,p\n2,q\n" * 8,
+    "t.jsonl": b'{"a": 1, "y": "p"}\n{"a": 2, "y": "q"}\n' * 8,
+    "t.parquet": written(pq.write_table, row_group_size=4),
+    "t.arrow": written(feather.write_feather, compression="uncompressed", chunksize=4),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted as in Linux")
+@pytest.mark.usefixtures("without_collector")
+@pytest.mark.parametrize("name", [*WHOLE, "t.csv.gz", "t.csv.xz", "t.jsonl.bz2", "t.arrow.zst"])
+def test_a_file_is_closed_wherever_reading_ends(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(formats, "BLOCK_BYTES", 32)
+    monkeypatch.setattr(formats, "FEWEST_ROWS", 4)
+    monkeypatch.setattr(formats, "BATCH_CELLS", 8)
+    inside = WHOLE[".".join(name.split(".")[:2])]
+    whole = PACKED.get(name.rpartition(".")[2], bytes)(inside)
+    source = open_source(path := write(tmp_path / name, whole))
+    held = [source.names, source.through(next)]
+    assert still_open(tmp_path) == []
+    labelled = LabelledFiles.of(source, "y")
+    held += [iter(labelled), source.batches()]
+    for rows in held[2:]:
+        next(rows)
+        rows.close()
+        assert still_open(tmp_path) == []
+    held += [failure(lambda: source.through(fail)), failure(lambda: labelled.through(fail))]
+    held.append(failure(lambda: list(source.only(["y"], {"y": "number"}).batches())))
+    held.append(failure(lambda: source.only(["y"], {"y": "number"}).settle()))
+    assert still_open(tmp_path) == []
+    broken = whole[:-12] + b"\0\xff\n" if whole == inside else whole[:-12]
+    for options in (ReadingOptions(), ReadingOptions(missing=("?",))):
+        cut = open_source(write(path, broken), options=options)
+        held += [failure(lambda cut=cut: cut.names), failure(lambda cut=cut: cut.through(list))]
+        held.append(failure(cut.settle))
+    assert still_open(tmp_path) == []
+
+
+def fail(batches):
+    next(batches)
+    raise ValueError("the work fails")
+
+
+def failure(work):
+    """What a piece of work raises, which holds all that its frames do."""
+    try:
+        work()
+    except ValueError as error:
+        return error
+    return None

@@ -54,11 +54,11 @@ def _holds_classes(model: Any, source: FileSource, name: str) -> bool:
     from suffice.tables.files.formats import FileDataError
 
     try:
-        first = next(source.only([name], {name: kind_of_classes(model)}).batches(), None)
+        first = source.only([name], {name: kind_of_classes(model)}).through(next)
     except FileDataError:
         return False
     known = set(model.classes_.tolist())
-    return first is not None and set(first.column(0).drop_null().unique().to_pylist()) <= known
+    return set(first.column(0).drop_null().unique().to_pylist()) <= known
 
 
 def rows_like(held: Any, source: FileSource, target: str, weight: str | None) -> tuple[FileSource, Any]:

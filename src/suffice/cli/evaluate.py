@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -117,11 +118,11 @@ def explain(
         raise click.UsageError(f"a {type(answerer).__name__} cannot explain its predictions.")
     with opened(data, data_format, "explaining") as source:
         reading = reader(answerer, source)
-        batches = reading.batches(source)
-        if row is None:
-            write_tables(_contributions(answerer, reading, batches), output, form)
-            return
-        explanation = _explained(answerer, reading, batches, row)
+        with closing(reading.batches(source)) as batches:
+            if row is None:
+                write_tables(_contributions(answerer, reading, batches), output, form)
+                return
+            explanation = _explained(answerer, reading, batches, row)
         if wants_json():
             write_text(as_json(_facts(explanation, row)), output)
         else:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -81,8 +82,9 @@ def predict(
         for name in kept:
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
-        copied = _Copied(_as_written(source, kept, form), kept)
-        write_tables(_predictions(answerer, decider, reading, source, copied, proba=proba), output, form)
+        with closing(_as_written(source, kept, form)) as written, closing(reading.batches(source)) as batches:
+            copied = _Copied(written, kept)
+            write_tables(_predictions(answerer, decider, reading, batches, copied, proba=proba), output, form)
 
 
 def _refuse_names(keep: tuple[str, ...], model: Any, *, proba: bool) -> None:
@@ -100,7 +102,7 @@ def _posterior_names(model: Any) -> list[str]:
     return [f"p({label})" for label in model.classes_.tolist()]
 
 
-def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Iterator[Any]:
+def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Generator[Any]:
     """The columns to copy, with every cell of a text file as it is written; only empty ones are missing.
 
     Where the result has types, numbers of jsonl files stay numbers.
@@ -118,7 +120,7 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Iterat
 
 
 def _predictions(
-    model: Any, decider: Any, reading: Any, source: FileSource, copied: _Copied, *, proba: bool
+    model: Any, decider: Any, reading: Any, batches: Iterator[Any], copied: _Copied, *, proba: bool
 ) -> Iterator[Any]:
     import pyarrow as pa
 
@@ -130,7 +132,7 @@ def _predictions(
             fields |= {name: posterior[:, k] for k, name in enumerate(names)}
         return pa.table(fields)
 
-    for batch in reading.batches(source):
+    for batch in batches:
         yield answered(batch.num_rows, *_answers(model, decider, reading.arranged(batch), proba=proba))
 
 

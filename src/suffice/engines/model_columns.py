@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ class Reader:
     arranged: Callable[[Any], Any]
     """What the model is given of a table with these columns."""
 
-    def batches(self, source: RowSource, *others: str, wanted: Types | None = None) -> Iterator[Any]:
+    def batches(self, source: RowSource, *others: str, wanted: Types | None = None) -> Generator[Any]:
         """Tables with the model's columns and others, whose kinds may be given."""
         return source.only((*self.names, *others), {**self.wanted, **(wanted or {})}).batches()
 

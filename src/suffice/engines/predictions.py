@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -90,17 +90,13 @@ def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba:
     answers = Answers.of(model, rows, keep, proba=proba)
     if isinstance(rows, LazyRows) and rows.has_workers:
         return rows.answered(answers, None if sink is None else fspath(sink))
-    tables = map(answers, rows.only(answers.names, answers.reading.wanted).batches())
+    batches = rows.only(answers.names, answers.reading.wanted).batches()
     if sink is None:
-        return _reader(tables)
-    if callable(sink):
-        for table in tables:
-            sink(table)
-        return None
-    if not isinstance(sink, (str, PathLike)):
+        return _reader(map(answers, batches))
+    if not (callable(sink) or isinstance(sink, (str, PathLike))):
         raise TypeError(f"sink must be a path, a function of tables or None, got {kind_of_thing(sink)}.")
-    with _writer(Path(sink)) as write:
-        for table in tables:
+    with closing(batches), nullcontext(sink) if callable(sink) else _writer(Path(sink)) as write:
+        for table in map(answers, batches):
             write(table)
     return None
 

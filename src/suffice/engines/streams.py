@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -49,7 +49,7 @@ class BatchRows(RowSource):
         vars(some).update(_kept=kept, _wanted=self._wanted if wanted is None else wanted, _kinds={})
         return some
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """The rows, batch by batch."""
         import pyarrow as pa
 

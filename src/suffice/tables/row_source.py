@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -30,12 +31,13 @@ class RowSource(ABC):
         """The same rows with some of the columns, in this order, and the kinds their cells must have."""
 
     @abstractmethod
-    def batches(self) -> Iterator[Any]:
-        """The rows, batch by batch."""
+    def batches(self) -> Generator[Any]:
+        """The rows, batch by batch; whoever stops early closes them."""
 
     def through(self, work: Callable[[Iterator[Any]], T]) -> T:
         """Do some work with all batches."""
-        return work(self.batches())
+        with closing(self.batches()) as batches:
+            return work(batches)
 
     @abstractmethod
     def locate(self, row: int) -> tuple[object, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
@@ -114,7 +115,8 @@ class LabelledFiles(Labelled):
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""
-        return self._labelled(_Reading(_gathered(self.files.batches())))
+        with closing(self.files.batches()) as tables:
+            yield from self._labelled(_Reading(_gathered(tables)))
 
     def _labelled(self, tables: _Reading) -> Iterator[LabelledBatch]:
         """Batches with their labels; sources without any are refused."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ def parquet_names(file: DataFile) -> list[str]:
     return names
 
 
-def parquet_batches(file: DataFile, names: tuple[str, ...], *, coded: bool) -> Iterator[Any]:
+def parquet_batches(file: DataFile, names: tuple[str, ...], *, coded: bool) -> Generator[Any]:
     """Batches with these columns; text that the file holds as codes stays so, if asked for."""
     from pyarrow import parquet
 
@@ -74,7 +74,7 @@ def arrow_names(file: DataFile) -> list[str]:
         return names
 
 
-def arrow_batches(file: DataFile, names: tuple[str, ...]) -> Iterator[Any]:
+def arrow_batches(file: DataFile, names: tuple[str, ...]) -> Generator[Any]:
     """Batches with these columns."""
     with _reader(file) as reader:
         for batch in reader:

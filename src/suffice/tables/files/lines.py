@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ WHOLE = re.compile(r"-?[0-9]{1,38}")
 SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def lines_batches(file: DataFile, types: dict[str, Any]) -> Iterator[Any]:
+def lines_batches(file: DataFile, types: dict[str, Any]) -> Generator[Any]:
     """Batches of the columns that occur in each, some in given types."""
     n_rows = 0
     for block in whole_rows(file, _end_of_lines):

@@ -6,7 +6,7 @@ import bz2
 import codecs
 import gzip
 import lzma
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -87,7 +87,7 @@ def not_utf8(file: DataFile, block: bytes, row: int | None) -> formats.FileDataE
     )
 
 
-def whole_rows(file: DataFile, end_of_rows: Callable[[bytes], int]) -> Iterator[bytes]:
+def whole_rows(file: DataFile, end_of_rows: Callable[[bytes], int]) -> Generator[bytes]:
     """The text of a file in blocks that end where a row does."""
     rest = b""
     for chunk in chunks(file):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 from suffice.tables.files.columnar import arrow_batches, arrow_names, parquet_batches, parquet_names
@@ -18,7 +19,8 @@ def column_names(file: DataFile) -> tuple[str, ...]:
     """The names of a file's columns; for jsonl, those in its first block."""
     with refusals(file):
         if file.form in TEXT:
-            names = header_and_rows(file)[0]
+            with header_and_rows(file) as (header, _):
+                names = header
         elif file.form == "jsonl":
             first = next(lines_batches(file, {}), None)
             if first is None:
@@ -52,11 +54,12 @@ def raw_batches(
             yield from _with_marks(file, batches)
 
 
-def _with_marks(file: DataFile, batches: Iterator[Any]) -> Iterator[Any]:
+def _with_marks(file: DataFile, made: Generator[Any]) -> Iterator[Any]:
     """Batches in which cells that hold a chosen mark are missing."""
-    for batch in batches:
-        chosen = {} if file.options.missing is None else dict.fromkeys(batch.schema.names, file.options.marks)
-        yield with_gaps(batch, chosen)
+    marks = None if file.options.missing is None else file.options.marks
+    with closing(made) as batches:
+        for batch in batches:
+            yield with_gaps(batch, {} if marks is None else dict.fromkeys(batch.schema.names, marks))
 
 
 def with_gaps(batch: Any, marks: Mapping[str, tuple[str, ...]]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -77,19 +77,21 @@ def _quotes(separator: str, block: bytes) -> NDArray[np.intp] | None:
     return quotes if opens[before].all() else None
 
 
-def header_and_rows(file: DataFile) -> tuple[list[str], Iterator[bytes]]:
+@contextmanager
+def header_and_rows(file: DataFile) -> Iterator[tuple[list[str], Iterator[bytes]]]:
     """The names in the first row that is not empty, and blocks of the rows below."""
-    blocks = whole_rows(file, partial(_end_of_rows, file.separator))
-    for block in blocks:
-        found = _patterns(file.separator).first.match(block)
-        if found is None or not found[0].strip(b"\r\n"):
-            continue
+    with closing(whole_rows(file, partial(_end_of_rows, file.separator))) as blocks:
+        for block in blocks:
+            found = _patterns(file.separator).first.match(block)
+            if found is not None and found[0].strip(b"\r\n"):
+                break
+        else:
+            raise file.error("the file is empty; its first line must name the columns.")
         if b"\0" in block:
             raise file.error("the file contains NUL bytes, so it is not text.")
-        names = _cells(file, found[0])
-        _refuse_another_separator(file, names, block[found.end() :])
-        return names, _below(block[found.end() :], blocks)
-    raise file.error("the file is empty; its first line must name the columns.")
+        names, below = _cells(file, found[0]), block[found.end() :]
+        _refuse_another_separator(file, names, below)
+        yield names, _below(below, blocks)
 
 
 def _below(block: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -138,12 +140,12 @@ def separated_batches(file: DataFile, names: tuple[str, ...], types: Mapping[str
 
     Columns whose types are known by now are numbers, where all their cells in a block are such.
     """
-    header, blocks = header_and_rows(file)
     n_rows = 0
-    for block in blocks:
-        for batch in _parsed(file, block, header, names, n_rows, types):
-            n_rows += batch.num_rows
-            yield batch
+    with header_and_rows(file) as (header, blocks):
+        for block in blocks:
+            for batch in _parsed(file, block, header, names, n_rows, types):
+                n_rows += batch.num_rows
+                yield batch
 
 
 def _parsed(

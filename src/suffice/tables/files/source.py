@@ -122,15 +122,15 @@ class FileSource(RowSource):
     def through(self, work: Callable[[Iterator[Any]], T]) -> T:
         """Do some work with all batches; it starts over if columns turn out to need wider types."""
         try:
-            return work(self.batches())
+            return super().through(work)
         except _TypesChangedError:
             self.settle()
         try:
-            return work(self.batches())
+            return super().through(work)
         except _TypesChangedError as error:
             raise FileDataError(f"{error}, and no type fits all its cells.") from error
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any]:
         """The rows, batch by batch, read one batch ahead of the work."""
         import pyarrow as pa
 
