@@ -402,16 +402,6 @@ def test_costs_decide(run):
         assert answers["prediction"].to_pylist() == wanted
 
 
-@pytest.mark.parametrize(
-    "what", ["densities", "posterior", "evaluation", "confusion", "reliability", "explanation"]
-)
-def test_plot_draws(run, model, what):
-    columns = ("--columns", "bill_length_mm", "--columns", "body_mass_g") if what == "posterior" else ()
-    run("plot", model, "penguins.csv", "--what", what, *columns, "-o", "p.png")
-    with open("p.png", "rb") as file:  # noqa: PTH123
-        assert file.read(4) == b"\x89PNG"
-
-
 def test_demo_runs(run):
     assert "penguins" in run("demo").stdout
 

@@ -254,6 +254,19 @@ def test_a_row_that_is_not_there_is_not_drawn(run, model):
     assert "the data has 344 rows" in run(*arguments, code=2).stderr
 
 
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("--what", "roc"), "roc needs rows; pass files as DATA"),
+        (("penguins.csv", "--what", "weights"), "weights takes no DATA"),
+        (("--what", "weights"), "BayesClassifier weighs no evidence; fit the model with --model evidence"),
+        (("penguins.csv", "--what", "surface", "--columns", "sex"), "surface needs two columns"),
+    ],
+)
+def test_a_picture_says_what_it_needs(run, model, arguments, words):
+    assert words in run("plot", model, *arguments, "-o", "p.png", code=2).stderr
+
+
 def test_a_table_of_four_parts_is_refused(run, model):
     refused = run("export", model, "--to", "sql", "--table", "a.b.c.d", code=2)
     assert "'a.b.c.d' does not name a table" in refused.stderr

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -15,29 +17,102 @@ from suffice.tables.wording import counted
 if TYPE_CHECKING:
     from suffice.cli.options import DataFormat
 
-PICTURES = ("densities", "posterior", "evaluation", "confusion", "reliability", "explanation")
+
+@dataclass(frozen=True)
+class Request:
+    """What is drawn: a model, rows with or without classes, and the choices of columns and of a row."""
+
+    model: Any
+    X: Any
+    y: Any
+    columns: list[str] | None
+    row: int
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A kind of picture: what the help says of it, how it is drawn, and what that takes."""
+
+    about: str
+    draw: Callable[[Request], Any]
+    rows: Literal["none", "any", "labelled"] = "labelled"
+    two_columns: bool = False
+
+
+def _evaluation(of: Request) -> Any:
+    import suffice
+
+    return suffice.evaluate(of.model, of.X, of.y).plot()
+
+
+def _explanation(of: Request) -> Any:
+    if of.row >= len(of.X):
+        raise click.UsageError(
+            f"there is no row {of.row}: the data has {counted(len(of.X), 'row')}, and the first is row 0."
+        )
+    return of.model.explain(of.X[of.row : of.row + 1]).plot()
+
+
+def _weights(of: Request) -> Any:
+    if not hasattr(of.model, "weights_"):
+        raise click.UsageError(
+            f"{type(of.model).__name__} weighs no evidence; fit the model with --model evidence."
+        )
+    return of.model.weights_.plot()
+
+
+def _display(name: str, *given: Literal["y", "columns"]) -> Callable[[Request], Any]:
+    """Draw the display of this name, which takes the rows and some of what is given beside them."""
+
+    def draw(of: Request) -> Any:
+        from suffice import plots
+
+        chosen = {one: getattr(of, one) for one in given}
+        return getattr(plots, name).from_estimator(of.model, of.X, **chosen)
+
+    return draw
+
+
+PICTURES = {
+    "densities": Picture("each column by class", _display("DensityDisplay", "columns"), "any"),
+    "posterior": Picture("over two columns", _display("PosteriorDisplay", "y", "columns"), two_columns=True),
+    "surface": Picture(
+        "the same of the last class, in three dimensions",
+        _display("SurfaceDisplay", "columns"),
+        "any",
+        two_columns=True,
+    ),
+    "shapes": Picture("what each column says, weighed", _display("ShapeDisplay", "y", "columns")),
+    "weights": Picture("what each piece of evidence adds, without DATA", _weights, "none"),
+    "explanation": Picture("of one row", _explanation, "any"),
+    "evaluation": Picture("on labelled rows", _evaluation),
+    "confusion": Picture("matrix, on labelled rows", _display("ConfusionDisplay", "y")),
+    "reliability": Picture("predicted against observed shares", _display("ReliabilityDisplay", "y")),
+    "precision-recall": Picture("for every threshold", _display("PrecisionRecallDisplay", "y")),
+    "roc": Picture("curve, for every threshold", _display("RocCurveDisplay", "y")),
+}
 
 
 @options.command(
     "suffice plot penguins.suffice penguins.csv -o densities.png",
     "suffice plot penguins.suffice rows.csv --what posterior --columns a --columns b -o ab.svg",
+    "suffice plot penguins.suffice --what weights -o weights.png",
 )
 @options.model_file()
-@options.data()
+@options.data(required=False)
 @click.option(
     "--what",
-    type=click.Choice(PICTURES),
+    type=click.Choice(list(PICTURES)),
     default="densities",
     show_default=True,
-    help="densities: each column by class; posterior: over two columns; evaluation, confusion, reliability: "
-    "on labelled rows; explanation: of one row.",
+    help="; ".join(f"{name}: {picture.about}" for name, picture in PICTURES.items()) + ".",
 )
 @click.option(
     "--columns",
     multiple=True,
     metavar="COLUMN",
     shell_complete=options.columns_of_data,
-    help="A column to draw; can be repeated. posterior needs two.",
+    help="A column to draw; can be repeated. posterior and surface need two.",
 )
 @click.option(
     "--row",
@@ -75,17 +150,18 @@ def plot(
     import matplotlib as mpl
 
     mpl.use("agg")
-    held = load_model(model)
-    if what == "posterior" and len(columns) != 2:
-        raise click.UsageError("posterior needs two columns; name them with --columns A --columns B.")
-    with opened(data, data_format, "drawing") as source:
-        reading = reader(held, source)
-        X, y = _rows(held, reading, source, target, labelled=what not in ("densities", "explanation"))
-    if what == "explanation" and row >= len(X):
+    held, picture = load_model(model), PICTURES[what]
+    if picture.two_columns and len(columns) != 2:
+        raise click.UsageError(f"{what} needs two columns; name them with --columns A --columns B.")
+    if (picture.rows == "none") != (not data):
         raise click.UsageError(
-            f"there is no row {row}: the data has {counted(len(X), 'row')}, and the first is row 0."
+            f"{what} takes no DATA." if data else f"{what} needs rows; pass files as DATA."
         )
-    display = _display(held, what, X, y, list(columns) or None, row)
+    X = y = None
+    if data:
+        with opened(data, data_format, "drawing") as source:
+            X, y = _rows(held, reader(held, source), source, target, labelled=picture.rows == "labelled")
+    display = picture.draw(Request(held, X, y, list(columns) or None, row))
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
     if wants_json():
@@ -103,19 +179,3 @@ def _rows(model: Any, reading: Any, source: Any, target: str | None, *, labelled
     batches = reading.batches(source, column, wanted={column: kind_of_classes(model)})
     table = pa.concat_tables(list(batches))
     return reading.arranged(table.select(list(reading.names))), table.column(column)
-
-
-def _display(model: Any, what: str, X: Any, y: Any, columns: list[str] | None, row: int) -> Any:
-    import suffice
-    from suffice import plots
-
-    if what == "densities":
-        return plots.DensityDisplay.from_estimator(model, X, columns=columns)
-    if what == "posterior":
-        return plots.PosteriorDisplay.from_estimator(model, X, y, columns=columns)
-    if what == "evaluation":
-        return suffice.evaluate(model, X, y).plot()
-    if what == "explanation":
-        return model.explain(X[row : row + 1]).plot()
-    kinds: dict[str, Any] = {"confusion": plots.ConfusionDisplay, "reliability": plots.ReliabilityDisplay}
-    return kinds[what].from_estimator(model, X, y)

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.arrays import Array, Codes
 from suffice.engines.labelled import How, OnError, labelled_arrays, labelled_rows
 from suffice.engines.predictions import predicted
 from suffice.estimators.settings import KeepsSettings
@@ -21,7 +22,7 @@ from suffice.model.schema import Schema
 from suffice.progress import Progress
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import Labelled
-from suffice.tables.targets import labelled
+from suffice.tables.targets import checked_weights, labelled
 from suffice.tables.wording import counted
 
 _LOCKS: WeakKeyDictionary[object, RLock] = WeakKeyDictionary()
@@ -256,6 +257,15 @@ def not_fitted(estimator: Any, besides: str = "") -> NotFittedError:
         f"This {type(estimator).__name__} instance is not fitted yet{besides}. Call 'fit' with appropriate "
         "arguments before using this estimator."
     )
+
+
+def sum_of_own(log_p: Array, codes: Codes, sample_weight: ArrayLike | None) -> float:
+    """Σ w·log p of the class of each row; a row of weight 0 does not count, even if its probability is 0."""
+    own = log_p[np.arange(len(codes)), codes]
+    if sample_weight is None:
+        return float(own.sum())
+    weights = checked_weights(sample_weight, len(own))
+    return float(np.sum(weights[weights > 0] * own[weights > 0]))
 
 
 def _forget_locks() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
+from suffice.estimators.base import sum_of_own
 from suffice.estimators.linear import LinearInStatistics
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
@@ -35,7 +36,7 @@ from suffice.tables.estimator_input import (
     read_targets,
 )
 from suffice.tables.table import Table, read_table
-from suffice.tables.targets import checked_weights, class_codes, labelled
+from suffice.tables.targets import codes_of_rows, labelled
 
 
 @dataclass
@@ -135,12 +136,7 @@ class Generative(LinearInStatistics):
         solution.require_density("log_likelihood")
         X, y = labelled(X, y)
         joint = self.predict_joint_log_proba(X)
-        codes = self._codes(y, len(joint))
-        own = joint[np.arange(len(codes)), codes]
-        if sample_weight is None:
-            return float(own.sum())
-        weights = checked_weights(sample_weight, len(own))
-        return float(np.sum(weights[weights > 0] * own[weights > 0]))
+        return sum_of_own(joint, self._codes(y, len(joint)), sample_weight)
 
     def explain(self, X: Any) -> Explanation:
         """Split the joint score of each class into the contributions of the cells.
@@ -182,16 +178,15 @@ class Generative(LinearInStatistics):
             raise ValueError("evidence takes rows with their classes: pass both X and y, or neither.")
         X, y = labelled(X, y)
         table = self._read(X, reset=False)
+        if not table.n_rows:
+            raise ValueError("X has no rows, which say nothing about the columns; pass some.")
         codes = self._codes(y, table.n_rows)
         gained, believed = solution.gains(table, codes)
         return replace(evidence, gained=gained, believed=believed)
 
     def _codes(self, y: Any, n_rows: int) -> Codes:
         """The class of each of some rows."""
-        codes = class_codes(self._labels(y), self._solved_model().classes)
-        if len(codes) != n_rows or not n_rows:
-            raise ValueError(f"X has {n_rows} rows, and y has {len(codes)} labels; pass one for each.")
-        return codes
+        return codes_of_rows(self._labels(y), self._solved_model().classes, n_rows)
 
     def sample(
         self,

@@ -177,6 +177,14 @@ def class_codes(labels: Sequence[Any] | NDArray[Any], classes: NDArray[Any]) -> 
     return np.array([place[label] for label in given], dtype=np.intp)
 
 
+def codes_of_rows(labels: NDArray[Any], classes: NDArray[Any], n_rows: int) -> Codes:
+    """Return the position of the label of each of some rows; there must be one for each."""
+    codes = class_codes(labels, classes)
+    if len(codes) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, and y has {len(codes)} labels; pass one for each.")
+    return codes
+
+
 def _read_object_labels(labels: NDArray[np.object_]) -> NDArray[Any]:
     """Read labels that are Python objects, by their types."""
     types = set(map(type, labels))

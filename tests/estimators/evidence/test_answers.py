@@ -271,3 +271,29 @@ def test_many_inputs_with_gaps_are_exported_for_complete_rows_only():
     with pytest.raises(ValueError, match=r"17 inputs with gaps.*at most 16.*missing='null'"):
         model.to_sql("rows")
     assert "SELECT" in model.to_sql("rows", missing="null")
+
+
+# --- likelihood and linear forms --------------------------------------------------------------------
+
+
+def test_the_log_likelihood_is_that_of_the_labels(penguins, of_penguins):
+    X, y = penguins
+    weights = np.arange(len(y)) % 3
+    places = np.searchsorted(of_penguins.classes_, y)
+    own = of_penguins.predict_log_proba(X)[np.arange(len(y)), places]
+    assert of_penguins.log_likelihood(X, y) == pytest.approx(own.sum())
+    assert of_penguins.log_likelihood(X.assign(kind=y), "kind") == pytest.approx(own.sum())
+    assert of_penguins.log_likelihood(X, y, weights) == pytest.approx(weights @ own)
+    impossible = of_penguins.with_priors({"Adelie": 0.0, "Chinstrap": 0.5, "Gentoo": 0.5})
+    assert impossible.log_likelihood(X, y) == -np.inf
+    assert np.isfinite(impossible.log_likelihood(X, y, y != "Adelie"))
+    with pytest.raises(ValueError, match="2 rows, and y has 1 labels"):
+        of_penguins.log_likelihood(X[:2], y[:1])
+
+
+@pytest.mark.parametrize("name", ["natural_parameters_", "linear_form", "boundary"])
+def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
+    assert not hasattr(of_penguins, name)
+    with pytest.raises(AttributeError, match=f"no {name}: what a piece says is bounded, so"):
+        getattr(of_penguins, name)
+    assert hasattr(of_penguins.generative_, name)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, read_only
+from suffice.estimators.base import sum_of_own
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.learning import Learnt
 from suffice.estimators.evidence.pieces import Piece, Pieces
@@ -31,7 +32,7 @@ from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
-from suffice.tables.targets import class_index
+from suffice.tables.targets import class_index, codes_of_rows, labelled, read_labels
 from suffice.tables.wording import listed
 
 TEXT = "text"
@@ -89,6 +90,49 @@ class WeighsEvidence(Scored):
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)
+
+    def log_likelihood(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Σ w·log p(C_y | x) of any rows whose classes are known: of their labels, not of what they hold.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            The rows; cells may be missing (NaN, None or null).
+        y : array-like of shape (n_samples,) or str
+            The class of each row, or the name of the column of X that holds it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights w ≥ 0; a row of weight k counts as k rows.
+
+        Returns
+        -------
+        log_likelihood : float
+            −∞ if the prior of some row's class is 0.
+        """
+        X, y = labelled(X, y)
+        log_p = self.predict_log_proba(X)
+        codes = codes_of_rows(read_labels(y), self.classes_, len(log_p))
+        return sum_of_own(log_p, codes, sample_weight)
+
+    @property
+    def natural_parameters_(self) -> NoReturn:
+        """Not there: what a piece says is bounded, so its scores are not those of an exponential family."""
+        raise self._not_linear("natural_parameters_")
+
+    @property
+    def linear_form(self) -> NoReturn:
+        """Not there: what a piece says is bounded, so scores are not linear in u(x)."""
+        raise self._not_linear("linear_form")
+
+    @property
+    def boundary(self) -> NoReturn:
+        """Not there: what a piece says is bounded, so a boundary is no surface of a simple form."""
+        raise self._not_linear("boundary")
+
+    def _not_linear(self, name: str) -> AttributeError:
+        return AttributeError(
+            f"weighed evidence has no {name}: what a piece says is bounded, so scores are not linear in "
+            f"u(x); generative_.{name} is that of the densities without weights and bounds."
+        )
 
     def explain(self, X: Any) -> Explanation:
         """Split the score of each class into what the cells add, weighed.

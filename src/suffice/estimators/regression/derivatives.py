@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
 
-from suffice.arrays import Array
-from suffice.estimators.base import Estimator
+from suffice.arrays import Array, Codes
+from suffice.estimators.base import Estimator, sum_of_own
 from suffice.estimators.boundary import Boundary, checked_threshold, two_classes
 from suffice.estimators.regression.design import Block
 from suffice.estimators.regression.equations import FittedRegression
 from suffice.estimators.regression.likelihoods import Likelihood, Local
 from suffice.estimators.regression.objective import gram, softmax_hessian, with_ones
 from suffice.estimators.regression.rows import read_rows
-from suffice.tables.targets import checked_weights, class_codes, labelled, read_labels
+from suffice.tables.targets import checked_weights, codes_of_rows, labelled, read_labels
 
 
 class Differentiable(Estimator):
@@ -66,9 +66,7 @@ class Differentiable(Estimator):
         """
         X, y = labelled(X, y)
         log_p = self.predict_log_proba(X)
-        codes = self._codes(y, len(log_p))
-        own = log_p[np.arange(len(codes)), codes]
-        return float(own.sum() if sample_weight is None else checked_weights(sample_weight, len(own)) @ own)
+        return sum_of_own(log_p, self._codes(y, len(log_p)), sample_weight)
 
     def gradient(
         self,
@@ -189,11 +187,8 @@ class Differentiable(Estimator):
             )
         return given
 
-    def _codes(self, y: Any, n_rows: int) -> Any:
-        codes = class_codes(read_labels(y), self._learnt.classes)
-        if len(codes) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, and y has {len(codes)} labels; pass one for each.")
-        return codes
+    def _codes(self, y: Any, n_rows: int) -> Codes:
+        return codes_of_rows(read_labels(y), self._learnt.classes, n_rows)
 
     def boundary(self, label: Any, against: Any, threshold: float = 0.5) -> Boundary:
         """The hyperplane on which `label` has the posterior `threshold`, of these two classes only.
