@@ -30,7 +30,8 @@ function fill(node, attributes, children) {
 }
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const bdi = text => el("bdi", {class: String(text).length > 24 ? "long" : null}, String(text));
+const bdi = text => el("bdi", {class: String(text).length > 24 ? "long" : null}, // a line may end after the marks that join words
+  String(text).split(/(?<=[_./-])(?=[^_./-])/).map((part, i) => i ? [el("wbr"), part] : part));
 const at = id => document.getElementById(id);
 const sure = value => value !== null && value !== undefined && !Number.isNaN(value);
 const figure3 = value => sure(value) ? value.toFixed(3) : "–";
@@ -41,7 +42,15 @@ const signed = value => !sure(value) ? "±∞" : (value < 0 ? "−" : "+") + Mat
 const short = value => !sure(value) ? "–" : value === 0 ? "0" :
   Math.abs(value) < 1e-3 || Math.abs(value) >= 1e15 ? value.toExponential(1) :
     Math.abs(value) >= 1e5 ? value.toLocaleString("en", {notation: "compact"}) : String(+value.toPrecision(4));
-const colour = k => `var(--c${k % 6})`;
+const tint = i => `var(--c${i % 6})`;
+const painted = data.pictures ? data.pictures.classes : common.slice(0, 6);
+const colour = k => painted.includes(k) ? tint(painted.indexOf(k)) : "var(--other)";
+const sides = (node, a, b) => { // the colours of two classes, for what speaks for one and against it
+  node.style.setProperty("--for", colour(a));
+  node.style.setProperty("--against", colour(b) === colour(a) ? "var(--rest)" : colour(b));
+  return node;
+};
+const swatch = name => svg("svg", {viewBox: "0 0 10 10", class: "swatch", "aria-hidden": true}, svg("rect", {width: 10, height: 10, rx: 2, fill: `var(${name})`}));
 const dash = k => DASHES[k % DASHES.length];
 const plain = text => { // as names are written: nothing hidden, nothing long
   const seen = String(text).slice(0, 61).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, one => "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
@@ -49,7 +58,7 @@ const plain = text => { // as names are written: nothing hidden, nothing long
 };
 const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many || one + "s"}`;
 
-const LEFT = new Set(["family", "why"]);
+const LEFT = new Set(["family", "why", "decision"]);
 function table(caption, heads, lines, className) {
   const body = lines.map(([first, ...cells]) => el("tr", null, el("th", {scope: "row"}, first),
     cells.map(cell => cell instanceof Node && cell.nodeName === "TD" ? cell : el("td", null, cell))));
@@ -174,8 +183,8 @@ function reliability(p, k) {
 
 // ---- figures ----------------------------------------------------------------------------------------------
 function ticks(low, high, most = 5) {
-  const raw = (high - low) / most || 1, size = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map(one => one * size).find(one => one >= raw * .999);
+  const raw = (high - low) / most || 1, size = 10 ** Math.floor(Math.log10(raw)), times = raw / size;
+  const step = size * (times < Math.SQRT2 ? 1 : times < Math.sqrt(10) ? 2 : times < Math.sqrt(50) ? 5 : 10);
   const found = [];
   for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-9; value += step) found.push(+value.toPrecision(12));
   return found;
@@ -209,10 +218,10 @@ const path = (points, sx, sy) => {
 const thin = points => points.filter((_, i) => i % Math.max(1, Math.floor(points.length / 400)) === 0 || i === points.length - 1);
 const drawn = (title, note, root, ...tables) => el("figure", {class: "card"},
   el("figcaption", null, title, " ", el("small", null, note)), root, behind(...tables));
-function meter(share, k) {
+function meter(share, fill) {
   const root = svg("svg", {viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": true});
   root.append(svg("rect", {x: 0, y: 2, width: 100, height: 10, rx: 1, fill: "var(--fill)"}),
-    svg("rect", {x: 0, y: 2, width: Math.max(100 * share, .6), height: 10, rx: 1, fill: colour(k)}));
+    svg("rect", {x: 0, y: 2, width: Math.max(100 * share, .6), height: 10, rx: 1, fill}));
   return root;
 }
 
@@ -235,8 +244,8 @@ function waterfall({start, said, rest, unit}, a, b) {
   };
   const row = (one, name) => el("tr", {class: name}, el("th", {scope: "row"}, bdi(one.name)), el("td", {class: "value"}, bdi(one.value)),
     bar(one.from, one.to, one.gain), el("td", null, signed(one.gain)));
-  return el("table", {class: "waterfall"}, el("caption", null, `${unit} for `, bdi(classes[a]), " against ", bdi(classes[b]), ": blue speaks for it, orange against it"),
-    el("tbody", null, placed.map(one => row(one, null)), row({name: unit === "nats" ? "log odds" : "score", value: "", gain: sum, from: 0, to: sum}, "sum")));
+  return sides(el("table", {class: "waterfall"}, el("caption", null, `${unit} for `, swatch("--for"), bdi(classes[a]), " against ", swatch("--against"), bdi(classes[b])),
+    el("tbody", null, placed.map(one => row(one, null)), row({name: unit === "nats" ? "log odds" : "score", value: "", gain: sum, from: 0, to: sum}, "sum"))), a, b);
 }
 
 // ---- sections ---------------------------------------------------------------------------------------------
@@ -387,7 +396,7 @@ function confusionNow(now) {
     now.confusion.forEach((line, t) => line.forEach((rows, d) => { if (d !== t && rows) errors.push([rows, t, d]); }));
     errors.sort((a, b) => b[0] - a[0]);
     live.confusion.replaceChildren(table("The most frequent confusions", ["truth", "decision", "rows"],
-      errors.slice(0, 20).map(([rows, t, d]) => [bdi(labels[t]), bdi(d === K ? "refused" : classes[d]), count(rows)])));
+      errors.slice(0, 20).map(([rows, t, d]) => [bdi(labels[t]), el("td", {class: "left"}, d === K ? "refused" : bdi(classes[d])), count(rows)])));
     return;
   }
   const refused = state.reject !== null;
@@ -447,30 +456,31 @@ function columns() {
   const {columns: listed, more} = data.schema, held = listed.some(one => sure(one.gained)), trained = listed.some(one => sure(one.nats));
   const lines = listed.map(one => [bdi(one.name), el("td", {class: "left"}, one.family), ...(held ? [sure(one.gained) ? one.gained.toFixed(3) : "–", sure(one.believed) ? one.believed.toFixed(3) : "–"] : []),
     ...(trained ? [sure(one.nats) ? one.nats.toFixed(3) : "–"] : []), el("td", {class: "reason"}, one.reason)]);
-  const all = table("", ["column", "family", ...(held ? ["nats gained", "nats believed"] : []), ...(trained ? ["held out in training"] : []), "why"], lines);
+  const made = table("", ["column", "family", ...(held ? ["nats gained", "nats believed"] : []), ...(trained ? ["held out in training"] : []), "why"], lines);
   at("columns").append(...heading("Columns", "What the model took each column for",
     held ? `, and the nats per row that the column, by itself, adds to these rows for the true class, beside those that the model believes it adds (from ${sampled()}).` : "."));
   const pictures = data.pictures;
   if (pictures) {
-    const two = !pictures.lines.length;
+    const two = !pictures.lines.length, all = pictures.panels.flatMap(one => one.nats.flat()).filter(sure);
+    const weakest = Math.min(all.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-6), 1); // weak columns look weak, unless all are
     const legend = (two ? [[classes[0], "0"], [classes[1], "1"]] : pictures.lines.map((name, i) => [name, i])).map(([name, i]) => el("li", null,
-      svg("svg", {viewBox: "0 0 26 10", "aria-hidden": true}, svg("line", {class: "curve", x1: 1, x2: 25, y1: 5, y2: 5, stroke: colour(+i), "stroke-dasharray": two ? "" : dash(+i)})), bdi(name)));
+      svg("svg", {viewBox: "0 0 26 10", "aria-hidden": true}, svg("line", {class: "curve", x1: 1, x2: 25, y1: 5, y2: 5, stroke: tint(+i), "stroke-dasharray": two ? "" : dash(+i)})), bdi(name)));
     at("columns").append(el("p", {class: "note"}, two ? ["Each picture: nats for ", bdi(classes[1]), " against ", bdi(classes[0]), " at each value, above what the rows of each class hold."] :
       "Each picture: nats for each class, beyond the mean over the classes, at each value, above what the rows of each class hold.", pictures.more ? ` The ${pictures.panels.length} columns that add most; ${plural(pictures.more, "other is", "others are")} not drawn.` : ""),
-    el("ul", {class: "legend", "aria-label": "Classes"}, legend), el("div", {class: "panels"}, pictures.panels.map(one => panel(one, two))));
+    el("ul", {class: "legend", "aria-label": "Classes"}, legend), el("div", {class: "panels"}, pictures.panels.map(one => panel(one, two, weakest))));
   }
-  const folded = el("div", {class: "card scroll"}, all, more ? el("p", {class: "note"}, `and ${plural(more, "more column")}`) : null);
+  const folded = el("div", {class: "card scroll schema"}, made, more ? el("p", {class: "note"}, `and ${plural(more, "more column")}`) : null);
   const schemaFirst = at("columns").querySelector("h2 + .note");
   const shown = listed.length > 30 ? el("details", null, el("summary", null, `All ${plural(listed.length + more, "column")}`), folded) : folded;
   schemaFirst.after(el("div", {class: "stack"}, shown, el("p")));
 }
-function panel(one, two) {
+function panel(one, two, weakest) {
   const lines = one.nats, flat = lines.flat().filter(sure), beneath = one.rows;
-  const bound = Math.min(Math.max(1, ...flat.map(Math.abs)), 14);
+  const bound = Math.min(Math.max(weakest, ...flat.map(Math.abs)), 14);
   const w = 320, h = 220, low = one.bars ? -.5 : one.at[0], high = one.bars ? one.at.length - .5 : one.at[one.at.length - 1];
   const spots = one.bars ? one.at.map((_, i) => i) : one.at;
-  const brief = one.bars ? one.labels.map(name => name.length > 9 ? name.slice(0, 8) + "…" : name) : [];
-  const every = Math.ceil(spots.length * (Math.max(...brief.map(name => name.length)) + 1) * 7 / 260);
+  const most = Math.max(Math.floor(37 / spots.length) - 1, 5), brief = one.bars ? one.labels.map(name => name.length > most ? name.slice(0, most - 1) + "…" : name) : [];
+  const every = Math.ceil(spots.length * (Math.max(...brief.map(name => name.length)) + 1) / 37);
   const names = one.bars ? spots.filter((_, i) => i % every === 0).map(i => [i, brief[i]]) :
     one.kind === "moments" ? moments(low, high) : null;
   const f = frame({label: `What the values of ${one.name} say, in nats`, x: [low, high > low ? high : low + 1], y: [-bound * 1.55, bound], w, h, xTicks: names || ticks(low, high, 4), yTicks: ticks(-bound, bound, 4)});
@@ -479,16 +489,16 @@ function panel(one, two) {
   beneath.forEach((row, i) => row.forEach((value, b) => {
     if (!value) return;
     const step = .8 / beneath.length, from = one.bars ? b - .4 + i * step : Math.max(one.edges[b], low), to = one.bars ? b - .4 + (i + 1) * step : Math.min(one.edges[b + 1], high);
-    if (to > from) f.root.append(rect(from, to, floor, up(value), colour(i), true));
+    if (to > from) f.root.append(rect(from, to, floor, up(value), tint(i), true));
   }));
   f.root.append(svg("line", {class: "zero", x1: f.sx(low), x2: f.sx(high > low ? high : low + 1), y1: f.sy(0), y2: f.sy(0)}));
   const clip = value => sure(value) ? Math.min(Math.max(value, -bound), bound) : null;
   lines.forEach((line, i) => {
     if (one.bars) line.forEach((value, b) => {
-      const step = .8 / lines.length, tint = two ? colour(value > 0 ? 1 : 0) : colour(i);
-      if (sure(value)) f.root.append(rect(b - .4 + i * step, b - .4 + (i + 1) * step, 0, clip(value), tint, false));
+      const step = .8 / lines.length, fill = tint(two ? (value > 0 ? 1 : 0) : i);
+      if (sure(value)) f.root.append(rect(b - .4 + i * step, b - .4 + (i + 1) * step, 0, clip(value), fill, false));
     });
-    else f.root.append(svg("path", {class: "curve", stroke: two ? "var(--ink)" : colour(i), "stroke-dasharray": two ? "" : dash(i), d: path(spots.map((x, b) => [x, clip(line[b])]), f.sx, f.sy)}));
+    else f.root.append(svg("path", {class: "curve", stroke: two ? "var(--ink)" : tint(i), "stroke-dasharray": two ? "" : dash(i), d: path(spots.map((x, b) => [x, clip(line[b])]), f.sx, f.sy)}));
   });
   const values = one.bars ? one.labels : one.kind === "moments" ? one.at.map(t => iso(t, 10)) : one.at.map(short);
   const few = values.map((_, i) => i).filter(i => one.bars || i % Math.max(1, Math.floor(values.length / 12)) === 0);
@@ -500,9 +510,9 @@ function panel(one, two) {
 function words() {
   if (!data.words) { at("words").hidden = true; return; }
   const most = Math.max(...data.words.flatMap(one => one.words.map(word => word[1] || 0)), 1e-9);
-  at("words").append(...heading("Words", "The words that speak most for each class against the others, in nats for each time they occur."),
+  at("words").append(...heading("Words", `The words that speak most for ${data.words.length < K ? `${count(data.words.length)} of the ${count(K)} classes` : "each class"} against the others, in nats for each time they occur.`),
     el("div", {class: "words"}, data.words.map(one => el("div", {class: "card"}, el("h3", null, bdi(classes[one.class])),
-      el("table", null, el("tbody", null, one.words.map(([word, nats]) => el("tr", null, el("th", {scope: "row"}, bdi(word)), el("td", {class: "bar"}, meter(sure(nats) ? nats / most : 1, one.class)), el("td", null, signed(nats))))))))));
+      el("table", null, el("tbody", null, one.words.map(([word, nats]) => el("tr", null, el("th", {scope: "row"}, bdi(word)), el("td", {class: "bar"}, meter(sure(nats) ? nats / most : 1, "var(--accent)")), el("td", null, signed(nats))))))))));
 }
 
 const WHY = {all: "All", surprising: "Most surprising", unsure: "Least sure", novel: "Most novel"};
@@ -539,12 +549,12 @@ function rows() {
 }
 function shaded(one) {
   const most = Math.max(...one.text.map(piece => Math.abs(piece[1] || 0)), 1e-9);
-  return el("p", {class: "document", dir: "auto"}, one.text.map(([text, nats]) => {
+  return sides(el("p", {class: "document", dir: "auto"}, one.text.map(([text, nats]) => {
     if (!sure(nats)) return text;
     const span = el("span", {title: `${signed(nats)} nats`}, text);
     span.style.background = `color-mix(in srgb, var(${nats > 0 ? "--for" : "--against"}) ${Math.round(65 * Math.abs(nats) / most)}%, transparent)`;
     return span;
-  }), one.cut ? " …" : "");
+  }), one.cut ? " …" : ""), one.for, one.against);
 }
 
 let fillForm = () => {};
@@ -592,20 +602,20 @@ function whatIf() {
     }
     const moved = state.priors && state.model === 0 && !data.models[0].ignoresPriors;
     const shift = shifts(0, state.priors), other = posterior.map((p, k) => p * Math.exp(shift[k])), z = other.reduce((a, b) => a + b, 0);
-    const lines = order.slice(0, 8).map(k => [bdi(classes[k]), el("td", {class: "bar"}, meter(posterior[k], k)), el("td", {class: "own", "data-posterior": k}, posterior[k].toFixed(4)), ...(moved ? [(other[k] / z).toFixed(4)] : [])]);
+    const lines = order.slice(0, 8).map(k => [bdi(classes[k]), el("td", {class: "bar"}, meter(posterior[k], colour(k))), el("td", {class: "own", "data-posterior": k}, posterior[k].toFixed(4)), ...(moved ? [(other[k] / z).toFixed(4)] : [])]);
     const nodes = [table("Posterior", ["", "", "p", ...(moved ? ["with the priors above"] : [])], lines, "posterior")];
     if (K > 1) {
       const [a, b] = order, gains = parts.map((part, i) => [form.parts[i], part[a] - part[b]]), cells = gains.filter(([of]) => of.length);
       const label = of => of.length > 2 ? `${form.fields[nameOf[of[0]]].name}, … (${of.length} together)` : of.map(j => form.fields[nameOf[j]].name).join(" and ");
       const said = cells.map(([of, gain]) => [label(of), of.length === 1 ? told(state.cells[nameOf[of[0]]]) : "", gain]).filter(one => one[2] !== 0).sort((x, y) => Math.abs(y[2]) - Math.abs(x[2]));
       const rest = said.slice(12).reduce((sum, one) => sum + one[2], 0);
-      nodes.push(el("div", {class: "scroll"}, waterfall({start: ["(prior)", gains.filter(([of]) => !of.length).reduce((sum, one) => sum + one[1], 0)], said: said.slice(0, 12), rest: [Math.max(said.length - 12, 0), rest], unit: "nats"}, a, b)));
+      nodes.push(el("div", {class: "scroll"}, waterfall({start: [form.start, gains.filter(([of]) => !of.length).reduce((sum, one) => sum + one[1], 0)], said: said.slice(0, 12), rest: [Math.max(said.length - 12, 0), rest], unit: "nats"}, a, b)));
     }
     answer.replaceChildren(...nodes);
   };
   const start = form.rows && form.rows.length ? el("button", {type: "button", onclick: () => fillForm(form.rows[Math.floor(Math.random() * form.rows.length)])}, "a row from the list") : null;
-  section.append(...heading("What if", "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : ""),
-    el("div", {class: "two"}, el("div", {class: "card"}, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start,
+  section.append(...heading("What if", "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : "", form.parts.some(of => of.length > 1) ? " What several columns say only together is a line of its own." : ""),
+    el("div", {class: "two beside"}, el("div", {class: "card"}, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start,
       el("button", {type: "button", onclick: () => fillForm(form.fields.map(field => field.range ? field.range[1] : field.levels ? field.levels[0] : null))}, "typical values"), el("button", {type: "button", onclick: () => fillForm([])}, "all missing"))), answer));
 }
 
