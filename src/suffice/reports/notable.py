@@ -141,5 +141,5 @@ def _of_document(explanation: TextExplanation, i: int, label: Any, against: Any)
 
 
 def shown_text(text: str) -> str:
-    """A piece of a document, with its lines, in which nothing is hidden."""
-    return "\n".join(shown(line, 4 * MOST_CHARACTERS) for line in text.split("\n"))
+    """A piece of a document, with its lines and its tabs as spaces, in which nothing is hidden."""
+    return "\n".join(shown(line, 4 * MOST_CHARACTERS) for line in text.replace("\t", "    ").split("\n"))

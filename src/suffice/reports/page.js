@@ -10,6 +10,7 @@ const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const truth = new Uint16Array(bytes(data.truth));
 const weight = data.weight ? new Float32Array(bytes(data.weight)) : new Float32Array(n).fill(1);
 const scores = data.models.map(one => new Float32Array(bytes(one.scores)));
+const joints = scores.map(own => Float64Array.from(own, Math.exp)); // so that other priors are products
 const total = weight.reduce((a, b) => a + b, 0);
 const common = classes.map((_, k) => k).sort((a, b) => data.shares[b] - data.shares[a]).slice(0, MOST_CONTROLS).sort((a, b) => a - b);
 const isWhole = data.rows.sample === data.rows.all;
@@ -29,18 +30,27 @@ function fill(node, attributes, children) {
 }
 const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const bdi = text => el("bdi", {class: String(text).length > 24 ? "long" : null}, String(text));
+const bdi = text => el("bdi", {class: String(text).length > 24 ? "long" : null}, // a line may end after the marks that join words
+  String(text).split(/(?<=[_./-])(?=[^_./-])/).map((part, i) => i ? [el("wbr"), part] : part));
 const at = id => document.getElementById(id);
 const sure = value => value !== null && value !== undefined && !Number.isNaN(value);
 const figure3 = value => sure(value) ? value.toFixed(3) : "–";
 const percent = value => sure(value) ? (100 * value).toFixed(1) + " %" : "–";
-const count = value => Math.round(value * 1e6) / 1e6 === Math.round(value) ? Math.round(value).toLocaleString("en") :
-  value.toLocaleString("en", {maximumFractionDigits: 1});
+const grouped = new Intl.NumberFormat("en", {maximumFractionDigits: 1});
+const count = value => grouped.format(Math.round(value * 1e6) / 1e6);
 const signed = value => !sure(value) ? "±∞" : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
 const short = value => !sure(value) ? "–" : value === 0 ? "0" :
   Math.abs(value) < 1e-3 || Math.abs(value) >= 1e15 ? value.toExponential(1) :
     Math.abs(value) >= 1e5 ? value.toLocaleString("en", {notation: "compact"}) : String(+value.toPrecision(4));
-const colour = k => `var(--c${k % 6})`;
+const tint = i => `var(--c${i % 6})`;
+const painted = data.pictures ? data.pictures.classes : common.slice(0, 6);
+const colour = k => painted.includes(k) ? tint(painted.indexOf(k)) : "var(--other)";
+const sides = (node, a, b) => { // the colours of two classes, for what speaks for one and against it
+  node.style.setProperty("--for", colour(a));
+  node.style.setProperty("--against", colour(b) === colour(a) ? "var(--rest)" : colour(b));
+  return node;
+};
+const swatch = name => svg("svg", {viewBox: "0 0 10 10", class: "swatch", "aria-hidden": true}, svg("rect", {width: 10, height: 10, rx: 2, fill: `var(${name})`}));
 const dash = k => DASHES[k % DASHES.length];
 const plain = text => { // as names are written: nothing hidden, nothing long
   const seen = String(text).slice(0, 61).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, one => "\\u" + one.codePointAt(0).toString(16).padStart(4, "0"));
@@ -48,7 +58,7 @@ const plain = text => { // as names are written: nothing hidden, nothing long
 };
 const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many || one + "s"}`;
 
-const LEFT = new Set(["family", "why"]);
+const LEFT = new Set(["family", "why", "decision"]);
 function table(caption, heads, lines, className) {
   const body = lines.map(([first, ...cells]) => el("tr", null, el("th", {scope: "row"}, first),
     cells.map(cell => cell instanceof Node && cell.nodeName === "TD" ? cell : el("td", null, cell))));
@@ -72,17 +82,22 @@ let state = null;
 
 function shifts(m, priors) {
   const old = data.models[m].priors;
-  if (!priors || data.models[m].ignoresPriors) return old.map(() => 0);
-  return priors.map((p, k) => old[k] > 0 ? Math.log(p) - Math.log(old[k]) : -Infinity);
+  if (!priors || data.models[m].ignoresPriors) return new Float64Array(K);
+  return Float64Array.from(priors, (p, k) => old[k] > 0 ? Math.log(p) - Math.log(old[k]) : -Infinity);
 }
 
 function posteriors(m, priors) {
-  const shift = shifts(m, priors), own = scores[m], p = new Float64Array(n * K);
-  const fallback = priors || data.models[m].priors;
+  const shift = shifts(m, priors), own = scores[m], joint = joints[m], p = new Float64Array(n * K);
+  const factor = shift.map(Math.exp), fallback = Float64Array.from(priors || data.models[m].priors);
   for (let i = 0, o = 0; i < n; i++, o += K) {
-    let top = -Infinity, z = 0;
-    for (let k = 0; k < K; k++) { p[o + k] = own[o + k] + shift[k]; if (p[o + k] > top) top = p[o + k]; }
-    for (let k = 0; k < K; k++) { p[o + k] = top > -1e38 ? Math.exp(p[o + k] - top) : fallback[k]; z += p[o + k]; }
+    let z = 0;
+    for (let k = 0; k < K; k++) z += p[o + k] = joint[o + k] * factor[k];
+    if (z < 1e-200) { // the classes that are left are too small to be told apart: in logs
+      let top = -Infinity;
+      for (let k = 0; k < K; k++) top = Math.max(top, own[o + k] + shift[k]);
+      z = 0;
+      for (let k = 0; k < K; k++) z += p[o + k] = top > -1e38 ? Math.exp(own[o + k] + shift[k] - top) : fallback[k];
+    }
     for (let k = 0; k < K; k++) p[o + k] /= z;
   }
   return p;
@@ -90,24 +105,26 @@ function posteriors(m, priors) {
 
 function results(m, {priors, costs, reject}) {
   const p = posteriors(m, priors), L = labels.length;
-  const compared = costs.map(line => { const most = Math.max(...line); return line.map(c => c - most); });
+  const price = Float64Array.from(costs.flat());
+  // What deciding j saves where the truth is k; often nothing but for j = k, so the others are not summed.
+  const saved = price.map((c, i) => c - Math.max(...costs[Math.floor(i / K)]));
+  const saving = costs.map((_, k) => Uint16Array.from(classes.keys()).filter(j => saved[k * K + j] !== 0));
   const confusion = Array.from({length: L}, () => new Float64Array(K + 1));
-  const gaps = new Float64Array(BINS), decided = new Uint16Array(n);
+  const gaps = new Float64Array(BINS), expected = new Float64Array(K);
   let loss = 0, squares = 0, right = 0, cost = 0, known = 0, refused = 0, sharp = 0;
   for (let i = 0, o = 0; i < n; i++, o += K) {
     const w = weight[i], t = truth[i];
-    let best = 0, least = Infinity, top = 0, square = t < K ? 0 : 1;
-    for (let j = 0; j < K; j++) {
-      let expected = 0;
-      for (let k = 0; k < K; k++) expected += p[o + k] * compared[k][j];
-      if (expected < least) { least = expected; best = j; }
-      if (p[o + j] > p[o + top]) top = j;
-      square += (p[o + j] - (j === t ? 1 : 0)) ** 2;
+    let best = 0, top = 0, square = t < K ? 0 : 1, risk = 0;
+    expected.fill(0);
+    for (let k = 0; k < K; k++) {
+      const mass = p[o + k];
+      if (mass > p[o + top]) top = k;
+      square += (mass - (k === t ? 1 : 0)) ** 2;
+      for (let j = 0; j < saving[k].length; j++) expected[saving[k][j]] += mass * saved[k * K + saving[k][j]];
     }
-    let expected = 0;
-    for (let k = 0; k < K; k++) expected += p[o + k] * costs[k][best];
-    if (reject !== null && expected > reject) { best = K; refused += w; }
-    decided[i] = best;
+    for (let j = 1; j < K; j++) if (expected[j] < expected[best]) best = j;
+    for (let k = 0; k < K; k++) risk += p[o + k] * price[k * K + best];
+    if (reject !== null && risk > reject) { best = K; refused += w; }
     confusion[t][best] += w;
     loss -= w * Math.log(Math.min(Math.max(t < K ? p[o + t] : 0, EPS), 1 - EPS));
     squares += w * square;
@@ -115,22 +132,23 @@ function results(m, {priors, costs, reject}) {
     gaps[bin] += w * ((top === t ? 1 : 0) - p[o + top]);
     sharp += w * (top === t ? 1 : 0);
     if (best === t) right += w;
-    if (t < K) { cost += w * (best === K ? reject : costs[t][best]); known += w; }
+    if (t < K) { cost += w * (best === K ? reject : price[t * K + best]); known += w; }
   }
   const byClass = classes.map((_, k) => {
     const of = confusion[k].reduce((a, b) => a + b, 0), given = confusion.reduce((a, line) => a + line[k], 0);
     return {rows: of, precision: given ? confusion[k][k] / given : NaN, recall: of ? confusion[k][k] / of : NaN};
   });
   return {
-    posteriors: p, decided, confusion: confusion.map(line => Array.from(line)), byClass,
+    posteriors: p, confusion: confusion.map(line => Array.from(line)), byClass,
     accuracy: right / total, log_loss: loss / total, brier: squares / total * (L === 2 ? .5 : 1),
     ece: gaps.reduce((a, b) => a + Math.abs(b), 0) / total, mean_cost: cost / known, refused: refused / total,
     most_probable: sharp / total,
   };
 }
 
+const orders = classes.map(() => null); // as they were: nearly sorted is sorted soon
 function curves(p, k) {
-  const order = Array.from({length: n}, (_, i) => i).sort((a, b) => p[b * K + k] - p[a * K + k]);
+  const order = orders[k] = (orders[k] || Array.from(truth.keys())).sort((a, b) => p[b * K + k] - p[a * K + k]);
   let hits = 0, misses = 0, positives = 0, area = 0;
   for (let i = 0; i < n; i++) if (truth[i] === k) positives += weight[i];
   const negatives = total - positives, roc = [[0, 0]], pr = [];
@@ -165,8 +183,8 @@ function reliability(p, k) {
 
 // ---- figures ----------------------------------------------------------------------------------------------
 function ticks(low, high, most = 5) {
-  const raw = (high - low) / most || 1, size = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map(one => one * size).find(one => one >= raw * .999);
+  const raw = (high - low) / most || 1, size = 10 ** Math.floor(Math.log10(raw)), times = raw / size;
+  const step = size * (times < Math.SQRT2 ? 1 : times < Math.sqrt(10) ? 2 : times < Math.sqrt(50) ? 5 : 10);
   const found = [];
   for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-9; value += step) found.push(+value.toPrecision(12));
   return found;
@@ -200,10 +218,10 @@ const path = (points, sx, sy) => {
 const thin = points => points.filter((_, i) => i % Math.max(1, Math.floor(points.length / 400)) === 0 || i === points.length - 1);
 const drawn = (title, note, root, ...tables) => el("figure", {class: "card"},
   el("figcaption", null, title, " ", el("small", null, note)), root, behind(...tables));
-function meter(share, k) {
+function meter(share, fill) {
   const root = svg("svg", {viewBox: "0 0 100 14", preserveAspectRatio: "none", "aria-hidden": true});
   root.append(svg("rect", {x: 0, y: 2, width: 100, height: 10, rx: 1, fill: "var(--fill)"}),
-    svg("rect", {x: 0, y: 2, width: Math.max(100 * share, .6), height: 10, rx: 1, fill: colour(k)}));
+    svg("rect", {x: 0, y: 2, width: Math.max(100 * share, .6), height: 10, rx: 1, fill}));
   return root;
 }
 
@@ -226,8 +244,8 @@ function waterfall({start, said, rest, unit}, a, b) {
   };
   const row = (one, name) => el("tr", {class: name}, el("th", {scope: "row"}, bdi(one.name)), el("td", {class: "value"}, bdi(one.value)),
     bar(one.from, one.to, one.gain), el("td", null, signed(one.gain)));
-  return el("table", {class: "waterfall"}, el("caption", null, `${unit} for `, bdi(classes[a]), " against ", bdi(classes[b]), ": blue speaks for it, orange against it"),
-    el("tbody", null, placed.map(one => row(one, null)), row({name: unit === "nats" ? "log odds" : "score", value: "", gain: sum, from: 0, to: sum}, "sum")));
+  return sides(el("table", {class: "waterfall"}, el("caption", null, `${unit} for `, swatch("--for"), bdi(classes[a]), " against ", swatch("--against"), bdi(classes[b])),
+    el("tbody", null, placed.map(one => row(one, null)), row({name: unit === "nats" ? "log odds" : "score", value: "", gain: sum, from: 0, to: sum}, "sum"))), a, b);
 }
 
 // ---- sections ---------------------------------------------------------------------------------------------
@@ -300,12 +318,14 @@ function decide() {
   live.rejectShown = el("output");
   refuse.append(el("p", {class: "note"}, live.refuses, " ", el("label", {for: "refuses"}, "Refuse rows whose decision has a higher expected cost than")),
     el("div", {class: "control"}, el("span", null, "threshold"), live.reject, live.rejectShown));
-  live.metrics = el("div", {class: "scroll", "aria-live": "polite"});
+  const several = data.models.length > 1;
+  live.metrics = table(several ? "Now" : "", ["", ...(several ? data.models.map(one => bdi(one.name)) : ["as trained", "now"])],
+    Object.entries(LIVE).map(([key, [name]]) => [name, ...(several ? data.models.map(() => "") : ["", el("td", {class: "own", "data-live": key})])]), "live");
   live.confusion = el("div", {class: K > MOST_MATRIX ? "scroll many" : "scroll"});
-  live.byClass = el("div", {class: K > 12 ? "scroll many" : "scroll"});
+  live.byClass = table("By class", ["", "precision", "recall", "rows"], common.map(k => [bdi(classes[k]), "", "", ""]));
   put("decide", heading("Priors, costs, refusal", `Recomputed here from the joint scores of ${sampled()}: move a slider, and posteriors, decisions and everything below follow.`), picker("model"),
     el("div", {class: "two"}, el("div", {class: "card stack"}, prior, cost, refuse, el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => { const kept = state; state = {...begin(), model: kept.model, class: kept.class, cells: kept.cells, row: kept.row, why: kept.why}; update(); }}, "reset"))),
-      el("div", {class: "card stack"}, live.metrics, live.confusion, live.byClass)));
+      el("div", {class: "card stack"}, el("div", {class: "scroll", "aria-live": "polite"}, live.metrics), live.confusion, el("div", {class: K > 12 ? "scroll many" : "scroll"}, live.byClass))));
 }
 const largestCost = () => Math.max(...state.costs.flat());
 const normalised = p => { const sum = p.reduce((a, b) => a + b, 0); return p.map(one => one / sum); };
@@ -326,30 +346,37 @@ function picker(kind) {
 const LIVE = {accuracy: ["Accuracy", percent], mean_cost: ["Mean cost", figure3], refused: ["Refused", percent], log_loss: ["Log loss", figure3], brier: ["Brier score", figure3], ece: ["Calibration error", figure3]};
 let before = null;
 function update() {
-  const settings = {priors: state.priors, costs: state.costs, reject: state.reject};
-  const now = results(state.model, settings);
+  const seen = Object.keys(later).filter(id => isSeen(at(id))), settings = {priors: state.priors, costs: state.costs, reject: state.reject};
   if (!before || before.model !== state.model) before = {model: state.model, ...results(state.model, begin())};
-  const others = data.models.length > 1 ? data.models.map((_, m) => m === state.model ? now : results(m, settings)) : [];
-  live.now = now;
+  live.now = results(state.model, settings);
+  const others = data.models.length > 1 ? data.models.map((_, m) => m === state.model ? live.now : results(m, settings)) : [before, live.now];
   for (const [kind, select] of live.picks || []) select.value = state[kind];
-  const priors = priorsNow();
-  live.priors.forEach(({k, range, box}) => { range.value = priors[k]; box.value = priors[k].toFixed(3); range.disabled = box.disabled = data.models[state.model].ignoresPriors; });
-  live.priorNote.textContent = data.models[state.model].ignoresPriors ? "This model ignores priors." :
-    data.models[state.model].reported ? "" : "The model does not report the priors it was trained with; the class shares of these rows stand in for them.";
-  live.misses.forEach(({k, range, shown}) => { const line = state.costs[k].filter((_, j) => j !== k); range.value = line[0]; shown.textContent = line.every(c => c === line[0]) ? short(line[0]) : "varies"; });
+  const priors = priorsNow(), {ignoresPriors, reported} = data.models[state.model];
+  live.priors.forEach(({k, range, box}) => { assign(range, priors[k]); assign(box, priors[k].toFixed(3)); range.disabled = box.disabled = ignoresPriors; });
+  write(live.priorNote, ignoresPriors ? "This model ignores priors." :
+    reported ? "" : "The model does not report the priors it was trained with; the class shares of these rows stand in for them.");
+  live.misses.forEach(({k, range, shown}) => { const line = state.costs[k].filter((_, j) => j !== k); assign(range, line[0]); write(shown, line.every(c => c === line[0]) ? short(line[0]) : "varies"); });
   live.costs.forEach(([k, j, box]) => { if (document.activeElement !== box) box.value = state.costs[k][j]; });
   live.refuses.checked = state.reject !== null;
-  live.reject.max = Math.max(largestCost(), 1e-9); live.reject.disabled = state.reject === null; live.reject.value = state.reject === null ? live.reject.max : state.reject;
-  live.rejectShown.textContent = state.reject === null ? "off" : short(state.reject);
-  live.metrics.replaceChildren(others.length ?
-    table("Now", ["", ...data.models.map(one => bdi(one.name))], Object.entries(LIVE).map(([key, [name, show]]) => [name, ...others.map(one => show(one[key]))]), "live") :
-    table("", ["", "as trained", "now"], Object.entries(LIVE).map(([key, [name, show]]) => [name, show(before[key]), el("td", {class: "own", "data-live": key}, show(now[key]))]), "live"));
-  live.confusion.replaceChildren(confusion(now));
-  live.byClass.replaceChildren(table("By class", ["", "precision", "recall", "rows"], common.map(k => [bdi(classes[k]), percent(now.byClass[k].precision), percent(now.byClass[k].recall), count(now.byClass[k].rows)])));
-  probabilitiesNow(now);
-  if (live.whatIf) live.whatIf();
+  live.reject.max = Math.max(largestCost(), 1e-9); live.reject.disabled = state.reject === null; assign(live.reject, state.reject === null ? live.reject.max : state.reject);
+  write(live.rejectShown, state.reject === null ? "off" : short(state.reject));
+  writeAll(live.metrics, Object.entries(LIVE).map(([key, [, show]]) => others.map(one => show(one[key]))));
+  confusionNow(live.now);
+  writeAll(live.byClass, common.map(k => live.now.byClass[k]).map(one => [percent(one.precision), percent(one.recall), count(one.rows)]));
+  for (const id of seen) later[id]();
+  clearTimeout(timer);
+  stale = Object.keys(later).filter(id => !seen.includes(id));
+  timer = setTimeout(rest, 150);
+}
+// What is out of sight, and the address, follow when a slider rests.
+const later = {};
+let stale = [], timer = 0;
+function rest() {
+  clearTimeout(timer);
+  for (const id of stale.splice(0)) later[id]();
   remember();
 }
+const isSeen = node => { const {top, bottom} = node.getBoundingClientRect(); return bottom > 0 && top < window.innerHeight; };
 let asked = false;
 function change(part) {
   state = {...state, ...part};
@@ -358,32 +385,47 @@ function change(part) {
   requestAnimationFrame(() => { asked = false; update(); });
 }
 
-function confusion(now) {
-  const refused = state.reject !== null, heads = [...classes.map(bdi), ...(refused ? ["refused"] : [])];
+// Only what differs is written: the browser lays out little again.
+const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+const writeAll = (made, lines) => lines.forEach((line, i) => line.forEach((text, j) => write(made.tBodies[0].rows[i].cells[j + 1], text)));
+const assign = (input, value) => { if (input.value !== String(value)) input.value = value; };
+
+function confusionNow(now) {
   if (K > MOST_MATRIX) {
     const errors = [];
     now.confusion.forEach((line, t) => line.forEach((rows, d) => { if (d !== t && rows) errors.push([rows, t, d]); }));
     errors.sort((a, b) => b[0] - a[0]);
-    return table("The most frequent confusions", ["truth", "decision", "rows"], errors.slice(0, 20).map(([rows, t, d]) => [bdi(labels[t]), bdi(d === K ? "refused" : classes[d]), count(rows)]));
+    live.confusion.replaceChildren(table("The most frequent confusions", ["truth", "decision", "rows"],
+      errors.slice(0, 20).map(([rows, t, d]) => [bdi(labels[t]), el("td", {class: "left"}, d === K ? "refused" : bdi(classes[d])), count(rows)])));
+    return;
   }
-  const lines = now.confusion.map((line, t) => {
-    const of = line.reduce((a, b) => a + b, 0);
-    return [bdi(labels[t]), ...line.slice(0, K + (refused ? 1 : 0)).map((rows, d) => {
-      const cell = el("td", {"data-cell": `${t},${d}`}, count(rows)), share = of ? rows / of : 0;
-      const tint = d === t ? "--good" : "--bad";
-      if (share > 0) cell.style.background = `color-mix(in srgb, var(${tint}) ${Math.round(8 + 47 * share)}%, transparent)`;
-      return cell;
-    })];
+  const refused = state.reject !== null;
+  if (!live.matrix || live.matrix.refused !== refused) {
+    const shown = K + (refused ? 1 : 0), cells = labels.map((_, t) => Array.from({length: shown}, (_, d) => el("td", {"data-cell": `${t},${d}`})));
+    live.matrix = {refused, cells, shades: cells.map(line => line.map(() => 0))};
+    live.confusion.replaceChildren(table("Confusion: truth down, decision across", ["", ...classes.map(bdi), ...(refused ? ["refused"] : [])],
+      cells.map((line, t) => [bdi(labels[t]), ...line]), "confusion"));
+  }
+  const {cells, shades} = live.matrix;
+  cells.forEach((line, t) => {
+    const of = now.confusion[t].reduce((a, b) => a + b, 0);
+    line.forEach((cell, d) => {
+      const rows = now.confusion[t][d], shade = rows ? Math.round(8 + 47 * rows / of) : 0;
+      write(cell, count(rows));
+      if (shade === shades[t][d]) return;
+      shades[t][d] = shade;
+      cell.style.background = shade ? `color-mix(in srgb, var(${d === t ? "--good" : "--bad"}) ${shade}%, transparent)` : "";
+    });
   });
-  return table("Confusion: truth down, decision across", ["", ...heads], lines, "confusion");
 }
 
 function probabilities() {
   live.figures = el("div", {class: "even"});
   put("probabilities", heading("Probabilities", `How far the posteriors can be believed and how well they rank, for one class against the rest, under the priors above; from ${sampled()}.`), K > 1 ? picker("class") : null, live.figures);
+  later.probabilities = () => probabilitiesNow(live.now.posteriors);
 }
-function probabilitiesNow(now) {
-  const k = state.class, p = now.posteriors, bins = reliability(p, k), {roc, pr, area, share} = curves(p, k), unit = [0, 1];
+function probabilitiesNow(p) {
+  const k = state.class, bins = reliability(p, k), {roc, pr, area, share} = curves(p, k), unit = [0, 1];
   const stroke = {class: "curve", stroke: "var(--accent)"};
   const rel = frame({label: `Reliability of the probability of ${classes[k]}`, x: unit, y: unit, xName: "predicted probability", yName: "share observed"});
   rel.root.append(svg("path", {class: "diagonal", d: path([[0, 0], [1, 1]], rel.sx, rel.sy)}));
@@ -402,7 +444,6 @@ function probabilitiesNow(now) {
   const q = frame({label: `Precision and recall of ${classes[k]}`, x: unit, y: unit, xName: "recall", yName: "precision"});
   q.root.append(svg("path", {class: "diagonal", d: path([[0, share], [1, share]], q.sx, q.sy)}), svg("path", {...stroke, d: path(thin(pr), q.sx, q.sy)}));
   const few = points => points.filter((_, i) => i % Math.max(1, Math.floor(points.length / 20)) === 0 || i === points.length - 1);
-  live.curves = {area, bins};
   live.figures.replaceChildren(
     drawn("Reliability", "with 95 % intervals; the diagonal is perfect", rel.root, table("", ["predicted", "mean", "observed", "rows"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, figure3(bin.mean), figure3(bin.share), count(bin.w)]))),
     drawn("Histogram of probabilities", "strong: rows of the class", his.root, table("", ["predicted", "rows", "of the class"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, count(bin.w), count(bin.hits)]))),
@@ -415,30 +456,31 @@ function columns() {
   const {columns: listed, more} = data.schema, held = listed.some(one => sure(one.gained)), trained = listed.some(one => sure(one.nats));
   const lines = listed.map(one => [bdi(one.name), el("td", {class: "left"}, one.family), ...(held ? [sure(one.gained) ? one.gained.toFixed(3) : "–", sure(one.believed) ? one.believed.toFixed(3) : "–"] : []),
     ...(trained ? [sure(one.nats) ? one.nats.toFixed(3) : "–"] : []), el("td", {class: "reason"}, one.reason)]);
-  const all = table("", ["column", "family", ...(held ? ["nats gained", "nats believed"] : []), ...(trained ? ["held out in training"] : []), "why"], lines);
+  const made = table("", ["column", "family", ...(held ? ["nats gained", "nats believed"] : []), ...(trained ? ["held out in training"] : []), "why"], lines);
   at("columns").append(...heading("Columns", "What the model took each column for",
     held ? `, and the nats per row that the column, by itself, adds to these rows for the true class, beside those that the model believes it adds (from ${sampled()}).` : "."));
   const pictures = data.pictures;
   if (pictures) {
-    const two = !pictures.lines.length;
+    const two = !pictures.lines.length, all = pictures.panels.flatMap(one => one.nats.flat()).filter(sure);
+    const weakest = Math.min(all.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-6), 1); // weak columns look weak, unless all are
     const legend = (two ? [[classes[0], "0"], [classes[1], "1"]] : pictures.lines.map((name, i) => [name, i])).map(([name, i]) => el("li", null,
-      svg("svg", {viewBox: "0 0 26 10", "aria-hidden": true}, svg("line", {class: "curve", x1: 1, x2: 25, y1: 5, y2: 5, stroke: colour(+i), "stroke-dasharray": two ? "" : dash(+i)})), bdi(name)));
+      svg("svg", {viewBox: "0 0 26 10", "aria-hidden": true}, svg("line", {class: "curve", x1: 1, x2: 25, y1: 5, y2: 5, stroke: tint(+i), "stroke-dasharray": two ? "" : dash(+i)})), bdi(name)));
     at("columns").append(el("p", {class: "note"}, two ? ["Each picture: nats for ", bdi(classes[1]), " against ", bdi(classes[0]), " at each value, above what the rows of each class hold."] :
       "Each picture: nats for each class, beyond the mean over the classes, at each value, above what the rows of each class hold.", pictures.more ? ` The ${pictures.panels.length} columns that add most; ${plural(pictures.more, "other is", "others are")} not drawn.` : ""),
-    el("ul", {class: "legend", "aria-label": "Classes"}, legend), el("div", {class: "panels"}, pictures.panels.map(one => panel(one, two))));
+    el("ul", {class: "legend", "aria-label": "Classes"}, legend), el("div", {class: "panels"}, pictures.panels.map(one => panel(one, two, weakest))));
   }
-  const folded = el("div", {class: "card scroll"}, all, more ? el("p", {class: "note"}, `and ${plural(more, "more column")}`) : null);
+  const folded = el("div", {class: "card scroll schema"}, made, more ? el("p", {class: "note"}, `and ${plural(more, "more column")}`) : null);
   const schemaFirst = at("columns").querySelector("h2 + .note");
   const shown = listed.length > 30 ? el("details", null, el("summary", null, `All ${plural(listed.length + more, "column")}`), folded) : folded;
   schemaFirst.after(el("div", {class: "stack"}, shown, el("p")));
 }
-function panel(one, two) {
+function panel(one, two, weakest) {
   const lines = one.nats, flat = lines.flat().filter(sure), beneath = one.rows;
-  const bound = Math.min(Math.max(1, ...flat.map(Math.abs)), 14);
+  const bound = Math.min(Math.max(weakest, ...flat.map(Math.abs)), 14);
   const w = 320, h = 220, low = one.bars ? -.5 : one.at[0], high = one.bars ? one.at.length - .5 : one.at[one.at.length - 1];
   const spots = one.bars ? one.at.map((_, i) => i) : one.at;
-  const brief = one.bars ? one.labels.map(name => name.length > 9 ? name.slice(0, 8) + "…" : name) : [];
-  const every = Math.ceil(spots.length * (Math.max(...brief.map(name => name.length)) + 1) * 7 / 260);
+  const most = Math.max(Math.floor(37 / spots.length) - 1, 5), brief = one.bars ? one.labels.map(name => name.length > most ? name.slice(0, most - 1) + "…" : name) : [];
+  const every = Math.ceil(spots.length * (Math.max(...brief.map(name => name.length)) + 1) / 37);
   const names = one.bars ? spots.filter((_, i) => i % every === 0).map(i => [i, brief[i]]) :
     one.kind === "moments" ? moments(low, high) : null;
   const f = frame({label: `What the values of ${one.name} say, in nats`, x: [low, high > low ? high : low + 1], y: [-bound * 1.55, bound], w, h, xTicks: names || ticks(low, high, 4), yTicks: ticks(-bound, bound, 4)});
@@ -447,16 +489,16 @@ function panel(one, two) {
   beneath.forEach((row, i) => row.forEach((value, b) => {
     if (!value) return;
     const step = .8 / beneath.length, from = one.bars ? b - .4 + i * step : Math.max(one.edges[b], low), to = one.bars ? b - .4 + (i + 1) * step : Math.min(one.edges[b + 1], high);
-    if (to > from) f.root.append(rect(from, to, floor, up(value), colour(i), true));
+    if (to > from) f.root.append(rect(from, to, floor, up(value), tint(i), true));
   }));
   f.root.append(svg("line", {class: "zero", x1: f.sx(low), x2: f.sx(high > low ? high : low + 1), y1: f.sy(0), y2: f.sy(0)}));
   const clip = value => sure(value) ? Math.min(Math.max(value, -bound), bound) : null;
   lines.forEach((line, i) => {
     if (one.bars) line.forEach((value, b) => {
-      const step = .8 / lines.length, tint = two ? colour(value > 0 ? 1 : 0) : colour(i);
-      if (sure(value)) f.root.append(rect(b - .4 + i * step, b - .4 + (i + 1) * step, 0, clip(value), tint, false));
+      const step = .8 / lines.length, fill = tint(two ? (value > 0 ? 1 : 0) : i);
+      if (sure(value)) f.root.append(rect(b - .4 + i * step, b - .4 + (i + 1) * step, 0, clip(value), fill, false));
     });
-    else f.root.append(svg("path", {class: "curve", stroke: two ? "var(--ink)" : colour(i), "stroke-dasharray": two ? "" : dash(i), d: path(spots.map((x, b) => [x, clip(line[b])]), f.sx, f.sy)}));
+    else f.root.append(svg("path", {class: "curve", stroke: two ? "var(--ink)" : tint(i), "stroke-dasharray": two ? "" : dash(i), d: path(spots.map((x, b) => [x, clip(line[b])]), f.sx, f.sy)}));
   });
   const values = one.bars ? one.labels : one.kind === "moments" ? one.at.map(t => iso(t, 10)) : one.at.map(short);
   const few = values.map((_, i) => i).filter(i => one.bars || i % Math.max(1, Math.floor(values.length / 12)) === 0);
@@ -468,9 +510,9 @@ function panel(one, two) {
 function words() {
   if (!data.words) { at("words").hidden = true; return; }
   const most = Math.max(...data.words.flatMap(one => one.words.map(word => word[1] || 0)), 1e-9);
-  at("words").append(...heading("Words", "The words that speak most for each class against the others, in nats for each time they occur."),
+  at("words").append(...heading("Words", `The words that speak most for ${data.words.length < K ? `${count(data.words.length)} of the ${count(K)} classes` : "each class"} against the others, in nats for each time they occur.`),
     el("div", {class: "words"}, data.words.map(one => el("div", {class: "card"}, el("h3", null, bdi(classes[one.class])),
-      el("table", null, el("tbody", null, one.words.map(([word, nats]) => el("tr", null, el("th", {scope: "row"}, bdi(word)), el("td", {class: "bar"}, meter(sure(nats) ? nats / most : 1, one.class)), el("td", null, signed(nats))))))))));
+      el("table", null, el("tbody", null, one.words.map(([word, nats]) => el("tr", null, el("th", {scope: "row"}, bdi(word)), el("td", {class: "bar"}, meter(sure(nats) ? nats / most : 1, "var(--accent)")), el("td", null, signed(nats))))))))));
 }
 
 const WHY = {all: "All", surprising: "Most surprising", unsure: "Least sure", novel: "Most novel"};
@@ -507,12 +549,12 @@ function rows() {
 }
 function shaded(one) {
   const most = Math.max(...one.text.map(piece => Math.abs(piece[1] || 0)), 1e-9);
-  return el("p", {class: "document", dir: "auto"}, one.text.map(([text, nats]) => {
+  return sides(el("p", {class: "document", dir: "auto"}, one.text.map(([text, nats]) => {
     if (!sure(nats)) return text;
     const span = el("span", {title: `${signed(nats)} nats`}, text);
     span.style.background = `color-mix(in srgb, var(${nats > 0 ? "--for" : "--against"}) ${Math.round(65 * Math.abs(nats) / most)}%, transparent)`;
     return span;
-  }), one.cut ? " …" : "");
+  }), one.cut ? " …" : ""), one.for, one.against);
 }
 
 let fillForm = () => {};
@@ -523,7 +565,7 @@ function whatIf() {
     return;
   }
   const inputs = form.fields.map((field, i) => {
-    const id = `field-${i}`, set = value => { if (value === null) delete state.cells[i]; else state.cells[i] = value; live.whatIf(); remember(); };
+    const id = `field-${i}`, set = value => { if (value === null) delete state.cells[i]; else state.cells[i] = value; later.whatif(); remember(); };
     let input;
     if (field.levels && field.levels.length <= 60) {
       input = el("select", {id, onchange: () => set(input.value === "missing" ? null : input.value === "other" ? (field.kind === "level" ? "\u0000" : 1e308) : field.levels[+input.value])},
@@ -547,11 +589,11 @@ function whatIf() {
     };
     return {show, node: el("div", null, el("label", {for: id, title: field.name}, bdi(field.name), ["duration", "clock"].includes(field.kind) ? " (seconds)" : ""), input, many)};
   });
-  fillForm = cells => { state.cells = filled(cells); live.whatIf(); remember(); };
+  fillForm = cells => { state.cells = filled(cells); later.whatif(); remember(); };
   const typed = () => { const x = []; form.fields.forEach((field, i) => { x[field.at] = state.cells[i] === undefined ? null : state.cells[i]; }); return x; };
   const answer = el("div", {class: "card stack", "aria-live": "polite"}), nameOf = Object.fromEntries(form.fields.map((field, i) => [field.at, i]));
   const told = value => value === undefined ? "missing" : value === "\u0000" || value === 1e308 ? "another value" : typeof value === "number" ? short(value) : plain(value);
-  live.whatIf = () => {
+  later.whatif = () => {
     inputs.forEach((input, i) => input.show(state.cells[i]));
     const {posterior, parts} = model(typed()), order = posterior.map((_, k) => k).sort((a, b) => posterior[b] - posterior[a]);
     if (posterior.some(Number.isNaN)) {
@@ -560,20 +602,20 @@ function whatIf() {
     }
     const moved = state.priors && state.model === 0 && !data.models[0].ignoresPriors;
     const shift = shifts(0, state.priors), other = posterior.map((p, k) => p * Math.exp(shift[k])), z = other.reduce((a, b) => a + b, 0);
-    const lines = order.slice(0, 8).map(k => [bdi(classes[k]), el("td", {class: "bar"}, meter(posterior[k], k)), el("td", {class: "own", "data-posterior": k}, posterior[k].toFixed(4)), ...(moved ? [(other[k] / z).toFixed(4)] : [])]);
+    const lines = order.slice(0, 8).map(k => [bdi(classes[k]), el("td", {class: "bar"}, meter(posterior[k], colour(k))), el("td", {class: "own", "data-posterior": k}, posterior[k].toFixed(4)), ...(moved ? [(other[k] / z).toFixed(4)] : [])]);
     const nodes = [table("Posterior", ["", "", "p", ...(moved ? ["with the priors above"] : [])], lines, "posterior")];
     if (K > 1) {
       const [a, b] = order, gains = parts.map((part, i) => [form.parts[i], part[a] - part[b]]), cells = gains.filter(([of]) => of.length);
       const label = of => of.length > 2 ? `${form.fields[nameOf[of[0]]].name}, … (${of.length} together)` : of.map(j => form.fields[nameOf[j]].name).join(" and ");
       const said = cells.map(([of, gain]) => [label(of), of.length === 1 ? told(state.cells[nameOf[of[0]]]) : "", gain]).filter(one => one[2] !== 0).sort((x, y) => Math.abs(y[2]) - Math.abs(x[2]));
       const rest = said.slice(12).reduce((sum, one) => sum + one[2], 0);
-      nodes.push(el("div", {class: "scroll"}, waterfall({start: ["(prior)", gains.filter(([of]) => !of.length).reduce((sum, one) => sum + one[1], 0)], said: said.slice(0, 12), rest: [Math.max(said.length - 12, 0), rest], unit: "nats"}, a, b)));
+      nodes.push(el("div", {class: "scroll"}, waterfall({start: [form.start, gains.filter(([of]) => !of.length).reduce((sum, one) => sum + one[1], 0)], said: said.slice(0, 12), rest: [Math.max(said.length - 12, 0), rest], unit: "nats"}, a, b)));
     }
     answer.replaceChildren(...nodes);
   };
   const start = form.rows && form.rows.length ? el("button", {type: "button", onclick: () => fillForm(form.rows[Math.floor(Math.random() * form.rows.length)])}, "a row from the list") : null;
-  section.append(...heading("What if", "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : ""),
-    el("div", {class: "two"}, el("div", {class: "card"}, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start,
+  section.append(...heading("What if", "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : "", form.parts.some(of => of.length > 1) ? " What several columns say only together is a line of its own." : ""),
+    el("div", {class: "two beside"}, el("div", {class: "card"}, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start,
       el("button", {type: "button", onclick: () => fillForm(form.fields.map(field => field.range ? field.range[1] : field.levels ? field.levels[0] : null))}, "typical values"), el("button", {type: "button", onclick: () => fillForm([])}, "all missing"))), answer));
 }
 
@@ -623,10 +665,11 @@ at("footer").append(el("p", null, `Written by suffice ${data.version}. This file
 for (const section of document.querySelectorAll("main > section:not([hidden])")) {
   at("nav").append(el("a", {href: `#${section.id}`, onclick: event => { event.preventDefault(); jump(section.id); }}, section.dataset.title));
 }
-update();
+update(); rest();
 window.addEventListener("hashchange", () => { recall(); if (live.drawRows) live.drawRows(); update(); });
+window.addEventListener("beforeprint", rest);
 window.suffice = {
   data, settings: () => state, results: (part, m) => results(m || 0, {...begin(), ...part}), curves: (p, k) => ({...curves(p, k), bins: reliability(p, k)}),
-  posterior: cells => model(cells).posterior, change: part => { state = {...state, ...part}; update(); },
+  posterior: cells => model(cells).posterior, change: part => { state = {...state, ...part}; update(); rest(); },
 };
 })();

@@ -43,6 +43,7 @@ def what_if(
     return written, {
         "fields": [_field(written, column, sampled, extremes=extremes) for column in written.columns],
         "parts": [list(part) for part in written.parts],
+        "start": _start(named, X),
         "needsAll": needs_all,
         "rows": [row for table in tables for row in _cells(written, table)],
     }
@@ -56,6 +57,13 @@ def _written(model: Any) -> tuple[Program, bool]:
         return program(model._scoring("observed")), False  # noqa: SLF001  of this library
     except ValueError:
         return program(model._scoring("null")), True  # noqa: SLF001
+
+
+def _start(named: NamedModel, X: Any) -> str:
+    """What the model calls the score that a row begins with."""
+    if not hasattr(named.model, "explain"):
+        return "(prior)"
+    return shown(named.model.explain(take_rows(X, np.array([0]))).start)
 
 
 def _read(model: Any, X: Any) -> Table:
