@@ -7,9 +7,9 @@ and ONNX. Which ones there are is fixed by the first rows, so that their sums ad
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from suffice.export.expressions import (
 from suffice.factors.levels.alike import LevelIndex
 from suffice.kernels import threads
 from suffice.kernels.choose import row_parts
+from suffice.tables.columns import Levels
 from suffice.tables.table import Table
 
 NOTHING = as_expression(np.nan)
@@ -67,7 +68,7 @@ class CellReader:
         self.n_rows, self._table = table.n_rows, table
         self.numbers = cache(lambda column: _numbers(table, column))
         self.levels = cache(table.levels)
-        self.places = cache(self._places)
+        self.places = cache(partial(_places, self.levels))  # not bound: it would hold this reader
 
     def all_numbers(self, columns: list[int]) -> Array:
         """The numbers of some columns, (rows, columns)."""
@@ -75,11 +76,12 @@ class CellReader:
             return np.zeros((self.n_rows, 0))
         return np.asarray(self._table.numbers(columns, infinities=True), dtype=np.float64)
 
-    def _places(self, column: int, levels: tuple[Any, ...]) -> Codes:
-        """The place of each cell among levels; their number if it is another one, one more if missing."""
-        read = self.levels(column)
-        known = np.array([*LevelIndex(levels).places_of(read.values), len(levels) + 1], dtype=np.intp)
-        return np.asarray(known[read.codes])
+
+def _places(read: Callable[[int], Levels], column: int, levels: tuple[Any, ...]) -> Codes:
+    """The place of each cell among levels; their number if it is another one, one more if missing."""
+    found = read(column)
+    known = np.array([*LevelIndex(levels).places_of(found.values), len(levels) + 1], dtype=np.intp)
+    return np.asarray(known[found.codes])
 
 
 def _numbers(table: Table, column: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class WrittenTable(Table):
         self._table = table
         self._levels, self._readers, self.whole = {}, {}, None
         self._read = _read_columns(table, notations) if read is None else read
-        self.open_column = self._opened
+        self.open_column = partial(_opened, self._read, table)  # not bound: it would hold this table
         if self._read:
             self._block = None
 
@@ -36,9 +37,6 @@ class WrittenTable(Table):
     def container(self) -> Container:
         """The container of the text."""
         return self._table.container
-
-    def _opened(self, column: int) -> Opened:
-        return self._read[column] if column in self._read else self._table.open_column(column)
 
     def levels(self, column: int) -> Levels:
         """The levels of a column, without marks of missing cells."""
@@ -73,6 +71,10 @@ class WrittenTable(Table):
         """Some of the rows."""
         read = {j: replace(column, codes=column.codes[rows]) for j, column in self._read.items()}
         return WrittenTable(self._table.take(rows), self.notations, read)
+
+
+def _opened(read: Mapping[int, ReadColumn], table: Table, column: int) -> Opened:
+    return read[column] if column in read else table.open_column(column)
 
 
 def as_text(table: Table, expected: Mapping[int, Notation]) -> dict[int, Notation]:

@@ -1,4 +1,7 @@
-"""The same model from any container."""
+"""The same model from any container, none of which it keeps."""
+
+import gc
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -7,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from suffice import EvidenceClassifier
+from suffice import BayesClassifier, EvidenceClassifier
 
 TABLE, LABELS = suffice.load_penguins()
 CONTAINERS = {
@@ -47,3 +50,20 @@ def test_the_table_of_weights_comes_in_the_library_of_the_rows(name, kind):
     frame = EvidenceClassifier(pieces=["columns"]).fit(rows, LABELS).weights_.to_frame()
     assert type(frame) is kind
     assert list(frame.columns) == ["evidence", "about", "weight", "nats"]
+
+
+def test_rows_are_freed_at_once_without_the_garbage_collector(model):
+    """Batches of files would pile up until it runs."""
+    simple = BayesClassifier()
+    fit, more = (lambda X: simple.fit(X, LABELS)), (lambda X: simple.partial_fit(X, LABELS))
+    gc.collect()
+    gc.disable()
+    try:
+        for use in (fit, more, simple.predict_proba, model.predict_proba):
+            rows = TABLE.slice(0)
+            left = weakref.ref(rows)
+            use(rows)
+            del rows
+            assert left() is None
+    finally:
+        gc.enable()
