@@ -247,13 +247,16 @@ class Generative(LinearInStatistics):
         """
         solution = self._solved_model().of_values()
 
+        def generator() -> np.random.Generator:
+            return generator_of(random_state)
+
         def draw(n_rows: int) -> DrawnRows:
-            rng = generator_of(random_state)
+            rng = generator()
             codes = np.sort(draw_classes(solution, n_rows, rng))
             table = read_table(self._contained(solution.sample(codes, rng, missing=False)))
             return DrawnRows(solution, codes, table, rng)
 
-        return tail_probabilities(solution, self._read(X, reset=False), draw)
+        return tail_probabilities(solution, self._read(X, reset=False), draw, generator)
 
     def _marginal(self, columns: Sequence[int]) -> SolvedModel:
         """The model of some columns, by position, for pictures of them."""

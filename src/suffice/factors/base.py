@@ -8,7 +8,7 @@ classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -168,6 +168,18 @@ class Regularized:
 
 
 @dataclass(frozen=True)
+class RayScores:
+    """Log p(x | C_k) at the distance r along n rays: `peak` − `slopes`·r − ½·`squares`·r²."""
+
+    peak: Array
+    """(k,)."""
+    slopes: Array
+    """(k, n)."""
+    squares: Array
+    """(k, n)."""
+
+
+@dataclass(frozen=True)
 class Separation:
     """How far apart a factor holds the classes: divergences of each column alone, and of all together."""
 
@@ -290,6 +302,14 @@ class SolvedFactor(ABC):
         """Log p, (n, k), on some columns of a joint factor, of rows drawn from `classes`, which are in order.
 
         The rows are made of standard normal `noise`, (n, d), anew for each choice of columns.
+        """
+        raise NotImplementedError
+
+    def along_rays(self, seen: NDArray[np.bool_], directions: dict[int, Array]) -> Iterator[RayScores]:
+        """Scores on some columns of a joint Gaussian factor, along rays from the means of classes.
+
+        A ray of class c is μ_c + r·L_c·u, where L_c·L_cᵀ is its covariance and u one of its `directions`, of
+        which as many columns are used as vary.
         """
         raise NotImplementedError
 

@@ -1,11 +1,11 @@
 """How unusual a row is: the probability that a row drawn from the model is no more probable.
 
 P(p(X′) ≤ p(x)) for X′ drawn from the fitted mixture, on the cells that the row has. With a single Gaussian it
-is a χ² probability. Otherwise rows are drawn from the model. Beyond those, the tail of several Gaussians
-falls as their χ² bound Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and the tail of other densities exponentially
-in −log p. Rare outcomes of discrete columns, and rare bins, are steps in that tail that the drawn rows may
-miss, so Chernoff's bound is used there, which is never too small. A row with a value that the model never
-produces has probability 0.
+is a χ² probability. With several joint Gaussians the row is compared with rows on rays from their means,
+otherwise with rows drawn from the model. Beyond those, the tail of several Gaussians falls as their χ² bound
+Σ_k π_k·P(π_k·p(X′ | C_k) ≤ p(x)) does, and the tail of other densities exponentially in −log p. Rare outcomes
+of discrete columns, and rare bins, are steps in that tail that drawn rows may miss, so Chernoff's bound is
+used there, which is never too small. A row with a value that the model never produces has probability 0.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Counts
+from suffice.arrays import Array, Codes
+from suffice.factors.base import SolvedFactor
 from suffice.families import Words
+from suffice.kernels import threads
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_sum
 from suffice.model.drawn_rows import DrawnRows
+from suffice.model.gaussian_rays import DrawnRays, RowsOnRays, counts_up_to
 from suffice.model.solution import SolvedModel
 from suffice.tables.table import Table
 
@@ -32,33 +35,40 @@ RESOLVED = 100
 """Drawn rows that are enough to estimate a share to about 10 %."""
 POWERS = np.linspace(0.01, 0.99, 50)
 """Powers of p over which Chernoff's bound is minimised."""
-FEW_LIMITS = 32
-"""Rows with the same cells observed that are compared with all drawn rows one by one."""
 ROUNDING = 1e-9
 """Two sums of the same cells may differ by this much, relatively."""
 
 
-def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int], DrawnRows]) -> Array:
+def tail_probabilities(
+    solution: SolvedModel,
+    table: Table,
+    draw: Callable[[int], DrawnRows],
+    generator: Callable[[], np.random.Generator],
+) -> Array:
     """P(p(X′) ≤ p(x)) of each row of a table; rows are drawn from the model where there is no formula."""
-    solution.require_density("novelty")
-    for factor in solution.factors:
-        if factor.is_given_length:
-            cure = "event='bernoulli'" if isinstance(factor.family, Words) else "Poisson columns"
-            raise ValueError(
-                f"novelty needs the probability of whole rows, but {factor.family.name} models counts given "
-                f"their sum; use {cure}."
-            )
+    _require_whole_rows(solution)
     log_p = log_sum(solution.scores(table, base=True).joint())
     result = np.ones(table.n_rows)
     observed, ignored = solution.observed(table)
     moments = cache(lambda: _column_moments(solution))
-    left = []
+    left, joint = [], []
     for seen, rows in row_patterns(observed):
         tail = _gaussian_tail(solution, seen)
         if tail is not None and len(tail.share) == 1:
             result[rows] = tail(log_p[rows])
+        elif tail is not None and tail.joint is not None:
+            joint.append((rows, tail, *tail.joint))
         elif seen.any():
             left.append((seen, rows, tail))
+    if joint:
+        rays = DrawnRays(solution.priors, generator())
+
+        def compare(pattern: tuple[Codes, GaussianTail, SolvedFactor, NDArray[np.bool_]]) -> None:
+            rows, tail, factor, seen = pattern
+            result[rows] = _on_rays(rays.rows(factor, seen, tail.degrees), tail, log_p[rows])
+
+        with threads.one_thread_per_product():
+            threads.run(compare, joint)
     if left:
         by_pattern = draw(DRAWN_ROWS).log_p(np.array([seen for seen, _, _ in left]))
         for (seen, rows, tail), drawn in zip(left, by_pattern, strict=True):
@@ -67,12 +77,33 @@ def tail_probabilities(solution: SolvedModel, table: Table, draw: Callable[[int]
     return np.where(ignored.any(axis=1), 0.0, result)
 
 
+def _require_whole_rows(solution: SolvedModel) -> None:
+    """Raise if there is no probability of whole rows."""
+    solution.require_density("novelty")
+    for factor in solution.factors:
+        if factor.is_given_length:
+            cure = "event='bernoulli'" if isinstance(factor.family, Words) else "Poisson columns"
+            raise ValueError(
+                f"novelty needs the probability of whole rows, but {factor.family.name} models counts given "
+                f"their sum; use {cure}."
+            )
+
+
+def _on_rays(drawn: RowsOnRays, tail: GaussianTail, log_p: Array) -> Array:
+    """The probabilities of rows of joint Gaussians with the same cells observed."""
+    share, edge = drawn.shares_up_to(log_p), RESOLVED / DRAWN_ROWS
+    rare = share < edge
+    if rare.any():
+        share[rare] = edge * tail.fallen(drawn.quantile(edge), log_p[rare])
+    return share
+
+
 def _probabilities(
     drawn: Array, tail: GaussianTail | None, bound: ChernoffBound | None, log_p: Array
 ) -> Array:
     """The probabilities of rows with the same cells observed, on which log p of the drawn rows is `drawn`."""
     room = ROUNDING * (1.0 + np.abs(np.nan_to_num(log_p)))
-    below = _counts_up_to(log_p + room, drawn)
+    below = counts_up_to(log_p + room, drawn)
     share = (1.0 + below) / (1.0 + len(drawn))
     edge = (1.0 + RESOLVED) / (1.0 + len(drawn))
     resolved = below >= RESOLVED
@@ -82,20 +113,13 @@ def _probabilities(
     return np.where(resolved, share, rare)
 
 
-def _counts_up_to(limits: Array, drawn: Array) -> Counts:
-    """How many drawn values each limit is not below: they are sorted only for many limits."""
-    if len(limits) > FEW_LIMITS:
-        return np.searchsorted(np.sort(drawn), limits, side="right")
-    return np.array([np.count_nonzero(drawn <= limit) for limit in limits])
-
-
 def _fallen(drawn: Array, tail: GaussianTail | None, log_p: Array) -> Array:
     """How far the tail of a density has fallen below the rarest drawn rows."""
     at = int(TAIL * len(drawn))
     rarest = np.sort(np.partition(drawn, at)[: at + 1])
     start = rarest[RESOLVED - 1]
     if tail is not None:
-        return np.asarray(np.minimum(tail(log_p) / tail(np.array([start])), 1.0))
+        return tail.fallen(start, log_p)
     # Densities of exponential families fall in the end by one nat for each nat, and are not taken to fall
     # faster.
     decay = max(1.0, float(np.mean(rarest[at] - rarest[:at])) if np.isfinite(rarest[0]) else 1.0)
@@ -111,6 +135,8 @@ class GaussianTail:
     share: Array
     peak: Array
     """Log density of each class at its mean."""
+    joint: tuple[SolvedFactor, NDArray[np.bool_]] | None
+    """The one factor that is observed, if it is joint, and which of its columns are."""
 
     def __call__(self, log_p: Array) -> Array:
         """The probability of a density at most this large."""
@@ -119,11 +145,15 @@ class GaussianTail:
 
         return np.asarray(stats.chi2.sf(squares, self.degrees) @ self.share)
 
+    def fallen(self, start: float, log_p: Array) -> Array:
+        """How far it has fallen below a log density."""
+        return np.asarray(np.minimum(self(log_p) / self(np.array([start])), 1.0))
+
 
 def _gaussian_tail(solution: SolvedModel, seen: NDArray[np.bool_]) -> GaussianTail | None:
     """The tail where all observed columns are Gaussian."""
     possible = solution.priors > 0
-    degrees, peak = 0, np.zeros(len(solution.priors))
+    degrees, peak, parts = 0, np.zeros(len(solution.priors)), []
     for at, factor in zip(solution.schema.factors, solution.factors, strict=True):
         here = seen[at.columns]
         if here.any():
@@ -131,9 +161,11 @@ def _gaussian_tail(solution: SolvedModel, seen: NDArray[np.bool_]) -> GaussianTa
             if found is None:
                 return None
             degrees, peak = degrees + found[0], peak + found[1]
+            parts.append((factor, here))
     if degrees == 0:
         return None
-    return GaussianTail(degrees, solution.priors[possible], peak[possible])
+    joint = parts[0] if len(parts) == 1 and parts[0][0].family.joint else None
+    return GaussianTail(degrees, solution.priors[possible], peak[possible], joint)
 
 
 @dataclass(frozen=True)

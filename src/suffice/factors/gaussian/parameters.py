@@ -145,7 +145,7 @@ class Gaussians:
         if len(columns) == len(self.active):
             return self.whitenings
         at = np.searchsorted(self.active, columns)
-        return [Whitening(matrix[np.ix_(at, at)], self.scale[columns]) for matrix in self.standard]
+        return [Whitening(matrix[at[:, np.newaxis], at], self.scale[columns]) for matrix in self.standard]
 
     def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
         """The means of classes that share Σ, about their middle."""

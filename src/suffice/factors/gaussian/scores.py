@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Exponents
 from suffice.export.expressions import Gaps, Score
-from suffice.factors.base import Block, Separation, SolvedFactor
+from suffice.factors.base import Block, RayScores, Separation, SolvedFactor
 from suffice.factors.blocks import active_columns
 from suffice.factors.checks import holds_infinity_beside, refuse_infinities
 from suffice.factors.gaussian.export import gaussian_scores
@@ -173,8 +173,8 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
         """
-        means = self.about_middle(columns, members, whitening)
-        if len(members) == 1 or not means.close:
+        means = self.about_middle(columns, members, whitening) if len(members) > 1 else None
+        if means is None or not means.close:
             return lambda values: np.stack(
                 [
                     whitening.constant - 0.5 * whitening.squared(self._standard(values, columns, k))
@@ -287,23 +287,34 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         return list(rows.T)
 
     def simulated_scores(self, seen: NDArray[np.bool_], classes: Codes, noise: Array) -> Array:
-        """Rows are drawn where their own class is standard: the others are a product or a shift away."""
-        columns = self.active[seen[self.active]]
-        whitenings, ends = self.marginals(columns), np.searchsorted(classes, np.arange(len(self.group) + 1))
+        ends = np.searchsorted(classes, np.arange(len(self.group) + 1))
+        parts = [*map(slice, ends[:-1], ends[1:])]
         scores = np.empty((len(classes), len(self.group)))
-        for c, rows in enumerate(map(slice, ends[:-1], ends[1:])):
-            mine, z = whitenings[self.group[c]], noise[rows, : len(columns)]
+        each = self.along_rays(seen, {c: noise[rows] for c, rows in enumerate(parts)})
+        for rows, rays in zip(parts, each, strict=True):
+            scores[rows] = (rays.peak[:, np.newaxis] - 0.5 * rays.squares - rays.slopes).T
+        return scores
+
+    def along_rays(self, seen: NDArray[np.bool_], directions: dict[int, Array]) -> Iterator[RayScores]:
+        """In coordinates where their own class is standard, the others are a product or a shift away."""
+        columns = self.active[seen[self.active]]
+        whitenings, n_classes = self.marginals(columns), len(self.group)
+        constant = np.array([whitening.constant for whitening in whitenings])[self.group]
+        for c, every in directions.items():
+            mine, rays = whitenings[self.group[c]], every[:, : len(columns)]
             with np.errstate(over="ignore"):
                 away = (self.centre[c] - self.centre) / self.scale + (self.shift[c] - self.shift)
             away = np.clip(away[:, columns], -FARTHEST, FARTHEST)
+            squares, slopes = np.empty((2, n_classes, len(rays)))
+            peak = constant.copy()
             for g, theirs in enumerate(whitenings):
                 members = np.flatnonzero(self.group == g)
-                drawn = z if theirs is mine else z @ (theirs.inverse @ mine.root).T
+                along = rays if theirs is mine else rays @ (theirs.inverse @ mine.root).T
                 shift = away[members] @ theirs.inverse.T
-                squares = np.einsum("ij,ij->i", drawn, drawn)[:, np.newaxis] + 2.0 * drawn @ shift.T
-                squares += np.einsum("ij,ij->i", shift, shift)
-                scores[rows, members] = theirs.constant - 0.5 * squares
-        return scores
+                squares[members] = np.einsum("ij,ij->i", along, along)
+                slopes[members] = shift @ along.T
+                peak[members] -= 0.5 * np.einsum("ij,ij->i", shift, shift)
+            yield RayScores(peak, slopes, squares)
 
     def separation(self) -> Separation:
         n_classes, on = len(self.group), self.active
