@@ -17,8 +17,8 @@ window.cutOff = () => {
   const root = document.documentElement;
   const found = new Set();
   if (root.scrollWidth > root.clientWidth) found.add(`the page is ${root.scrollWidth} wide, not ${root.clientWidth}`);
-  const isCut = (one, box) => {
-    for (let above = one.parentElement; above !== root; above = above.parentElement) {
+  const isCut = (inside, box) => {
+    for (let above = inside; above !== root; above = above.parentElement) {
       const style = getComputedStyle(above);
       const around = above.getBoundingClientRect();
       if (style.position === "fixed") return false; // a drawer
@@ -31,10 +31,10 @@ window.cutOff = () => {
     return box.left < -1 || box.right > root.clientWidth + 1;
   };
   for (const one of document.querySelectorAll("math, img")) {
-    if (isCut(one, one.getBoundingClientRect())) found.add(`cut off: ${one.alt ?? one.textContent}`);
+    if (isCut(one.parentElement, one.getBoundingClientRect())) found.add(`cut off: ${one.alt ?? one.textContent}`);
   }
   for (const { one, box, words } of shownTexts(document.body)) {
-    if (!one.closest(".skip-to-content") && isCut(one, box)) found.add(`cut off: ${words.slice(0, 60)}`);
+    if (!one.closest("math, .skip-to-content") && isCut(one, box)) found.add(`cut off: ${words.slice(0, 60)}`);
   }
   return [...found];
 };

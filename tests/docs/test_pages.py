@@ -38,6 +38,12 @@ def test_no_block_of_code_is_left_out(root, page):
     assert not [block for block in indented if re.search(r"^\s*(>>>|import |from \w+ import )", block)], page
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_line_of_a_paragraph_starts_a_list(root, page):
+    text = FENCED.sub("", (root / page).read_text(encoding="utf-8"))
+    assert not re.findall(r"^[^\W\d].*\n\d+[.)] .*", text, re.MULTILINE), "a number at the start of a line"
+
+
 def test_pages_are_found():
     assert {"README.md", "docs/guide.md", "docs/course/index.md", "docs/decisions/README.md"} <= set(PAGES)
     assert len(WITH_CODE) > 15

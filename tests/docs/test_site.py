@@ -29,6 +29,44 @@ def test_every_page_is_in_a_table_of_contents(root):
     assert pages - listed == {root / "docs" / "index.md"}
 
 
+def test_the_front_page_calls_pages_by_their_titles(root):
+    front = (root / "docs" / "index.md").read_text(encoding="utf-8")
+    table = front.partition("## Where to go")[2]
+    titles = {root / "docs" / "changelog.md": "Changelog"}  # the page is at the root
+    links = re.findall(r"\[([^]]+)\]\(([^)]+)\)", table)
+    assert len(links) == 8
+    for words, link in links:
+        page = root / "docs" / link
+        title = titles.get(page) or page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        assert words == title
+
+
+def test_faults_that_people_would_meet_are_seen_in_a_browser(of_the_site, tmp_path):
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    look = of_the_site("look")
+    if look.CHROMIUM is None:
+        pytest.skip("no Chromium is installed; on Debian: apt-get install chromium")
+    head = "<!doctype html><meta name=viewport content='width=device-width'><style>a { outline-offset: 2px }</style>"
+    (tmp_path / "right.html").write_text(f"{head}<p>Read <a href='#'>this</a>.</p>")
+    (tmp_path / "wrong.html").write_text(
+        f"{head}<p style='color: #999; background: white'>faint</p>"
+        "<p style='overflow: hidden; width: 90px; white-space: nowrap'>much too long for this</p>"
+        "<a href='#' tabindex=-1>unreached</a> <a href='#' style='outline: none'>unseen</a>"
+        "<p style='width: 600px'>wider than a phone</p>"
+    )
+    found = list(look.problems(tmp_path, []))
+    assert not [line for line in found if line.startswith("right")]
+    of_phone = [line.removeprefix("wrong.html (phone, light): ") for line in found if "phone, light" in line]
+    for start in (
+        "the page is 6",
+        "cut off: much too long for this",
+        "contrast 2.85 of rgb(153, 153, 153) on 255,255,255: faint",
+        "shows no focus when it has the focus: <a href",
+        "the Tab key does not reach <a href",
+    ):
+        assert sum(line.startswith(start) for line in of_phone) == 1, start
+
+
 def test_a_broken_link_is_found_and_so_is_what_is_loaded_from_elsewhere(of_the_site, tmp_path):
     check = of_the_site("check")
     (tmp_path / "a.html").write_text(
