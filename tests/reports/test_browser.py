@@ -72,6 +72,11 @@ def slide(tab, label, value):
     tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
+def rest(tab):
+    """Wait until what follows a slider that rests has been done: a later timer is called after it."""
+    tab.evaluate("new Promise(done => setTimeout(done, 160))")
+
+
 def confusion(tab):
     cells = tab.locator(".confusion [data-cell]").all()
     found = {
@@ -137,25 +142,63 @@ def test_sliders_of_costs_and_refusal_give_what_cost_sensitive_gives(opened, two
 def test_a_view_travels_in_the_address(opened, two_classes):
     model, X, y = two_classes
     page = suffice.report(model, X, y)
-    first = opened(page)
-    slide(first, "Prior of yes", 0.7)
-    slide(first, "Cost of missing no", 3)
-    first.get_by_label("a", exact=True).fill("2.5")
-    second = opened(page, first.evaluate("location.hash"))
-    for what in ("suffice.settings().costs", "suffice.settings().cells"):
-        assert second.evaluate(what) == first.evaluate(what)
-    assert shown(second, "[data-live=mean_cost]") == shown(first, "[data-live=mean_cost]")
-    assert second.get_by_label("a", exact=True).input_value() == "2.5"
+    tab = opened(page)
+    tab.get_by_label("a", exact=True).fill("2.5")
+    slide(tab, "Prior of yes", 0.7)
+    slide(tab, "Cost of missing no", 3)
+    rest(tab)
+    settings, cost = tab.evaluate("suffice.settings()"), shown(tab, "[data-live=mean_cost]")
+    tab = opened(page, tab.evaluate("location.hash"))
+    found = tab.evaluate("suffice.settings()")
+    assert found.pop("priors") == pytest.approx(settings.pop("priors"), abs=1e-6)
+    assert found == settings
+    assert shown(tab, "[data-live=mean_cost]") == cost
+    assert tab.get_by_label("a", exact=True).input_value() == "2.5"
 
 
-@pytest.mark.parametrize(
-    "fragment",
-    ["#priors=1,x", "#costs=1", "#cells={", "#row=-1&class=99&why=__proto__", "#refuse=NaN&model=7", "#%"],
-)
-def test_an_address_that_says_nothing_sensible_is_ignored(opened, penguins, fragment):
-    tab = opened(penguins[3], fragment)
-    assert tab.evaluate("suffice.settings().priors") is None
-    assert tab.locator(".confusion").count() == 1
+def test_an_address_that_says_nothing_sensible_is_ignored(opened, penguins):
+    fragments = [
+        "#priors=1,x",
+        "#costs=1",
+        "#cells={",
+        "#row=-1&class=99&why=__proto__",
+        "#refuse=NaN&model=7",
+        "#%",
+    ]
+    for fragment in fragments:
+        tab = opened(penguins[3], fragment)
+        assert tab.evaluate("suffice.settings().priors") is None
+        assert tab.locator(".confusion").count() == 1
+
+
+def test_figures_out_of_sight_follow_when_a_slider_rests(opened, penguins):
+    tab = opened(penguins[3])
+    before = tab.locator("#probabilities figure path").nth(1).get_attribute("d")
+    slide(tab, "Prior of Adelie", 0.02)
+    rest(tab)
+    p = "suffice.results(suffice.settings()).posteriors"
+    rows = tab.evaluate(f"suffice.curves({p}, 0).bins.map(bin => String(bin.n))")
+    table = tab.locator("#probabilities figure").nth(1).locator("tbody tr")
+    assert [
+        line.split("\t")[1]
+        for line in table.evaluate_all(
+            "all => all.map(one => [...one.cells].map(cell => cell.textContent).join('\\t'))"
+        )
+    ] == rows
+    assert tab.locator("#probabilities figure path").nth(1).get_attribute("d") != before
+
+
+def test_priors_that_rule_out_the_likely_class_leave_the_others_apart(opened):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 40)
+    X = pd.DataFrame({"x": rng.normal(np.repeat([0.0, 100.0, 103.0], 40))})
+    model = suffice.BayesClassifier(families="normal").fit(X, y)
+    tab = opened(suffice.report(model, X, y))
+    for priors in ([1e-300, 0.5, 0.5], [0.0, 0.5, 0.5]):  # rows of a are e^-5000 in b and c
+        found = tab.evaluate("priors => suffice.results({priors})", priors)
+        expected = suffice.evaluate(model.with_priors(priors), X, y)
+        assert found["log_loss"] == pytest.approx(expected.log_loss, abs=1e-5)
+        assert np.array(found["confusion"])[:, :3].tolist() == expected.confusion.tolist()
 
 
 def test_a_typed_row_gets_the_posterior_of_predict_proba(opened, penguins):
@@ -216,6 +259,46 @@ def test_what_if_equals_predict_proba_on_public_tables(opened, file):
     tab = opened(suffice.report(model, rows, y[-200:], rows=False))
     posterior = tab.evaluate("rows => rows.map(suffice.posterior)", by_position(model, rows))
     np.testing.assert_allclose(posterior, model.predict_proba(rows), rtol=0, atol=1e-9)
+
+
+def test_a_typed_document_gets_the_posterior_of_predict_proba(opened):
+    texts = ["good film, good fun", "bad film", "a GOOD story, ça va", "bad bad end 2nd"]
+    labels = np.array(["+", "-", "+", "-"])
+    asked = [*texts, "", None, "nothing known", "ÇA ΣΑΣ good-bad_film bad film", "good film story"]
+    settings = [
+        {},
+        {"event": "bernoulli", "ngram_range": (1, 2)},
+        {"event": "complement", "tf": "log", "length": "l2", "idf": True, "weight_norm": True},
+        {"unseen": "smooth", "length": "l2", "tf": "binary", "stop_words": ["film"]},
+        {"min_count": 2, "lowercase": False, "unseen": "smooth"},
+    ]
+    for some in settings:
+        model = suffice.TextClassifier(**some).fit(texts, labels)
+        tab = opened(suffice.report(model, texts, labels))
+        found = tab.evaluate("texts => texts.map(one => suffice.posterior([one]))", asked)
+        np.testing.assert_allclose(found, model.predict_proba(asked), rtol=0, atol=1e-9)
+    tab.get_by_label("document").fill("Such a Good Film")
+    expected = model.predict_proba(["Such a Good Film"])[0]
+    said = [float(shown(tab, f"[data-posterior='{k}']")) for k in range(2)]
+    np.testing.assert_allclose(said, expected, atol=5e-5)
+
+
+def test_of_many_columns_those_that_are_looked_for_are_shown(opened):
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=80)
+    X = pd.DataFrame({f"column_{j}": rng.normal(size=80) for j in range(50)})
+    X["column_33"] += 4.0 * y
+    model = suffice.BayesClassifier(families="normal").fit(X, y)
+    tab = opened(suffice.report(model, X, y))
+    fields = tab.locator("#whatif .fields label:visible")
+    assert fields.count() == 40
+    assert fields.first.inner_text() == "column_33"
+    tab.get_by_label("Find a column").fill("n_4")
+    assert set(fields.all_inner_texts()) == {"column_4", *(f"column_4{i}" for i in range(10))}
+    tab.get_by_label("column_4", exact=True).fill("1.5")
+    row = X.iloc[[tab.evaluate("suffice.data.notable[0].row")]].assign(column_4=1.5)
+    said = [float(shown(tab, f"[data-posterior='{k}']")) for k in range(2)]
+    np.testing.assert_allclose(said, model.predict_proba(row)[0], atol=5e-5)
 
 
 def hostile_table():

@@ -143,6 +143,46 @@ def test_without_rows_no_cell_is_on_the_page():
     assert X["x0"].min() < low < high < X["x0"].max()
 
 
+@pytest.mark.parametrize(
+    "settings, reason",
+    [
+        ({"analyzer": "char"}, "splits text into words"),
+        ({"alpha": 0}, "alpha=0"),
+        ({"unseen": "error"}, "refuses documents"),
+        ({"length": "l2", "min_count": 2}, "length='l2'"),
+    ],
+)
+def test_a_page_says_why_it_does_not_score_documents(settings, reason):
+    texts, labels = ["good film", "bad film", "good fun"], ["+", "-", "+"]
+    model = suffice.TextClassifier(**settings).fit(texts, labels)
+    assert reason in suffice.report(model, texts, labels).data["form"]["reason"]
+
+
+def test_without_rows_no_word_of_a_document_can_be_tried():
+    texts = ["good film", "bad film", "good fun, call 01632"]
+    model = suffice.TextClassifier().fit(texts, ["+", "-", "+"])
+    assert (
+        "rows are left out"
+        in suffice.report(model, texts, ["+", "-", "+"], rows=False).data["form"]["reason"]
+    )
+
+
+def test_tabs_of_documents_are_shown_as_spaces():
+    texts = ["good\tfilm\nwith\u202e more", "bad film"]
+    page = suffice.report(suffice.TextClassifier().fit(texts, ["+", "-"]), texts, ["+", "-"])
+    row = next(one for one in page.data["notable"] if one["row"] == 0)
+    assert "".join(text for text, _ in row["text"]) == "good    film\nwith\\u202e more"
+
+
+def test_a_waterfall_of_what_if_begins_as_that_of_the_model():
+    X, y = some_rows(60)
+    for model, start in (
+        (suffice.BayesClassifier(), "(prior)"),
+        (suffice.LogisticRegression(), "(intercept)"),
+    ):
+        assert suffice.report(model.fit(X, y), X, y, rows=False).data["form"]["start"] == start
+
+
 def test_hostile_titles_and_names_are_escaped():
     X, y = some_rows(60)
     X.columns = ["</script>", "<img src=x onerror=alert(1)>"]

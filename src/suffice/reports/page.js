@@ -4,7 +4,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const model = window.sufficeModel;
 const classes = data.classes, labels = data.labels, K = classes.length, n = data.rows.sample;
-const EPS = 2 ** -52, BINS = 15, MOST_MATRIX = 15, MOST_COST_MATRIX = 6, MOST_CONTROLS = 30;
+const EPS = 2 ** -52, BINS = 15, MOST_MATRIX = 15, MOST_COST_MATRIX = 6, MOST_CONTROLS = 30, MANY_FIELDS = 40;
 const DASHES = ["", "7 4", "2 4", "7 3 2 3", "10 3 2 3 2 3"];
 const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const truth = new Uint16Array(bytes(data.truth));
@@ -570,6 +570,8 @@ function whatIf() {
     if (field.levels && field.levels.length <= 60) {
       input = el("select", {id, onchange: () => set(input.value === "missing" ? null : input.value === "other" ? (field.kind === "level" ? "\u0000" : 1e308) : field.levels[+input.value])},
         el("option", {value: "missing"}, "missing"), field.levels.map((level, j) => el("option", {value: j}, field.kind === "boolean" ? (level ? "true" : "false") : plain(level))), el("option", {value: "other"}, "another value"));
+    } else if (field.kind === "document") {
+      input = el("textarea", {id, rows: 12, placeholder: "missing", dir: "auto", oninput: () => set(input.value)});
     } else if (field.kind === "boolean") {
       input = el("select", {id, onchange: () => set(input.value === "" ? null : +input.value)}, el("option", {value: ""}, "missing"), el("option", {value: 1}, "true"), el("option", {value: 0}, "false"));
     } else if (field.kind === "moment") {
@@ -587,7 +589,7 @@ function whatIf() {
       else if (field.kind === "moment") input.value = value === undefined ? "" : iso(value, 19);
       else input.value = value === undefined ? "" : value;
     };
-    return {show, node: el("div", null, el("label", {for: id, title: field.name}, bdi(field.name), ["duration", "clock"].includes(field.kind) ? " (seconds)" : ""), input, many)};
+    return {show, name: field.name.toLowerCase(), node: el("div", {class: field.kind === "document" ? "whole" : null}, el("label", {for: id, title: field.name}, bdi(field.name), ["duration", "clock"].includes(field.kind) ? " (seconds)" : ""), input, many)};
   });
   fillForm = cells => { state.cells = filled(cells); later.whatif(); remember(); };
   const typed = () => { const x = []; form.fields.forEach((field, i) => { x[field.at] = state.cells[i] === undefined ? null : state.cells[i]; }); return x; };
@@ -595,7 +597,7 @@ function whatIf() {
   const told = value => value === undefined ? "missing" : value === "\u0000" || value === 1e308 ? "another value" : typeof value === "number" ? short(value) : plain(value);
   later.whatif = () => {
     inputs.forEach((input, i) => input.show(state.cells[i]));
-    const {posterior, parts} = model(typed()), order = posterior.map((_, k) => k).sort((a, b) => posterior[b] - posterior[a]);
+    const {posterior, parts, said: words, rest: unsaid} = model(typed()), order = posterior.map((_, k) => k).sort((a, b) => posterior[b] - posterior[a]);
     if (posterior.some(Number.isNaN)) {
       answer.replaceChildren(el("p", null, "With these gaps the row has no score here: fill in the columns that the model reads together."));
       return;
@@ -607,16 +609,32 @@ function whatIf() {
     if (K > 1) {
       const [a, b] = order, gains = parts.map((part, i) => [form.parts[i], part[a] - part[b]]), cells = gains.filter(([of]) => of.length);
       const label = of => of.length > 2 ? `${form.fields[nameOf[of[0]]].name}, … (${of.length} together)` : of.map(j => form.fields[nameOf[j]].name).join(" and ");
-      const said = cells.map(([of, gain]) => [label(of), of.length === 1 ? told(state.cells[nameOf[of[0]]]) : "", gain]).filter(one => one[2] !== 0).sort((x, y) => Math.abs(y[2]) - Math.abs(x[2]));
+      const spoken = words ? [...words.map(([word, times, gain]) => [plain(word), times > 1 ? `× ${times}` : "", gain[a] - gain[b]]), ["(absent and unknown words)", "", unsaid[a] - unsaid[b]]] :
+        cells.map(([of, gain]) => [label(of), of.length === 1 ? told(state.cells[nameOf[of[0]]]) : "", gain]);
+      const said = spoken.filter(one => one[2] !== 0).sort((x, y) => Math.abs(y[2]) - Math.abs(x[2]));
       const rest = said.slice(12).reduce((sum, one) => sum + one[2], 0);
       nodes.push(el("div", {class: "scroll"}, waterfall({start: [form.start, gains.filter(([of]) => !of.length).reduce((sum, one) => sum + one[1], 0)], said: said.slice(0, 12), rest: [Math.max(said.length - 12, 0), rest], unit: "nats"}, a, b)));
     }
     answer.replaceChildren(...nodes);
   };
-  const start = form.rows && form.rows.length ? el("button", {type: "button", onclick: () => fillForm(form.rows[Math.floor(Math.random() * form.rows.length)])}, "a row from the list") : null;
-  section.append(...heading("What if", "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : "", form.parts.some(of => of.length > 1) ? " What several columns say only together is a line of its own." : ""),
-    el("div", {class: "two beside"}, el("div", {class: "card"}, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start,
-      el("button", {type: "button", onclick: () => fillForm(form.fields.map(field => field.range ? field.range[1] : field.levels ? field.levels[0] : null))}, "typical values"), el("button", {type: "button", onclick: () => fillForm([])}, "all missing"))), answer));
+  const rows = (form.rows || []).filter(row => row), isDocument = form.fields.some(field => field.kind === "document");
+  const start = rows.length ? el("button", {type: "button", onclick: () => fillForm(rows[Math.floor(Math.random() * rows.length)])}, "a row from the list") : null;
+  const typical = isDocument ? null : el("button", {type: "button", onclick: () => fillForm(form.fields.map(field => field.range ? field.range[1] : field.levels ? field.levels[0] : null))}, "typical values");
+  section.append(...heading("What if", isDocument ? "Type a document and see what the model says, scored here by the model's own words." :
+    "Type a row and see what the model says, scored here by the model's own expressions. A field that is left empty is missing.", form.needsAll ? " Columns that the model reads together must all be filled in." : "", form.parts.some(of => of.length > 1) ? " What several columns say only together is a line of its own." : ""),
+  el("div", {class: "two beside"}, el("div", {class: "card"}, inputs.length > MANY_FIELDS ? finder(inputs) : null, el("div", {class: "fields"}, inputs.map(input => input.node)), el("div", {class: "buttons"}, start, typical,
+    el("button", {type: "button", onclick: () => fillForm([])}, isDocument ? "missing" : "all missing"))), answer));
+}
+function finder(inputs) { // of many columns a few are shown at a time
+  const shown = el("span", {class: "note", "aria-live": "polite"});
+  const find = () => {
+    const wanted = box.value.trim().toLowerCase(), found = inputs.filter(input => input.name.includes(wanted)), first = new Set(found.slice(0, MANY_FIELDS));
+    inputs.forEach(input => { input.node.hidden = !first.has(input); });
+    shown.textContent = found.length > first.size ? `${count(first.size)} of ${count(found.length)} columns; type part of a name to find others` : plural(found.length, "column");
+  };
+  const box = el("input", {type: "search", id: "find-column", placeholder: "part of a name", oninput: find});
+  find();
+  return el("div", {class: "find"}, el("label", {for: "find-column"}, "Find a column"), box, shown);
 }
 
 // ---- state in the address ---------------------------------------------------------------------------------
@@ -661,7 +679,7 @@ at("kicker").append("suffice report");
 at("lead").append(`${/^[AEIOU]/.test(data.kind) ? "An" : "A"} ${data.kind} ${data.trained === null ? "" : `fitted to ${plural(data.trained, "row")}, `}asked about ${plural(data.rows.all, "row")} of ${plural(labels.length, "class", "classes")}.`);
 summary(); decide(); probabilities(); columns(); words(); rows(); whatIf();
 const holds = data.notable === null ? "no row with its cells or its number" : `the cells of the ${plural(data.notable.length, "row")} listed above`;
-at("footer").append(el("p", null, `Written by suffice ${data.version}. This file holds the scores and classes of ${sampled()}, in random order; ${holds}; names, ranges and histograms of the columns; and the parameters of the model. It loads nothing and sends nothing.`));
+at("footer").append(el("p", null, `Written by suffice ${data.version}. This file holds the scores and classes of ${sampled()}, in random order; ${holds}; ${data.words ? "words" : "names, ranges and histograms of the columns"}; and the parameters of the model. It loads nothing and sends nothing.`));
 for (const section of document.querySelectorAll("main > section:not([hidden])")) {
   at("nav").append(el("a", {href: `#${section.id}`, onclick: event => { event.preventDefault(); jump(section.id); }}, section.dataset.title));
 }

@@ -25,7 +25,6 @@ from suffice.tables.table import take_rows
 from suffice.tables.targets import checked_weights, labelled, read_labels
 
 MOST_BYTES = 1_000_000
-TOO_LARGE = {"reason": "its levels are too long for a page of less than 1 MB"}
 MOST_WORDS = 15
 MOST_WORD_CLASSES = 30
 """Classes whose words are listed."""
@@ -111,7 +110,7 @@ def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
         )
         notable, parts = notable_rows(passed) if rows else ([], [])
         held = [(named.arranged(some), places) for some, places in parts]
-        program, form = what_if(named, X, held, extremes=rows)
+        code, form = what_if(named, X, held, None if found is None else found[0], rows=rows)
         data: dict[str, Any] = {
             "title": shown(title or f"{named.kind} on {passed.n_rows:,} rows", 200),
             "kind": named.kind,
@@ -137,13 +136,17 @@ def made_page(passed: PassingRows, *, title: str | None, rows: bool) -> Page:
             "form": form,
         }
     _name_priors(data)
-    return _light(data, None if program is None else program.code)
+    return _light(data, code)
 
 
 def _light(data: dict[str, Any], code: str | None) -> Page:
     """The page, without what is heaviest where it would be larger than it may be."""
     page = page_of(data, code)
-    for name, instead in (("form", TOO_LARGE), ("pictures", None), ("notable", []), ("schema", None)):
+    size = (
+        f"as a program the model is {len(code or ''):,} letters long, and the page would be larger than 1 MB"
+    )
+    heavy: tuple[tuple[str, Any], ...] = (("form", {"reason": size}), ("pictures", None), ("notable", []), ("schema", None))
+    for name, instead in heavy:
         if len(page.html.encode()) <= MOST_BYTES:
             break
         data = data | {name: instead}
