@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,7 @@ def predict(
     """
     from suffice.cli.columns import reader
     from suffice.cli.inputs import load_model, opened
+    from suffice.tables.files.ahead import one_ahead
     from suffice.tables.targets import require_column
 
     refuse_to_replace(output, force=force)
@@ -82,7 +83,8 @@ def predict(
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
         copied = _Copied(_as_written(source, kept, form), kept)
-        write_tables(_predictions(answerer, decider, reading, source, copied, proba=proba), output, form)
+        answers = _predictions(answerer, decider, reading, source, copied, proba=proba)
+        write_tables(one_ahead(answers), output, form)
 
 
 def _refuse_names(keep: tuple[str, ...], model: Any, *, proba: bool) -> None:
@@ -119,8 +121,10 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Iterat
 
 def _predictions(
     model: Any, decider: Any, reading: Any, source: FileSource, copied: _Copied, *, proba: bool
-) -> Iterator[Any]:
+) -> Generator[Any]:
     import pyarrow as pa
+
+    from suffice.kernels.choose import GrowingWork
 
     of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
 
@@ -130,8 +134,11 @@ def _predictions(
             fields |= {name: posterior[:, k] for k, name in enumerate(names)}
         return pa.table(fields)
 
-    for batch in reading.batches(source):
-        yield answered(batch.num_rows, *_answers(model, decider, reading.arranged(batch), proba=proba))
+    work = GrowingWork()
+    for batch in reading.batches(replace(source, coded=reading.coded)):
+        with work.more(batch.num_rows * batch.num_columns * len(names)):
+            answers = _answers(model, decider, reading.arranged(batch), proba=proba)
+        yield answered(batch.num_rows, *answers)
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:

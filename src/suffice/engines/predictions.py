@@ -15,6 +15,7 @@ from suffice.arrays import Array
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.model_columns import Reader, reader
 from suffice.engines.sources import rows_of
+from suffice.kernels.choose import GrowingWork
 from suffice.storage.saved import replacing
 from suffice.tables.files.formats import format_of
 from suffice.tables.row_source import RowSource
@@ -90,7 +91,7 @@ def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba:
     answers = Answers.of(model, rows, keep, proba=proba)
     if isinstance(rows, LazyRows) and rows.has_workers:
         return rows.answered(answers, None if sink is None else fspath(sink))
-    tables = map(answers, rows.only(answers.names, answers.reading.wanted).batches())
+    tables = _each(answers, rows.only(answers.names, answers.reading.wanted).batches())
     if sink is None:
         return _reader(tables)
     if callable(sink):
@@ -103,6 +104,14 @@ def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba:
         for table in tables:
             write(table)
     return None
+
+
+def _each(answers: Answers, tables: Iterator[Any]) -> Iterator[Any]:
+    work = GrowingWork()
+    for table in tables:
+        with work.more(table.num_rows * len(answers.reading.names) * len(answers.model.classes_)):
+            answered = answers(table)
+        yield answered
 
 
 def _reader(tables: Iterator[Any]) -> Any:
