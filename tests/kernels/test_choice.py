@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from suffice import BayesClassifier, GaussianDiscriminant, load
@@ -131,6 +132,29 @@ def test_all_parts_of_a_prediction_use_the_same_kernels(monkeypatch):
         model.predict_proba(X)
         assert len(used) > 8
         assert set(used) == {expected}
+
+
+def test_batches_are_compiled_once_they_are_large_together(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = pa.table({"x": rng.normal(size=400)}), rng.integers(2, size=400)
+    model, used = BayesClassifier(Normal()).fit(X, y), []
+    original = choice.chosen
+
+    def recorded(module, size, worth_compiling):
+        found = original(module, size, worth_compiling)
+        used.append(found is not None)
+        return found
+
+    monkeypatch.setattr(choice, "chosen", recorded)
+    monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1 << 6)  # several parts, in threads
+    monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
+    monkeypatch.setattr(choice, "WORTH_COMPILING", 2 * 2 * 400)
+    found, expected = [], model.predict_proba(X)
+    used.clear()
+    model.predict_from([X, X], lambda table: found.append((table, set(used), used.clear())))
+    assert [kernels for _, kernels, _ in found] == [{False}, {True}]
+    for table, _, _ in found:
+        np.testing.assert_allclose(table["p(1)"].to_numpy(), expected[:, 1], rtol=1e-14)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, -np.inf])

@@ -1,5 +1,7 @@
 """Text that parquet files hold as codes stays codes, and gives what the text itself gives."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -7,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from suffice import BayesClassifier, summarize
+from suffice.engines.model_columns import reader
 from suffice.families import Categorical, Normal, Words
 from suffice.tables.files import batches, columnar, formats
 from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.files.formats import DataFile
+from suffice.tables.files.source import open_source
 
 ROWS = 900
 
@@ -86,3 +90,13 @@ def test_a_dictionary_that_shortens_text_declares_no_categories(table, tmp_path)
     )
     path = written(tmp_path, categories)
     assert summarize(path, target="y", families=FAMILIES).schema["colour"].family == Categorical()
+
+
+def test_predictions_of_codes_are_those_of_text(table, tmp_path):
+    path = written(tmp_path, table)
+    model = BayesClassifier(FAMILIES).fit(table.drop_columns("y"), table["y"])
+    reading = reader(model, open_source(path))
+    batches = list(reading.batches(replace(open_source(path), coded=reading.coded)))
+    assert all(pa.types.is_dictionary(batch["colour"].type) for batch in batches)
+    found = np.concatenate([model.predict_proba(reading.arranged(batch)) for batch in batches])
+    assert np.array_equal(found, model.predict_proba(table.drop_columns("y")))

@@ -63,6 +63,7 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     """Evaluate posteriors batch by batch."""
     from suffice.cli.columns import kind_of_classes, reader, target_of
     from suffice.evaluation.streamed import StreamedEvaluation
+    from suffice.kernels.choose import GrowingWork
     from suffice.tables.files.batches import LabelledFiles
 
     column = target_of(model, source, target, weight)
@@ -71,9 +72,11 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     wanted = {**reading.wanted, column: kind_of_classes(model)}
 
     def judged(batches: Any) -> Any:
-        streamed = StreamedEvaluation(model.classes_)
+        streamed, work = StreamedEvaluation(model.classes_), GrowingWork()
         for X, y, weights in batches:
-            streamed.add(y, model.predict_proba(reading.arranged(X)), weights)
+            with work.more(X.num_rows * X.num_columns * len(model.classes_)):
+                posteriors = model.predict_proba(reading.arranged(X))
+            streamed.add(y, posteriors, weights)
         return streamed.evaluation()
 
     files = source.only([*reading.names, *others], wanted)

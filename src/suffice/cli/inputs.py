@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from suffice.storage.fields import Fields
     from suffice.tables.files.source import FileSource
 
-WITHOUT_SCIKIT_LEARN = ("BayesClassifier", "GaussianDiscriminant", "Statistics", "TextClassifier")
+WITHOUT_SCIKIT_LEARN = (
+    "BayesClassifier",
+    "EvidenceClassifier",
+    "GaussianDiscriminant",
+    "Statistics",
+    "TextClassifier",
+)
 """What can be asked without scikit-learn, by the names in files."""
 
 

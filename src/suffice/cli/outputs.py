@@ -150,7 +150,7 @@ def _write_separated(delimiter: str) -> Callable[[Iterable[Any], Any], None]:
     return write
 
 
-def _rows_quickly(table: Any, delimiter: str) -> bytes | None:
+def _rows_quickly(table: Any, delimiter: str) -> Any:
     """The rows as Arrow writes them; None where cells need quotes, which Arrow puts around every text."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -163,9 +163,11 @@ def _rows_quickly(table: Any, delimiter: str) -> bytes | None:
         arrow_csv.write_csv(table, text, settings)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
         return None
-    lines = text.getvalue().to_pybytes()
-    is_torn = table.num_columns == 1 and (lines.startswith(b"\n") or b"\n\n" in lines)
-    return None if is_torn else lines  # a line without anything would be no row
+    lines = text.getvalue()
+    if table.num_columns == 1:  # a line without anything would be no row
+        whole = lines.to_pybytes()
+        return None if whole.startswith(b"\n") or b"\n\n" in whole else lines
+    return lines
 
 
 def _rows(table: Any, delimiter: str) -> bytes:

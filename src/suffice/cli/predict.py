@@ -70,6 +70,7 @@ def predict(
     """
     from suffice.cli.columns import reader
     from suffice.cli.inputs import load_model, opened
+    from suffice.tables.files.ahead import one_ahead
     from suffice.tables.targets import require_column
 
     refuse_to_replace(output, force=force)
@@ -82,9 +83,11 @@ def predict(
         for name in kept:
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
-        with closing(_as_written(source, kept, form)) as written, closing(reading.batches(source)) as batches:
-            copied = _Copied(written, kept)
-            write_tables(_predictions(answerer, decider, reading, batches, copied, proba=proba), output, form)
+        batches = reading.batches(replace(source, coded=reading.coded))
+        with closing(_as_written(source, kept, form)) as written, closing(batches):
+            answers = _predictions(answerer, decider, reading, batches, _Copied(written, kept), proba=proba)
+            with closing(one_ahead(answers)) as tables:
+                write_tables(tables, output, form)
 
 
 def _refuse_names(keep: tuple[str, ...], model: Any, *, proba: bool) -> None:
@@ -121,8 +124,10 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Genera
 
 def _predictions(
     model: Any, decider: Any, reading: Any, batches: Iterator[Any], copied: _Copied, *, proba: bool
-) -> Iterator[Any]:
+) -> Generator[Any]:
     import pyarrow as pa
+
+    from suffice.kernels.choose import GrowingWork
 
     of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
 
@@ -132,8 +137,11 @@ def _predictions(
             fields |= {name: posterior[:, k] for k, name in enumerate(names)}
         return pa.table(fields)
 
+    work = GrowingWork()
     for batch in batches:
-        yield answered(batch.num_rows, *_answers(model, decider, reading.arranged(batch), proba=proba))
+        with work.more(batch.num_rows * batch.num_columns * len(names)):
+            answers = _answers(model, decider, reading.arranged(batch), proba=proba)
+        yield answered(batch.num_rows, *answers)
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:

@@ -27,6 +27,8 @@ class Reader:
     """What their cells must be."""
     arranged: Callable[[Any], Any]
     """What the model is given of a table with these columns."""
+    coded: bool = False
+    """Whether text may come as codes of a dictionary, as files hold it."""
 
     def batches(self, source: RowSource, *others: str, wanted: Types | None = None) -> Generator[Any]:
         """Tables with the model's columns and others, whose kinds may be given."""
@@ -73,9 +75,10 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
         import pyarrow as pa
 
         columns = [table.column(name) if name in read else pa.nulls(table.num_rows) for name in everything]
-        return pa.table(columns, names=everything)
+        fields = [table.field(name) if name in read else pa.field(name, pa.null()) for name in everything]
+        return pa.table(columns, schema=pa.schema(fields))
 
-    return Reader(read, wanted, arranged)
+    return Reader(read, wanted, arranged, coded=True)
 
 
 def _by_position(model: Any, present: tuple[str, ...], *, learning: bool) -> Reader:

@@ -15,6 +15,7 @@ from suffice.arrays import Array
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.model_columns import Reader, reader
 from suffice.engines.sources import rows_of
+from suffice.kernels.choose import GrowingWork
 from suffice.storage.saved import replacing
 from suffice.tables.files.formats import format_of
 from suffice.tables.row_source import RowSource
@@ -92,13 +93,21 @@ def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba:
         return rows.answered(answers, None if sink is None else fspath(sink))
     batches = rows.only(answers.names, answers.reading.wanted).batches()
     if sink is None:
-        return _reader(map(answers, batches))
+        return _reader(_each(answers, batches))
     if not (callable(sink) or isinstance(sink, (str, PathLike))):
         raise TypeError(f"sink must be a path, a function of tables or None, got {kind_of_thing(sink)}.")
     with closing(batches), nullcontext(sink) if callable(sink) else _writer(Path(sink)) as write:
-        for table in map(answers, batches):
+        for table in _each(answers, batches):
             write(table)
     return None
+
+
+def _each(answers: Answers, tables: Iterator[Any]) -> Iterator[Any]:
+    work = GrowingWork()
+    for table in tables:
+        with work.more(table.num_rows * len(answers.reading.names) * len(answers.model.classes_)):
+            answered = answers(table)
+        yield answered
 
 
 def _reader(tables: Iterator[Any]) -> Any:

@@ -83,6 +83,25 @@ def one_choice(n_cells: int) -> Iterator[None]:
         _here.is_large = before
 
 
+def whole_work(n_cells: int) -> int:
+    """The cells to choose by in other threads, for a part of the work that this thread has chosen for."""
+    return max(n_cells, WORTH_COMPILING) if getattr(_here, "is_large", False) else n_cells
+
+
+class GrowingWork:
+    """Work that comes in batches: kernels are chosen by the cells of all batches so far."""
+
+    def __init__(self) -> None:
+        self._n_cells = 0
+
+    @contextmanager
+    def more(self, n_cells: int) -> Iterator[None]:
+        """Choose kernels for the next batch, in this thread."""
+        self._n_cells += n_cells
+        with one_choice(self._n_cells):
+            yield
+
+
 def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
     return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)

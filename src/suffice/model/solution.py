@@ -21,7 +21,7 @@ from suffice.factors.levels.alike import Unseen, warn_of_unseen
 from suffice.factors.presence import WithPresence, are_there_together
 from suffice.factors.scores import Scores
 from suffice.kernels import threads
-from suffice.kernels.choose import one_choice, row_parts
+from suffice.kernels.choose import one_choice, row_parts, whole_work
 from suffice.links import FEW_CLASSES, difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
 from suffice.model.column_evidence import ColumnEvidence
 from suffice.model.explanation import Explanation
@@ -231,7 +231,7 @@ class SolvedModel:
         """
         table = self.schema.read(table)  # at once, so that one warning counts the cells of all parts
         per_row = len(self.classes) + table.cells_per_row
-        n_cells = table.n_rows * table.cells_per_row * len(self.classes)
+        n_cells = whole_work(table.n_rows * table.cells_per_row * len(self.classes))
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
         if len(parts) <= 1:
             with one_choice(n_cells):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-def one_ahead(steps: Generator[T, Any, Any]) -> Iterator[T]:
+def one_ahead(steps: Generator[T, Any, Any]) -> Generator[T]:
     """The same items, each made in a thread while the one before it is worked on.
 
     Only that thread runs the generator, one step at a time. Whoever stops early waits for the step that runs,

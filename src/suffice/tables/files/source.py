@@ -228,7 +228,7 @@ class FileSource(RowSource):
     def _typed(self, file: DataFile, first: int, named: tuple[str, Any]) -> Any:
         """A column of a batch, in the type settled for it."""
         name, raw = named
-        may_stay = self.coded and is_coded(raw.type) and name not in self.wanted
+        may_stay = self.coded and is_coded(raw.type) and self.wanted.get(name, "level") == "level"
         if may_stay and self._types.setdefault(name, raw.type.value_type) == raw.type.value_type:
             return raw
         column = _plain(file, name, raw)
