@@ -32,6 +32,15 @@ _NEW_LOCK = Lock()
 class Printed(BaseEstimator):  # type: ignore[misc]
     """Prints as scikit-learn's estimators do, with a schema among the settings in a few words."""
 
+    _setting_names: ClassVar[list[str]]
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """The names of the settings, read off the constructor once: that takes long beside a few rows."""
+        if "_setting_names" not in vars(cls):
+            cls._setting_names = super()._get_param_names()
+        return cls._setting_names
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return str(BaseEstimator.__repr__(_in_short(self), N_CHAR_MAX))
 

@@ -193,7 +193,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
     def _warn_if_worse_than_shares(self, rows: LabelledRows | None) -> None:
         """Say so if the product of families that the user chose predicts worse than the class shares."""
         learnt = self._learnt.accumulator.schema.held_out is not None and self.evidence_weight is None
-        if rows is None or learnt or not is_checked() or "families" not in self.get_params(deep=False):
+        if rows is None or learnt or not is_checked() or "families" not in self._kept:
             return
         table, shares = rows.kept_table(), rows.shares()
         message = worse_than_shares(self._solved_model, table, rows.codes, rows.weights, shares)

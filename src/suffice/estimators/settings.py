@@ -134,6 +134,8 @@ def keep(given: dict[str, Any], former: Kept) -> Kept:
 
 def copied(value: Any) -> Any:
     """A copy of a setting that its owner could change; functions, families and models stay as they are."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, Mapping):
         return {key: copied(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -218,6 +219,7 @@ PARTNER: dict[Function, FunctionName] = {"x2": "x", "log2": "log", "cos": "sin",
 """What else u(x) must hold for a sum of the function to move to another origin."""
 
 
+@lru_cache(maxsize=64)
 def elementary(functions: tuple[Function, ...]) -> tuple[ElementaryFunction, ...]:
     """Functions given by their names, or one's own."""
     return tuple(NAMED[one] if isinstance(one, str) else one for one in functions)
@@ -286,13 +288,13 @@ def rebase(
     """Totals of the functions about `target` instead of `origin`; both in units of 2^exponent."""
     chosen = elementary(functions)
     totals = {one.name: row for one, row in zip(chosen, total, strict=True)}
-    return np.stack([one.moved(totals, weight, origin, target, exponent) for one in chosen])
+    return np.array([one.moved(totals, weight, origin, target, exponent) for one in chosen])
 
 
 def rescale(functions: tuple[Function, ...], total: Array, shift: Exponents) -> Array:
     """Totals in units of 2^(exponent + shift) instead of 2^exponent: exact, a power of two."""
     chosen = elementary(functions)
-    return np.stack([np.ldexp(row, -one.degree * shift) for one, row in zip(chosen, total, strict=True)])
+    return np.array([np.ldexp(row, -one.degree * shift) for one, row in zip(chosen, total, strict=True)])
 
 
 def exponent_of(size: Array) -> Exponents:

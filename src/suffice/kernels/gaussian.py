@@ -37,15 +37,21 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
     for run in row_runs(*values.shape):
         if not wanted.any():
             return
+        first = np.full(len(wanted), -1)
+        first[classes[run][::-1]] = np.arange(run.stop - 1, run.start - 1, -1)
+        rows = values[first]
+        fresh = wanted & ~np.isnan(rows) & (first >= 0)[:, np.newaxis]
+        found[fresh] = rows[fresh]
+        wanted[fresh] = False
+        if not (wanted & (first >= 0)[:, np.newaxis]).any():
+            continue
         candidates = run.start + np.flatnonzero(np.any(wanted, axis=1)[classes[run]])
-        for k, rows in class_blocks(classes[candidates], len(wanted)):
-            own = values[candidates[rows]]
-            first = own[0]
-            if np.isnan(first).any():
-                first = own[np.argmax(~np.isnan(own), axis=0), np.arange(own.shape[1])]
-            fresh = wanted[k] & ~np.isnan(first)
-            found[k, fresh] = first[fresh]
-            wanted[k, fresh] = False
+        for k, members in class_blocks(classes[candidates], len(wanted)):
+            own = values[candidates[members]]
+            first_seen = own[np.argmax(~np.isnan(own), axis=0), np.arange(own.shape[1])]
+            fresh_here = wanted[k] & ~np.isnan(first_seen)
+            found[k, fresh_here] = first_seen[fresh_here]
+            wanted[k, fresh_here] = False
 
 
 def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, counts: Array) -> bool:

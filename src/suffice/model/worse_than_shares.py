@@ -64,12 +64,12 @@ def worse_than_shares(
     some = np.arange(0, table.n_rows, -(-table.n_rows // most))
     table, codes = table if len(some) == table.n_rows else table.take(some), codes[some]
     weight = np.ones(len(some)) if weights is None else weights[some]
+    share_of_row = weight / weight.sum()
     model = model.with_priors(shares)
-    losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares[codes])
-    loss, least = (float(np.average(one, weights=weight)) for one in (losses, of_shares))
+    losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares)[codes]
+    loss, least = float(share_of_row @ losses), float(share_of_row @ of_shares)
     if loss < math.inf:
-        squares = np.square(losses - of_shares - (loss - least))
-        error = math.sqrt(float(np.average(squares, weights=weight)) / len(some))
+        error = math.sqrt(float(share_of_row @ np.square(losses - of_shares - (loss - least))) / len(some))
         if loss - least <= max(error, NEGLIGIBLE):
             return None
     cure = "Let families='infer' choose" if model.schema.named else "Pass a data frame to infer families"

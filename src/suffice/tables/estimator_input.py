@@ -58,6 +58,8 @@ def _checked_targets(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
+    if _is_plain(estimator, X, reset=reset):
+        return read_table(X)
     if has_names(X):
         if names is not None and are_records(X):
             X = read_records(X).arranged(names)
@@ -84,6 +86,20 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         ensure_min_samples=1 if reset else 0,
     )
     return read_table(checked)
+
+
+def _is_plain(estimator: Any, X: Any, *, reset: bool) -> bool:
+    """Whether X is an array that `validate_data` would leave alone, which takes long for a small one.
+
+    Its number of columns is noted, as there.
+    """
+    if type(X) is not np.ndarray or X.dtype not in (np.float64, np.float32) or X.ndim != 2 or not X.size:
+        return False
+    if hasattr(estimator, "feature_names_in_"):
+        return False
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+    return bool(getattr(estimator, "n_features_in_", None) == X.shape[1])
 
 
 def _header(table: Table) -> Any:

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from suffice import BayesClassifier
 from suffice.families import Categorical, Normal
+from suffice.lazy import scikit_learn
 
 
 @parametrize_with_checks(
@@ -193,3 +194,28 @@ def test_settings_changed_after_fitting_act_at_the_next_fit(iris):
     model = BayesClassifier().fit(X, y)
     model.set_params(families=Categorical())
     assert model.schema_[0].family == Normal()
+
+
+def test_small_arrays_are_read_without_the_checks_that_find_nothing_in_them(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
+    expected = BayesClassifier().fit(X.tolist(), y).predict_proba(X.tolist())
+
+    def validate_data(*_, **__):
+        raise AssertionError("not needed")
+
+    monkeypatch.setitem(vars(scikit_learn), "validate_data", validate_data)
+    model = BayesClassifier().fit(X, y)
+    assert model.n_features_in_ == 3
+    assert np.array_equal(model.predict_proba(X), expected)
+    with pytest.raises(AssertionError, match="not needed"):  # scikit-learn words what is wrong
+        model.predict(X[:, :2])
+
+
+def test_settings_are_read_off_each_constructor_once():
+    class Other(BayesClassifier):
+        def __init__(self, priors=None):
+            super().__init__(priors=priors)
+
+    assert BayesClassifier._get_param_names() is BayesClassifier._get_param_names()
+    assert Other._get_param_names() == ["priors"]

@@ -137,7 +137,7 @@ def centre_of(family: Family, mean: Array, origin: Array, exponent: Exponents) -
             np.ldexp(row, function.degree * exponent)
             for function, row in zip(elementary(family.functions), mean, strict=True)
         ]
-        return family.origin_from_mean(np.stack(raw), origin)
+        return family.origin_from_mean(np.array(raw), origin)
 
 
 def _moved(family: Family, error: Array, origin: Array, target: Array, unit: Exponents) -> Array:

@@ -178,7 +178,7 @@ class ColumnTotals(Totals):
         if sums is None:
             return None
         batch.weight, batch.support, batch.exponent = sums.weight, sums.support, exponent_of(sums.size)
-        batch.total = np.stack([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
+        batch.total = np.array([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
         return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
