@@ -8,7 +8,7 @@ classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -68,8 +68,11 @@ class Totals(ABC):
 
     @staticmethod
     def batches(block: Block) -> Callable[[Codes], Block]:
-        """The batch of some rows of a block of numbers; what batches have in common is found once."""
-        return lambda rows: block[rows]
+        """The batch of some rows of a block of numbers; what batches have in common is found once.
+
+        Rows (n, m) give m batches side by side, as one of m times the columns.
+        """
+        return lambda rows: block[rows].reshape(len(rows), -1)
 
     @abstractmethod
     def refuse(self, block: Block, labels: list[str], classes: Codes) -> None:
@@ -94,6 +97,14 @@ class Totals(ABC):
     @abstractmethod
     def take_columns(self, index: Codes) -> Self:
         """A copy with these columns; −1 is a column without rows."""
+
+    @classmethod
+    def side_by_side(cls, _parts: Sequence[Any], /) -> Totals | None:
+        """The columns of several sums, of one family and the same classes, as those of one factor.
+
+        None where to solve them at once would save nothing.
+        """
+        return None
 
     def with_family(self, family: Family) -> Self:
         """The same sums for a family that differs only in settings used when solving."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,10 @@ from suffice.model.dealt import dealt_folds
 from suffice.tables.columns import LevelCells, array_column
 
 FOLDS = 5
-_Batches = Callable[[Codes], Any]
+CELLS_AT_ONCE = 1 << 18
+"""Cells of the folds that are looked at at once."""
+MISSING = -1
+"""The place of a row without cells, after all others."""
 
 
 class Losses(NamedTuple):
@@ -36,7 +38,10 @@ class ColumnLosses:
         self.n_classes = n_classes
         self.weights = weights
         self._folds = dealt_folds(classes, FOLDS)
-        self._log_priors = [self._log_prior(training) for training, _ in self._folds]
+        self._fold = np.empty(len(classes), dtype=np.intp)
+        for fold, (_, held_out) in enumerate(self._folds):
+            self._fold[held_out] = fold
+        self._log_priors = np.stack([self._log_prior(training) for training, _ in self._folds])
 
     def of(self, family: Family, numbers: Array) -> Losses:
         """The losses of each cell by itself; infinite in columns that the family cannot hold."""
@@ -78,30 +83,52 @@ class ColumnLosses:
 
     def _of_all(self, family: Family, numbers: Array) -> Losses:
         losses = Losses(*np.empty((2, *numbers.shape)))
-        kind, labels, n_classes = KINDS[family.factor], ["column"] * numbers.shape[1], self.n_classes
-        summed, scored = _batches(kind.totals, numbers)
-        for (training, held_out), log_prior in zip(self._folds, self._log_priors, strict=True):
-            block, classes = summed(training), self.classes[training]
-            totals = kind.totals.empty(family, numbers.shape[1]).take_classes(np.full(n_classes, -1))
-            totals.prepare(block, labels, classes, self._weights(training), n_classes)(totals)
-            solved = kind.solve(totals, labels, np.arange(n_classes))
-            block = scored(held_out)
-            scores = solved.contributions(block, labels, base=True)
-            own_class = self.classes[held_out]
-            own = np.take_along_axis(scores, own_class[:, np.newaxis, np.newaxis], axis=2)[:, :, 0]
-            total = log_sum((scores + log_prior).reshape(-1, n_classes)).reshape(own.shape)
-            losses.classes[held_out] = total - own - log_prior[own_class, np.newaxis]
-            if kind.totals.reads == "levels":
-                # A level never seen is rarer than one in so many rows.
-                own = np.where(solved.observed(block, labels)[1], -np.log(len(training)), own)
-            losses.cells[held_out] = -own
+        cells = _Cells(KINDS[family.factor].totals, numbers)
+        together = max(1, CELLS_AT_ONCE // max(numbers.size, 1))
+        for first in range(0, FOLDS, together):
+            self._score(family, cells, range(first, min(first + together, FOLDS)), losses)
         return losses
 
+    def _score(self, family: Family, cells: _Cells, folds: range, losses: Losses) -> None:
+        """The losses of the rows of some folds, each of which has the columns to itself, side by side.
 
-def _batches(totals: type[Totals], numbers: Array) -> tuple[_Batches, _Batches]:
-    """Batches of some rows, to sum and to score, as the sums of a family read columns."""
-    if totals.reads == "numbers":
-        return totals.batches(numbers), lambda rows: numbers[rows]
-    cells = LevelCells(None, [array_column(column, "column").levels for column in numbers.T])
-    encoded = cells.encoded()
-    return encoded, encoded
+        What a fold does not learn from is missing in its columns.
+        """
+        kind, k, n_folds = KINDS[family.factor], self.n_classes, len(folds)
+        hidden = np.stack([self._fold == fold for fold in folds], axis=1)
+        learnt = np.flatnonzero(~hidden.all(axis=1))
+        rows = np.where(hidden[learnt], MISSING, learnt[:, np.newaxis])
+        labels = ["column"] * (n_folds * losses.cells.shape[1])
+        totals = kind.totals.empty(family, len(labels)).take_classes(np.full(k, -1))
+        weights = None if self.weights is None else self.weights[learnt]
+        totals.prepare(cells.to_sum(rows), labels, self.classes[learnt], weights, k)(totals)
+        solved = kind.solve(totals, labels, np.arange(k))
+
+        rows = np.full((max(len(self._folds[fold][1]) for fold in folds), n_folds), MISSING)
+        for place, fold in enumerate(folds):
+            rows[: len(self._folds[fold][1]), place] = self._folds[fold][1]
+        block, held = cells.to_score(rows), rows != MISSING
+        scores = solved.contributions(block, labels, base=True).reshape(*rows.shape, -1, k)
+        log_prior, own_class = self._log_priors[folds.start : folds.stop], self.classes[rows]
+        own = np.take_along_axis(scores, own_class[:, :, np.newaxis, np.newaxis], axis=3)[..., 0]
+        total = log_sum((scores + log_prior[:, np.newaxis]).reshape(-1, k)).reshape(own.shape)
+        of_classes = total - own - log_prior[np.arange(n_folds), own_class][..., np.newaxis]
+        if kind.totals.reads == "levels":
+            # A level never seen is rarer than one in so many rows.
+            unseen = solved.observed(block, labels)[1].reshape(own.shape)
+            n_learnt = np.array([[len(self._folds[fold][0])] for fold in folds])
+            own = np.where(unseen, -np.log(n_learnt), own)
+        losses.classes[rows[held]], losses.cells[rows[held]] = of_classes[held], -own[held]
+
+
+class _Cells:
+    """Cells of rows (rows, folds), as the sums of a family read them: the columns of each fold in turn."""
+
+    def __init__(self, totals: type[Totals], numbers: Array) -> None:
+        numbers = np.vstack([numbers, np.full(numbers.shape[1], np.nan)])  # the last row is missing
+        self.to_sum = self.to_score = Totals.batches(numbers)
+        if totals.reads == "numbers":
+            self.to_sum = totals.batches(numbers)
+        else:
+            cells = LevelCells(None, [array_column(column, "column").levels for column in numbers.T])
+            self.to_sum = self.to_score = cells.encoded()

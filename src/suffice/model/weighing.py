@@ -159,7 +159,8 @@ class WeightSearch:
         rows = self.rows if weight is None else replace(self.rows, weight=weight)
         if f > n * k and not self.nonnegative:
             return _learn_in_span_of_rows(self.inputs, rows, covariance, self.offset, converged)
-        penalty = linalg.block_diag(inverse(covariance), BIAS_PENALTY * np.eye(k))
+        penalty = np.diag(np.full(f + k, BIAS_PENALTY))
+        penalty[:f, :f] = inverse(covariance)
         loss = _PenalisedLoss(self.inputs, rows, penalty, self.offset)
         begin = loss.centre if start is None else np.concatenate([start.weights, start.bias])
         size = float(rows.weight.sum())
@@ -219,8 +220,8 @@ def _solver(hessian: Array) -> Solve:
     """The product of the inverse of a Hessian with a slope."""
     # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
     hessian[np.diag_indices(len(hessian))] += ROUNDING * hessian.diagonal().max()
-    factor = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
-    return lambda slope: np.asarray(linalg.cho_solve(factor, slope, check_finite=False))
+    root, _ = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
+    return lambda slope: np.asarray(linalg.lapack.dpotrs(root, slope, lower=1)[0])
 
 
 class _PenalisedLoss:

@@ -58,11 +58,20 @@ class LevelCells:
         return self._readers[column]()
 
     def encoded(self) -> Callable[[slice | Codes], LevelCells]:
-        """The same cells as a function of the rows; each column is encoded now, once."""
+        """The same cells as a function of the rows; each column is encoded now, once.
+
+        Rows (n, m) give all columns m times, one after the other.
+        """
         columns = [read() for read in self._readers]
-        return lambda rows: LevelCells(
-            None, [partial(replace, levels, codes=levels.codes[rows]) for levels in columns]
-        )
+
+        def cells(rows: slice | Codes) -> LevelCells:
+            several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T
+            return LevelCells(
+                None,
+                [partial(replace, levels, codes=levels.codes[one]) for one in several for levels in columns],
+            )
+
+        return cells
 
 
 @dataclass(frozen=True)

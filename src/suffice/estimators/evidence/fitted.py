@@ -86,7 +86,7 @@ class WeighsEvidence(Scored):
     @with_kept_settings
     def _solution(self) -> WeighedModel:
         learnt = self._learnt
-        solved = SolvedPieces(learnt.sums.pieces, learnt.sums.solvable())
+        solved = SolvedPieces.of(learnt.sums.pieces, learnt.sums.solvable())
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)

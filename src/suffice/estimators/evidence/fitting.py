@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ FIRST_ROWS = 2_000
 """Rows of larger tables from which the kinds of evidence are chosen, before all rows are summed."""
 ROWS_AT_ONCE = 1 << 16
 ROUNDING = 1e-9
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,8 @@ class Fitting:
         self.once = np.unique(dealt.rows, return_index=True)[1] if in_parts else None
         self.cells = ReadCells(pieces, table.take(dealt.rows) if in_parts else read)
         self.fold, self.other_fold = dealt.fold, dealt.other_fold
-        self.folds = [np.flatnonzero(dealt.fold == one) for one in range(FOLDS)]
+        folds = (np.flatnonzero(dealt.fold == one) for one in range(FOLDS))
+        self.folds = [fold for fold in folds if len(fold)]
         self.choose_pairs = whole is None and not pieces.pairs
         self.all_rows = self.whole = whole
         self.rest = PieceSums.empty(pieces)
@@ -296,13 +300,16 @@ class Fitting:
         """The evidence of every row of the sample but that of pairs, by the sums of all other folds."""
         cells, no_pairs = self.cells, Accumulator.empty(self.pieces.pairs_schema).statistics()
 
-        def evidence(fold: Codes) -> tuple[NDArray[Any], Array]:
-            base, beside = self._without(fold, 0).solvable(), self._without(fold, 1).solvable()
-            solved = SolvedPieces(self.pieces, (base, beside, no_pairs))
+        def sums(fold: Codes) -> Parts:
+            return self._without(fold, 0).solvable(), self._without(fold, 1).solvable(), no_pairs
+
+        def evidence(fold: Codes, solved: SolvedPieces) -> tuple[NDArray[Any], Array]:
             blocks = cells.base.to_score(fold), cells.beside.to_score(fold)
             return solved.classes, solved.evidence(*blocks, len(fold))
 
-        return self._of_folds(evidence)
+        solved = SolvedPieces.of_each(self.pieces, self._side_by_side(sums, self.folds))
+        found = self._side_by_side(lambda pair: evidence(*pair), [*zip(self.folds, solved, strict=True)])
+        return self._in_order(found)
 
     def _held_out_pairs(self) -> Array:
         """The same of pairs."""
@@ -312,16 +319,18 @@ class Fitting:
             cells = self.cells.places_in_pairs[fold]
             return sums.classes, evidence_of_pairs(self.pieces.pairs, sums, cells)
 
-        return self._of_folds(evidence)
+        return self._in_order(self._side_by_side(evidence, self.folds))
 
-    def _of_folds(self, evidence_of: Callable[[Codes], tuple[NDArray[Any], Array]]) -> Array:
+    def _side_by_side(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What is done for each fold; side by side where there is enough to do."""
+        size = len(self.sample) * len(self.pieces.listed) * len(self.rows.labels)
+        return threads.run(work, parts) if size >= SIDE_BY_SIDE else [*map(work, parts)]
+
+    def _in_order(self, several: Sequence[tuple[NDArray[Any], Array]]) -> Array:
         """Evidence of the rows of each fold, for the classes that other folds have, in one array."""
         labels = self.rows.labels
         found = np.zeros((len(self.sample), 0, len(labels)))
-        folds = [fold for fold in self.folds if len(fold)]
-        size = len(self.sample) * len(self.pieces.listed) * len(labels)
-        several = threads.run(evidence_of, folds) if size >= SIDE_BY_SIDE else map(evidence_of, folds)
-        for fold, (classes, evidence) in zip(folds, several, strict=True):
+        for fold, (classes, evidence) in zip(self.folds, several, strict=True):
             if not found.shape[1]:
                 found = np.zeros((len(self.sample), evidence.shape[1], len(labels)))
             if len(classes) == len(labels):

@@ -75,27 +75,45 @@ class PieceSums:
 class SolvedPieces:
     """The parameters of every piece."""
 
-    def __init__(self, pieces: Pieces, parts: Parts) -> None:
-        base, beside, pairs = parts
-        self.pieces = pieces
-        self.base = SolvedModel.of(base, None)
-        self.classes = self.base.classes
-        self.most = most_nats(base)
-        self.beside = SolvedModel.of(beside, "uniform")
-        self.full: SolvedFactor | None = None
-        if pieces.has_full:
-            at = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
-            totals, labels = (
-                beside.totals[at].with_family(pieces.full_family),
-                beside.schema.factor_labels[at],
-            )
-            self.full = factors.solve(totals, labels, self.classes)
-        self._pairs = pairs
+    def __init__(self, pieces: Pieces, base: SolvedModel, beside: SolvedModel, sums: Parts) -> None:
+        self.pieces, self.base, self.beside = pieces, base, beside
+        self.classes = base.classes
+        self.most = most_nats(sums[0])
+        self._sums = sums
+
+    @classmethod
+    def of(cls, pieces: Pieces, sums: Parts) -> Self:
+        """The parameters of these sums."""
+        return cls(pieces, SolvedModel.of(sums[0], None), SolvedModel.of(sums[1], "uniform"), sums)
+
+    @classmethod
+    def of_each(cls, pieces: Pieces, several: Sequence[Parts]) -> list[Self]:
+        """The parameters of several sums, to score rows; sums of the same classes are solved at once."""
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for i, sums in enumerate(several):
+            alike.setdefault(tuple(sums[0].classes.tolist()), []).append(i)
+        found: dict[int, Self] = {}
+        for places in alike.values():
+            base = SolvedModel.of_each([several[i][0] for i in places], None)
+            beside = SolvedModel.of_each([several[i][1] for i in places], "uniform")
+            for i, of_table, of_derived in zip(places, base, beside, strict=True):
+                found[i] = cls(pieces, of_table, of_derived, several[i])
+        return [found[i] for i in range(len(several))]
+
+    @cached_property
+    def full(self) -> SolvedFactor | None:
+        """The joint Gaussian with a covariance for each class."""
+        if not self.pieces.has_full:
+            return None
+        beside = self._sums[1]
+        at = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
+        totals = beside.totals[at].with_family(self.pieces.full_family)
+        return factors.solve(totals, beside.schema.factor_labels[at], self.classes)
 
     @cached_property
     def pair_tables(self) -> list[Array]:
         """The bounded evidence of the cells of each pair."""
-        return solved_pairs(self.pieces.pairs, self._pairs)
+        return solved_pairs(self.pieces.pairs, self._sums[2])
 
     def evidence(self, base: list[Block], beside: list[Block], n_rows: int) -> Array:
         """Log p of each piece but pairs for each class, (rows, pieces, classes), up to what classes share.

@@ -5,7 +5,7 @@ A thousand Normal columns are one array operation: totals are (statistics, class
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -320,16 +320,9 @@ class ColumnTotals(Totals):
 
     def copy(self) -> Self:
         """An independent copy."""
-        return type(self)(
-            self.family,
-            self.total.copy(),
-            self.weight.copy(),
-            self.support.copy(),
-            self.origin.copy(),
-            self.exponent.copy(),
-            self.base.copy(),
-            self.peak,
-        )
+        other = type(self)(self.family, *(array.copy() for array in self.arrays().values()))
+        other.peak = self.peak
+        return other
 
     def scale(self, factors: Array) -> None:
         by_class = factors[:, np.newaxis]
@@ -369,6 +362,15 @@ class ColumnTotals(Totals):
             None if self.peak is None else NOTHING + gather(self.peak - NOTHING, index, 2),
         )
 
+    @classmethod
+    def side_by_side(cls, parts: Sequence[Self], /) -> Self:
+        wide = [part.take_columns(np.arange(part.n_columns)) for part in parts]
+        arrays = zip(*(part.arrays().values() for part in wide), strict=True)
+        whole = cls(parts[0].family, *(np.concatenate(several, axis=-1) for several in arrays))
+        if any(part.peak is not None for part in parts):
+            whole.peak = np.concatenate([part.peaks() for part in wide], axis=-1)
+        return whole
+
     def matches(self, other: Self, rtol: float) -> bool:
         if self.total.shape != other.total.shape:
             return False
@@ -385,6 +387,7 @@ class ColumnTotals(Totals):
         )
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        # In the order in which they make up the sums.
         names = ("total", "weight", "support", "origin", "exponent", "base")
         return {name: getattr(self, name) for name in names}
 

@@ -22,10 +22,15 @@ NEAR = 100.0
 class Whitening:
     """L⁻¹ with LLᵀ = Σ on some columns, in standardised coordinates, and the constant of the density."""
 
-    def __init__(self, covariance: Array, scale: Array) -> None:
-        self.root = np.linalg.cholesky(covariance)
-        log_det = 2.0 * float(np.sum(np.log(np.diag(self.root))))
+    def __init__(self, root: Array, scale: Array) -> None:
+        self.root = root
+        log_det = 2.0 * float(np.sum(np.log(np.diag(root))))
         self.constant = -0.5 * log_det - float(np.sum(np.log(scale))) - len(scale) * HALF_LOG_TWO_PI
+
+    @classmethod
+    def of_each(cls, covariances: Array, scale: Array) -> list[Whitening]:
+        """Those of several Σ, (…, d, d)."""
+        return [cls(root, scale) for root in np.linalg.cholesky(covariances)]
 
     @cached_property
     def inverse(self) -> Array:
@@ -119,7 +124,7 @@ class Gaussians:
     @cached_property
     def whitenings(self) -> list[Whitening]:
         """The Cholesky factors of all groups, on all columns."""
-        return [Whitening(matrix, self.scale[self.active]) for matrix in self.standard]
+        return Whitening.of_each(self.standard, self.scale[self.active])
 
     def covariances(self) -> Array:
         """Σ of each class in the units of the data, (k, d, d); constant columns have variance 0."""
@@ -145,7 +150,7 @@ class Gaussians:
         if len(columns) == len(self.active):
             return self.whitenings
         at = np.searchsorted(self.active, columns)
-        return [Whitening(matrix[at[:, np.newaxis], at], self.scale[columns]) for matrix in self.standard]
+        return Whitening.of_each(self.standard[:, at[:, np.newaxis], at], self.scale[columns])
 
     def about_middle(self, columns: Codes, members: Codes, whitening: Whitening) -> Means:
         """The means of classes that share Σ, about their middle."""

@@ -114,16 +114,21 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
         """Add the scores of rows, one pattern of missing cells after another."""
+        groups = [np.flatnonzero(self.group == g) for g in range(len(self.whitenings))]
         for every, columns, whitenings in self._patterns(block):
-            far = (np.abs(block[np.ix_(every, columns)]) > self._limit[columns]).any(axis=1)
-            for at in runs(every[far]):
-                scores[at] += self._far_scores(block[np.ix_(at, columns)], columns, whitenings, whole=base)
-            rows = every[~far]
-            for g, whitening in enumerate(whitenings):
-                members = np.flatnonzero(self.group == g)
-                score = self._log_density(columns, members, whitening, whole=base or len(whitenings) > 1)
-                for at in runs(rows):
-                    scores[np.ix_(at, members)] += score(block[np.ix_(at, columns)])
+            whole = base or len(whitenings) > 1
+            densities = [
+                self._log_density(columns, members, whitening, whole=whole)
+                for members, whitening in zip(groups, whitenings, strict=True)
+            ]
+            for some in runs(every):
+                cells = block[some[:, np.newaxis], columns]
+                far = (np.abs(cells) > self._limit[columns]).any(axis=1)
+                rows, values = (some[~far], cells[~far]) if far.any() else (some, cells)
+                for members, log_density in zip(groups, densities, strict=True):
+                    scores[rows[:, np.newaxis], members] += log_density(values)
+                if far.any():
+                    scores[some[far]] += self._far_scores(cells[far], columns, whitenings, whole=base)
 
     def _far_scores(
         self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
@@ -272,7 +277,7 @@ class SolvedGaussian(Gaussians, SolvedFactor):
             whitening = self.whitenings[part.group]
             if len(part.columns) < len(self.active):
                 marginal = self.standard[part.group][np.ix_(part.columns, part.columns)]
-                whitening = Whitening(marginal, self.scale[self.active][part.columns])
+                (whitening,) = Whitening.of_each(marginal[np.newaxis], self.scale[self.active][part.columns])
             distance = np.sum((whitening.inverse @ part.scatter) * whitening.inverse)
             value += part.weight * whitening.constant - 0.5 * float(distance)
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -60,7 +60,13 @@ class StepTotals(Totals):
     @staticmethod
     def batches(block: Array) -> Callable[[Codes], _SortedBlock]:
         columns = [SortedColumn.of(column, 0) for column in block.T]
-        return lambda rows: _SortedBlock(block[rows], [column.rows(rows) for column in columns])
+
+        def batch(rows: Codes) -> _SortedBlock:
+            several = rows.reshape(len(rows), -1).T
+            numbers = block[rows].reshape(len(rows), -1)
+            return _SortedBlock(numbers, [column.rows(one) for one in several for column in columns])
+
+        return batch
 
     def update(self, block: Array | _SortedBlock, classes: Codes, weights: Array | None) -> None:
         for j, column in enumerate(self.columns):
@@ -87,6 +93,10 @@ class StepTotals(Totals):
         return type(self)(
             self.family, [(self.columns[j] if j >= 0 else nothing).take_classes(everyone) for j in index]
         )
+
+    @classmethod
+    def side_by_side(cls, parts: Sequence[Self], /) -> Self:
+        return cls(parts[0].family, [column for part in parts for column in part.columns])
 
     def vanishes(self) -> NDArray[np.bool_]:
         n_classes = len(self.columns[0].weight) if self.columns else 0
