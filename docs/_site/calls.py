@@ -1,12 +1,20 @@
 """Code in a page that names something public links to its reference: `GaussianDiscriminant.boundary`."""
 
 import re
+from collections.abc import Iterator
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 CALL = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?", re.DOTALL)
 SPACES = ("suffice.", "suffice.families.")
+
+
+def around(node: nodes.Node) -> Iterator[nodes.Node]:
+    """What a node stands in, from the inside out."""
+    while node.parent is not None:
+        node = node.parent
+        yield node
 
 
 def link(app: Sphinx, page: nodes.document, name: str) -> None:
@@ -16,7 +24,7 @@ def link(app: Sphinx, page: nodes.document, name: str) -> None:
     objects = app.env.domains["py"].objects  # type: ignore[attr-defined]
     for literal in list(page.findall(nodes.literal)):
         called = CALL.fullmatch(literal.astext())
-        if called is None or isinstance(literal.parent, (nodes.reference, nodes.title)):
+        if called is None or any(isinstance(one, (nodes.reference, nodes.title)) for one in around(literal)):
             continue
         names = (called[1], called[1].rpartition(".")[0])  # an attribute is described with its class
         known = (space + one for one in names for space in ("", *SPACES) if one)

@@ -15,6 +15,8 @@ class Page(HTMLParser):
         super().__init__()
         self.links: set[str] = set()
         self.loaded: set[str] = set()
+        self.nested: set[str] = set()
+        self.in_link = False
         self.anchors: set[str] = {"", "top"}
         self.feed(file.read_text(encoding="utf-8"))
 
@@ -23,8 +25,14 @@ class Page(HTMLParser):
         self.anchors.update(values[name] for name in ("id", "name") if name in values)
         if tag == "a" and "href" in values:
             self.links.add(values["href"])
+            if self.in_link:
+                self.nested.add(values["href"])
+            self.in_link = True
         if tag in LOADED and LOADED[tag] in values:
             self.loaded.add(values[LOADED[tag]])
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_link = self.in_link and tag != "a"
 
 
 def problems(site: Path) -> list[str]:
@@ -33,6 +41,10 @@ def problems(site: Path) -> list[str]:
     found = []
     for file, page in pages.items():
         where = file.relative_to(site.resolve())
+        found += [
+            f"{where} has a link to {link} inside another, which browsers take apart"
+            for link in sorted(page.nested)
+        ]
         for link in sorted(page.links | page.loaded):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -74,9 +74,13 @@ def test_a_broken_link_is_found_and_so_is_what_is_loaded_from_elsewhere(of_the_s
     )
     (tmp_path / "b.html").write_text('<p id="here"><a href="https://example.org">far</a></p>')
     assert check.problems(tmp_path) == []
-    (tmp_path / "b.html").write_text('<a href="c.html">c</a><script src="https://example.org/x.js"></script>')
+    (tmp_path / "b.html").write_text(
+        '<a href="c.html">c</a><script src="https://example.org/x.js"></script>'
+        '<a href="a.html"><code><a href="a.html">a</a></code></a>'
+    )
     assert check.problems(tmp_path) == [
         "a.html links to b.html#here, a place that the page does not have",
+        "b.html has a link to a.html inside another, which browsers take apart",
         "b.html links to c.html, which does not exist",
         "b.html loads https://example.org/x.js",
     ]
@@ -129,7 +133,10 @@ def test_code_that_names_something_public_links_to_its_reference(of_the_site):
     page = new_document("a page")
     for code in ("links.logit", 'Normal("shared")', "Evaluation.accuracy", "x + 1", "model.fit(X, y)"):
         page += nodes.paragraph("", "", nodes.literal(code, code))
+    elsewhere = nodes.inline("", "", nodes.literal("links.logit", "links.logit"))
+    page += nodes.paragraph("", "", nodes.reference("", "", elsewhere, refuri="elsewhere.html"))
     of_the_site("calls").link(app, page, "terms")
     linked = [reference.astext() for reference in page.findall(nodes.reference)]
-    assert linked == ["links.logit", 'Normal("shared")', "Evaluation.accuracy"]
-    assert {reference["refuri"] for reference in page.findall(nodes.reference)} == {"reference/x.html#there"}
+    assert linked == ["links.logit", 'Normal("shared")', "Evaluation.accuracy", "links.logit"]
+    leads_to = [reference["refuri"] for reference in page.findall(nodes.reference)]
+    assert leads_to == [*["reference/x.html#there"] * 3, "elsewhere.html"]
