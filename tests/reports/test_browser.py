@@ -26,6 +26,25 @@ TARGETS = {
 }
 UNNAMED = """[...document.querySelectorAll("input, select")]
     .filter(one => !one.labels.length && !one.ariaLabel).length"""
+EVERYTHING = """async () => {
+    const found = [], look = async () => {
+        await new Promise(requestAnimationFrame);
+        found.push(...document.body.innerText.match(/NaN|undefined|Infinity|null|object /g) || []);
+    };
+    for (const slider of document.querySelectorAll("input[type=range]")) {
+        for (const value of [slider.max, slider.min]) {
+            slider.value = value;
+            slider.dispatchEvent(new Event("input"));
+            await look();
+        }
+    }
+    for (const button of document.querySelectorAll("main .buttons button, .pick button")) {
+        button.click();
+        await look();
+    }
+    return found;
+}"""
+"""Move every slider to its ends and press every button; what is shown that nobody should see."""
 HOSTILE = [
     "</script><script>document.title = 'broken'</script>",
     "<img src=x onerror=\"document.title = 'broken'\">",
@@ -343,6 +362,11 @@ def pages(two_classes):
             model, X, y, compared={"the same": model, "other priors": model.with_priors([0.5, 0.5])}
         ),
         "one row": suffice.report(model, X[:1], y[:1]),
+        "one class": suffice.report(
+            suffice.BayesClassifier().fit(X, ["only"] * len(X)), X, ["only"] * len(X)
+        ),
+        "unknown labels": suffice.report(model, X[:20], ["other"] * 20),
+        "gaps": suffice.report(model, X[:20].assign(a=np.nan, b=np.nan, c=None), y[:20]),
         "no rows": suffice.report(model, X, y, rows=False),
     }
 
@@ -359,6 +383,7 @@ def test_every_kind_of_model_has_a_page_of_any_width(opened, pages):
         assert tab.locator("figure svg:not([role=img][aria-label])").count() == 0, name
         assert tab.locator("figure:not(:has(table))").count() == 0, name
         assert tab.evaluate(UNNAMED) == 0, name
+        assert tab.evaluate(EVERYTHING) == [], name
 
 
 def test_models_are_compared_on_the_same_rows(opened, two_classes):
@@ -389,6 +414,10 @@ def test_the_keyboard_moves_sliders_and_opens_rows(opened, penguins):
     second = tab.locator(".list button").nth(1)
     assert second.get_attribute("aria-pressed") == "true"
     assert second.evaluate("button => button === document.activeElement")
+    tab.keyboard.press("ArrowDown")
+    assert tab.locator(".list button").nth(2).get_attribute("aria-pressed") == "true"
+    tab.keyboard.press("Tab")  # the list is one stop of the tab key
+    assert tab.evaluate("document.activeElement.textContent") == "try this row in what if"
 
 
 def models_with_priors(two_classes):

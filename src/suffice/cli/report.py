@@ -95,7 +95,7 @@ def _write(
     names = _names(models)
     with opened(data, data_format, "asking", drop_unlabelled=drop_unlabelled) as source:
         passed = _passed(held, names, source, target, weight)
-    default = f"{names[0]} on {', '.join(Path(path).name for path in data[:3])}"
+    default = f"{', '.join(names[:3])} on {', '.join(Path(path).name for path in data[:3])}"
     page = made_page(passed, title=title or default, rows=rows)
     text = page.html.encode()
     with sink(output) as file:

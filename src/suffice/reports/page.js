@@ -13,6 +13,7 @@ const scores = data.models.map(one => new Float32Array(bytes(one.scores)));
 const joints = scores.map(own => Float64Array.from(own, Math.exp)); // so that other priors are products
 const total = weight.reduce((a, b) => a + b, 0);
 const common = classes.map((_, k) => k).sort((a, b) => data.shares[b] - data.shares[a]).slice(0, MOST_CONTROLS).sort((a, b) => a - b);
+const commonest = classes.reduce((best, _, k) => data.shares[k] > data.shares[best] ? k : best, 0);
 const isWhole = data.rows.sample === data.rows.all;
 
 // ---- elements ---------------------------------------------------------------------------------------------
@@ -38,7 +39,7 @@ const figure3 = value => sure(value) ? value.toFixed(3) : "–";
 const percent = value => sure(value) ? (100 * value).toFixed(1) + " %" : "–";
 const grouped = new Intl.NumberFormat("en", {maximumFractionDigits: 1});
 const count = value => grouped.format(Math.round(value * 1e6) / 1e6);
-const signed = value => !sure(value) ? "±∞" : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(2);
+const signed = (value, digits = 2) => !sure(value) ? "±∞" : (value < 0 ? "−" : "+") + Math.abs(value).toFixed(digits);
 const short = value => !sure(value) ? "–" : value === 0 ? "0" :
   Math.abs(value) < 1e-3 || Math.abs(value) >= 1e15 ? value.toExponential(1) :
     Math.abs(value) >= 1e5 ? value.toLocaleString("en", {notation: "compact"}) : String(+value.toPrecision(4));
@@ -72,7 +73,7 @@ const behind = (...tables) => el("details", null, el("summary", null, "Show as a
 // ---- what the scores say under priors and costs -----------------------------------------------------------
 const unitCosts = () => Array.from({length: K}, (_, k) => Array.from({length: K}, (_, j) => k === j ? 0 : 1));
 const begin = () => ({
-  model: 0, class: K === 2 ? 1 : 0, priors: null,
+  model: 0, class: K === 2 ? 1 : commonest, priors: null,
   costs: data.costs ? data.costs.matrix.map(line => [...line]) : unitCosts(),
   reject: data.costs ? data.costs.reject : null, why: "all", row: 0, cells: filled((data.form.rows || [])[0] || []),
 });
@@ -227,7 +228,7 @@ function meter(share, fill) {
 
 function waterfall({start, said, rest, unit}, a, b) {
   const lines = [[start[0], "", start[1]], ...said];
-  if (rest[0] || rest[1]) lines.push([rest[0] ? plural(rest[0], "other") : "(rest)", "", rest[1]]);
+  if (rest[0] || Math.abs(rest[1]) >= .005) lines.push([rest[0] ? plural(rest[0], "other") : "(rest)", "", rest[1]]);
   let low = 0, high = 0, sum = 0;
   const placed = lines.map(([name, value, gain]) => {
     const from = sum;
@@ -260,14 +261,14 @@ function summary() {
     el("b", null, figure3(first[key])), el("span", null, bdi(base.name), " ", figure3(base[key]))));
   const several = data.models.length > 1;
   const lines = data.metrics.map(one => [bdi(one.name), ...Object.keys(NAMES).map(key => figure3(one[key])),
-    ...(several ? [one.beyond === undefined || one === first ? "" : `${signed(one.beyond)} ± ${one.error.toFixed(3)}`] : [])]);
+    ...(several ? [one.beyond === undefined || one === first ? "" : `${signed(one.beyond, 3)} ± ${one.error.toFixed(3)}`] : [])]);
   const shares = data.labels.map((name, k) => [bdi(name), percent(data.shares[k]), k < K ? percent(data.models[0].priors[k]) : "not known to the model"]);
   put("summary", heading("Summary", "Metrics of ", data.rows.all === 1 ? "the row" : `all ${count(data.rows.all)} rows`,
     data.rows.weight === null ? "" : ` of weight ${count(data.rows.weight)}`, ", beside always answering the most common class with the class shares as probabilities."),
   el("div", {class: "tiles"}, tiles),
   el("div", {class: "stack"},
-    several ? el("div", {class: "card scroll"}, table("On the same rows. The last column is the log loss beyond that of the first model, with its standard error over the rows.",
-      ["", ...Object.values(NAMES), "log loss beyond"], lines, "metrics")) : null,
+    several ? el("div", {class: "card"}, el("p", {class: "note"}, "On the same rows. The last column is the log loss beyond that of the first model, with its standard error over the rows."),
+      el("div", {class: "scroll"}, table("", ["", ...Object.values(NAMES), "log loss beyond"], lines, "metrics"))) : null,
     el("div", {class: `card scroll shares${labels.length > 8 ? " many" : ""}`}, table("", ["class", "share of the rows", "prior of the model"], shares))));
 }
 
@@ -282,10 +283,10 @@ function decide() {
     list.append(el("div", {class: "control"}, el("label", {title: name}, bdi(name)), range, box));
     return {k, range, box};
   });
-  const uniform = () => classes.map(() => 1 / K);
+  const uniform = () => classes.map(() => 1 / K), sharesOfClasses = data.shares.slice(0, K);
   if (K > MOST_CONTROLS) list.append(el("p", {class: "note"}, `The ${MOST_CONTROLS} most common of ${count(K)} classes.`));
   prior.append(list, el("div", {class: "buttons"}, el("button", {type: "button", onclick: () => change({priors: null})}, "as trained"),
-    el("button", {type: "button", onclick: () => change({priors: normalised(data.shares.slice(0, K))})}, "as in these rows"),
+    sharesOfClasses.some(share => share > 0) ? el("button", {type: "button", onclick: () => change({priors: normalised(sharesOfClasses)})}, "as in these rows") : null,
     el("button", {type: "button", onclick: () => change({priors: uniform()})}, "equal")));
   live.priorNote = el("p", {class: "note"});
   prior.append(live.priorNote);
@@ -331,7 +332,7 @@ const largestCost = () => Math.max(...state.costs.flat());
 const normalised = p => { const sum = p.reduce((a, b) => a + b, 0); return p.map(one => one / sum); };
 const priorsNow = () => state.priors || data.models[state.model].priors;
 function setPrior(k, value) {
-  if (!Number.isFinite(value)) return;
+  if (!Number.isFinite(value) || K === 1) return update();
   const now = priorsNow(), chosen = Math.min(Math.max(value, 0), 1), rest = 1 - now[k];
   change({priors: now.map((p, j) => j === k ? chosen : rest > 0 ? p * (1 - chosen) / rest : (1 - chosen) / (K - 1))});
 }
@@ -447,7 +448,7 @@ function probabilitiesNow(p) {
   live.figures.replaceChildren(
     drawn("Reliability", "with 95 % intervals; the diagonal is perfect", rel.root, table("", ["predicted", "mean", "observed", "rows"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, figure3(bin.mean), figure3(bin.share), count(bin.w)]))),
     drawn("Histogram of probabilities", "strong: rows of the class", his.root, table("", ["predicted", "rows", "of the class"], bins.map(bin => [`${bin.low.toFixed(1)}–${(bin.low + .1).toFixed(1)}`, count(bin.w), count(bin.hits)]))),
-    drawn("ROC curve", `area ${figure3(area)}`, r.root, table("", ["false positive rate", "true positive rate"], few(roc).map(point => point.map(figure3)))),
+    drawn("ROC curve", sure(area) ? `area ${figure3(area)}` : "needs rows of this class and of others", r.root, table("", ["false positive rate", "true positive rate"], few(roc).map(point => point.map(figure3)))),
     drawn("Precision and recall", `the line is the share of the class, ${percent(share)}`, q.root, table("", ["recall", "precision"], few(pr).map(point => point.map(figure3)))));
 }
 
@@ -522,7 +523,14 @@ function rows() {
     return;
   }
   if (!data.notable.length) { at("rows").hidden = true; return; }
-  const list = el("ul", {class: "list"}), detail = el("div", {class: "card", "aria-live": "polite"});
+  let chosen = [];
+  const step = {ArrowDown: i => i + 1, ArrowUp: i => i - 1, Home: () => 0, End: () => chosen.length - 1};
+  const list = el("ul", {class: "list", "aria-label": "Rows; the arrow keys choose one", onkeydown: event => {
+    if (!Object.hasOwn(step, event.key)) return;
+    event.preventDefault();
+    state.row = chosen[Math.min(Math.max(step[event.key](chosen.indexOf(state.row)), 0), chosen.length - 1)];
+    draw(); remember();
+  }}), detail = el("div", {class: "card", "aria-live": "polite"});
   const kinds = ["all", ...["surprising", "unsure", "novel"].filter(kind => data.notable.some(one => kind in one.why))];
   const tabs = kinds.map(kind => el("button", {type: "button", onclick: () => { state.why = kind; draw(); remember(); }}, WHY[kind]));
   const name = one => typeof one.truth === "number" ? classes[one.truth] : one.truth;
@@ -531,11 +539,16 @@ function rows() {
     const first = one => Math.min(...Object.values(one.why)), listed = data.notable.map((one, i) => [one, i]).filter(([one]) => state.why === "all" || state.why in one.why);
     listed.sort(([a], [b]) => state.why === "all" ? first(a) - first(b) : a.why[state.why] - b.why[state.why]);
     const held = list.contains(document.activeElement), place = list.scrollTop;
+    chosen = listed.map(([, i]) => i);
+    const reached = chosen.includes(state.row) ? state.row : chosen[0]; // one stop of the tab key; arrows go on from there
     list.replaceChildren(...listed.map(([one, i]) =>
-      el("li", null, el("button", {type: "button", "aria-pressed": i === state.row, onclick: () => { state.row = i; draw(); remember(); }},
+      el("li", null, el("button", {type: "button", "aria-pressed": i === state.row, tabindex: i === reached ? 0 : -1, onclick: () => { state.row = i; draw(); remember(); }},
         `row ${count(one.row)}: `, bdi(name(one)), el("small", null, "said ", bdi(classes[one.for]), ` with ${percent(one.p[0][1])}`, one.novelty !== undefined && sure(one.novelty) ? `, tail probability ${short(one.novelty)}` : "")))));
     list.scrollTop = place;
-    if (held) (list.querySelector("[aria-pressed=true]") || list.firstChild).focus({preventScroll: true});
+    if (held) {
+      list.querySelector("[tabindex='0']").focus({preventScroll: true});
+      document.activeElement.scrollIntoView({block: "nearest"});
+    }
     const one = data.notable[state.row] || data.notable[0];
     detail.replaceChildren(el("h3", null, `Row ${count(one.row)}: truth `, bdi(name(one))), el("p", {class: "note"}, Object.keys(one.why).map(kind => WHY[kind].toLowerCase()).join(", "), "; posterior ",
       one.p.map(([k, p], i) => [i ? ", " : "", bdi(classes[k]), " " + percent(p)])),
@@ -677,6 +690,9 @@ function jump(id) {
 recall();
 at("kicker").append("suffice report");
 at("lead").append(`${/^[AEIOU]/.test(data.kind) ? "An" : "A"} ${data.kind} ${data.trained === null ? "" : `fitted to ${plural(data.trained, "row")}, `}asked about ${plural(data.rows.all, "row")} of ${plural(labels.length, "class", "classes")}.`);
+if (data.models.length > 1) {
+  at("lead").append(" Compared with ", data.models.slice(1).map((one, i) => (i ? ", " : "") + one.name).join(""), "; columns, rows and the form are those of ", bdi(data.models[0].name), ".");
+}
 summary(); decide(); probabilities(); columns(); words(); rows(); whatIf();
 const holds = data.notable === null ? "no row with its cells or its number" : `the cells of the ${plural(data.notable.length, "row")} listed above`;
 at("footer").append(el("p", null, `Written by suffice ${data.version}. This file holds the scores and classes of ${sampled()}, in random order; ${holds}; ${data.words ? "words" : "names, ranges and histograms of the columns"}; and the parameters of the model. It loads nothing and sends nothing.`));

@@ -145,7 +145,12 @@ def _light(data: dict[str, Any], code: str | None) -> Page:
     size = (
         f"as a program the model is {len(code or ''):,} letters long, and the page would be larger than 1 MB"
     )
-    heavy: tuple[tuple[str, Any], ...] = (("form", {"reason": size}), ("pictures", None), ("notable", []), ("schema", None))
+    heavy: tuple[tuple[str, Any], ...] = (
+        ("form", {"reason": size}),
+        ("pictures", None),
+        ("notable", []),
+        ("schema", None),
+    )
     for name, instead in heavy:
         if len(page.html.encode()) <= MOST_BYTES:
             break
