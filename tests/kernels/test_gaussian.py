@@ -119,6 +119,19 @@ def test_scores_of_rows_are_the_same(table):
         np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max(), err_msg=name)
 
 
+@pytest.mark.parametrize("n", [1, 7, 8, 64, 75, 203])
+def test_linear_scores_of_many_columns_are_the_same(n):
+    rng = np.random.default_rng(n)
+    X, slopes = contiguous(rng.normal(size=(n, 150))), rng.normal(size=(3, 150))
+    plain, fast = np.ones((n, 3)), np.ones((n, 3))
+    arguments = np.full(150, 1e100), X[0] + 1.0, slopes, slopes[:, 0].copy()
+    assert reference.linear_scores(X, *arguments, plain) == compiled.linear_scores(X, *arguments, fast) == n
+    np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12)
+    spoilt = X.copy()
+    spoilt[-1, 100] = np.nan
+    assert compiled.linear_scores(contiguous(spoilt), *arguments, fast) <= n - 1
+
+
 @LAW
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 200), n_classes=st.integers(1, 12))
 def test_softmax_is_the_same_to_the_last_digits(seed, n, n_classes):

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
-from suffice.kernels.tiles_compiled import TILE, fill_tile, has_infinity, is_beyond, is_spoilt
+from suffice.kernels.tiles_compiled import (
+    TILE,
+    fill_tile,
+    fill_wide_tile,
+    has_infinity,
+    is_beyond,
+    is_spoilt,
+)
 
 Matrix = NDArray[np.floating[Any]]
 
@@ -294,7 +301,8 @@ def linear_scores(
                 scores[k, i] = constant[k]
         for first in range(0, d, STRIP):
             tile = whole[: min(STRIP, d - first)]
-            n = fill_tile(values[start : start + TILE, first : first + STRIP], tile)
+            block = values[start : start + TILE, first : first + STRIP]
+            n = fill_wide_tile(block, tile) if d > STRIP else fill_tile(block, tile)
             if is_beyond(tile, limit, first):
                 return start
             _centre(tile, base, first)
