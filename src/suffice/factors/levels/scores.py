@@ -19,7 +19,7 @@ from suffice.factors.levels.alike import LevelIndex, Unseen, share_of_new
 from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.grouping import grouped
 from suffice.factors.levels.readings import NumberReader, Reading, add_readings, encoded_reading
-from suffice.factors.levels.totals import LevelCounts, LevelTotals, chosen, refuse_infinity
+from suffice.factors.levels.totals import LevelCounts, LevelTotals, refuse_infinity
 from suffice.factors.natural import NaturalForm, ruled_out
 from suffice.factors.scores import IMPOSSIBLE, Scores, bounded, unseen_log_shares
 from suffice.families import Categorical, Family
@@ -38,11 +38,10 @@ class LevelTable:
         counts = counts.with_levels(settings.listed)
         present = np.asarray(counts.support.any(axis=0) | keep_empty)
         present[counts.codes_of(list(settings.listed), grow=False)] = True
-        kept = chosen(counts.levels, present)
-        order = sorted(range(len(kept)), key=lambda i: _sort_key(kept[i]))
-        self.levels = [kept[i] for i in order]
+        order = sorted(np.flatnonzero(present).tolist(), key=lambda i: _sort_key(counts.levels[i]))
+        self.levels = [counts.levels[i] for i in order]
         self.rows_of = LevelIndex(self.levels).places_of
-        weight = np.where(counts.support > 0, counts.weight, 0.0)[:, present][:, order]
+        weight = np.where(counts.support > 0, counts.weight, 0.0)[:, order]
         self.weight = weight
         self.share_of_new = share_of_new(counts.support.sum(axis=0))
         per_class = weight.sum(axis=1)
@@ -55,8 +54,10 @@ class LevelTable:
         self.probability = family.smooth(mean, per_class, pooled)
         n_levels = len(self.probability)
         zero = self.probability <= 0
-        with np.errstate(divide="ignore"):
-            log_p = np.where(zero, -np.log(per_class), np.log(np.where(zero, 1.0, self.probability)))
+        log_p = np.log(np.where(zero, 1.0, self.probability))
+        if zero.any():
+            with np.errstate(divide="ignore"):
+                log_p = np.where(zero, -np.log(per_class), log_p)
         log_unseen = np.zeros(len(per_class))
         unseen_order = np.zeros(len(per_class))
         self.n_unnamed = max(settings.fewest - len(self.levels), 0)
@@ -77,7 +78,7 @@ class LevelTable:
             of_level, share = self.groups.codes, self.groups.shares(self.weight, family.alpha)[:, np.newaxis]
             log_p, zero = log_p[of_level] + np.log(share), zero[of_level]
             self.probability = self.probability[of_level] * share
-        self.log_p = np.vstack([log_p, log_unseen, np.zeros_like(log_unseen)])
+        self.log_p = np.concatenate([log_p, [log_unseen, np.zeros_like(log_unseen)]])
         self.order = None
         if zero.any() or unseen_order.any():
             self.order = np.vstack(

@@ -35,9 +35,9 @@ class LevelCounts:
                 for value in fresh:
                     self.index[value] = len(self.index)
                 self.levels = list(self.index)
-                room = ((0, 0), (0, len(fresh)))
-                self.weight = np.pad(self.weight, room)
-                self.support = np.pad(self.support, room)
+                room = np.zeros((len(self.weight), len(fresh)), dtype=np.int64)
+                self.weight = np.concatenate([self.weight, room], axis=1)
+                self.support = np.concatenate([self.support, room], axis=1)
         return np.array([self.index.get(value, -2) for value in values], dtype=np.intp)
 
     def with_levels(self, values: tuple[Any, ...]) -> LevelCounts:
