@@ -124,6 +124,8 @@ def _predictions(
 ) -> Iterator[Any]:
     import pyarrow as pa
 
+    from suffice.cli.inputs import few_rows
+
     of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
 
     def answered(n_rows: int, labels: Any, posterior: Any) -> Any:
@@ -133,7 +135,9 @@ def _predictions(
         return pa.table(fields)
 
     for batch in batches:
-        yield answered(batch.num_rows, *_answers(model, decider, reading.arranged(batch), proba=proba))
+        for rows in few_rows(batch.num_rows, len(names)):
+            part = batch[rows]
+            yield answered(part.num_rows, *_answers(model, decider, reading.arranged(part), proba=proba))
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:
