@@ -10,6 +10,7 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 import suffice
+from suffice.cli import inputs
 
 ESCAPES = "\x1b[31mred\x1b[0m"
 BELL = "bell\x07\x9b2J\u202eback"
@@ -250,3 +251,23 @@ def test_errors_in_json_are_json(run, model):
     assert found["exit_code"] == 1
     assert "nothing.csv" in found["error"]
     assert json.loads(run("predict", model, "part1.csv", "--json", "--row", code=2).stderr)["exit_code"] == 2
+
+
+def test_rows_are_asked_about_a_few_at_a_time_where_there_are_many_numbers_for_each(run, monkeypatch):
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--drop", "year")
+    lines = (
+        ("predict", "m.suffice", "penguins.csv", "--proba", "--keep", "year"),
+        ("evaluate", "m.suffice", "penguins.csv", "-y", "species", "--weight", "year"),
+        ("explain", "m.suffice", "part1.csv"),
+        ("predict", "m.suffice", "part1.csv"),
+    )
+    whole = [run(*line).stdout for line in lines]
+    asked, posteriors = [], suffice.BayesClassifier.predict_proba
+    monkeypatch.setattr(inputs, "MOST_NUMBERS", 3 * 100)
+    monkeypatch.setattr(
+        suffice.BayesClassifier,
+        "predict_proba",
+        lambda model, X: asked.append(len(X)) or posteriors(model, X),
+    )
+    assert [run(*line).stdout for line in lines] == whole
+    assert asked == [100, 100, 100, 44] * 2

@@ -177,6 +177,18 @@ def test_terms_of_a_million_words_are_refused(name):
     refused(changed(saved(MODELS[name]()[0]), damage), "1 ≤ a ≤ b ≤ 100")
 
 
+@pytest.mark.parametrize(
+    "part",
+    [{"priors": {"$float": "x" * 100_000}}, {"priors": {"$class": "x" * 100_000}}, {"x" * 100_000: 1}],
+    ids=["value", "family", "name"],
+)
+def test_an_error_does_not_repeat_all_that_a_file_says(small, part):
+    with pytest.raises(SufficeFileError) as refusal:
+        loaded(changed(small, lambda content: content["settings"].update(part)))
+    assert "xxx" in str(refusal.value)
+    assert len(str(refusal.value)) < 2_000
+
+
 def with_version(packed, version, **other):
     return changed(
         packed, lambda content: content.update(written_with={"suffice": version, "numpy": "9"}, **other)

@@ -62,6 +62,7 @@ def evaluate(
 def _evaluation(model: Any, source: FileSource, target: str | None, weight: str | None) -> Any:
     """Evaluate posteriors batch by batch."""
     from suffice.cli.columns import kind_of_classes, reader, target_of
+    from suffice.cli.inputs import few_rows
     from suffice.evaluation.streamed import StreamedEvaluation
     from suffice.kernels.choose import GrowingWork
     from suffice.tables.files.batches import LabelledFiles
@@ -74,9 +75,11 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     def judged(batches: Any) -> Any:
         streamed, work = StreamedEvaluation(model.classes_), GrowingWork()
         for X, y, weights in batches:
-            with work.more(X.num_rows * X.num_columns * len(model.classes_)):
-                posteriors = model.predict_proba(reading.arranged(X))
-            streamed.add(y, posteriors, weights)
+            for rows in few_rows(len(y), len(model.classes_)):
+                part = X[rows]
+                with work.more(part.num_rows * part.num_columns * len(model.classes_)):
+                    posteriors = model.predict_proba(reading.arranged(part))
+                streamed.add(y[rows], posteriors, None if weights is None else weights[rows])
         return streamed.evaluation()
 
     files = source.only([*reading.names, *others], wanted)
@@ -133,14 +136,17 @@ def explain(
 
 
 def _contributions(model: Any, reading: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    from suffice.cli.inputs import few_rows
+
     first = 0
     for batch in batches:
-        explanation = model.explain(reading.arranged(batch))
-        if not hasattr(explanation, "to_frame"):
-            raise click.UsageError("documents are explained one at a time; choose one with --row.")
-        frame = as_arrow(explanation.to_frame())
-        rows = frame.column("row").to_numpy() + first
-        yield frame.set_column(0, "row", [rows])
+        for some in few_rows(batch.num_rows, max(batch.num_columns, 1) * len(model.classes_)):
+            explanation = model.explain(reading.arranged(batch[some]))
+            if not hasattr(explanation, "to_frame"):
+                raise click.UsageError("documents are explained one at a time; choose one with --row.")
+            frame = as_arrow(explanation.to_frame())
+            rows = frame.column("row").to_numpy() + first + some.start
+            yield frame.set_column(0, "row", [rows])
         first += batch.num_rows
 
 

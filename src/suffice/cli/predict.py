@@ -127,6 +127,7 @@ def _predictions(
 ) -> Generator[Any]:
     import pyarrow as pa
 
+    from suffice.cli.inputs import few_rows
     from suffice.kernels.choose import GrowingWork
 
     of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
@@ -139,9 +140,11 @@ def _predictions(
 
     work = GrowingWork()
     for batch in batches:
-        with work.more(batch.num_rows * batch.num_columns * len(names)):
-            answers = _answers(model, decider, reading.arranged(batch), proba=proba)
-        yield answered(batch.num_rows, *answers)
+        for rows in few_rows(batch.num_rows, len(names)):
+            part = batch[rows]
+            with work.more(part.num_rows * part.num_columns * len(names)):
+                answers = _answers(model, decider, reading.arranged(part), proba=proba)
+            yield answered(part.num_rows, *answers)
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:

@@ -107,6 +107,6 @@ def main() -> None:
     """Probabilistic classification from sufficient statistics.
 
     A model is a set of sums over its rows, class by class, so models can be added, subtracted and explained.
-    Data comes from csv, tsv, jsonl, parquet or arrow files, gzipped or not; - is stdin or stdout. Results go
+    Data comes from csv, tsv, jsonl, parquet or arrow files, packed or not; - is stdin or stdout. Results go
     to stdout, everything else to stderr.
     """

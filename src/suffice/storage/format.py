@@ -26,6 +26,8 @@ OPENING = b'{"__metadata__":{"sha256":"'
 DIGEST = slice(8 + len(OPENING), 8 + len(OPENING) + 64)
 LONGEST_HEADER = 100_000_000
 """The same limit as in safetensors' own reader."""
+LONGEST_MESSAGE = 1_000
+"""The most characters of an error before it is shortened."""
 MOST_CONTAINERS, MOST_ITEMS = 1_000_000, 4_000_000
 """The most lists and objects, and the most values, of a short header; long ones may have more."""
 DTYPES = {
@@ -58,6 +60,11 @@ class SufficeFileError(ValueError):
     ...     print(error)
     this is not a suffice file: it does not start like one.
     """
+
+    def __init__(self, message: str) -> None:
+        # A file may name its parts at any length.
+        is_long = len(message) > LONGEST_MESSAGE
+        super().__init__(f"{message[:LONGEST_MESSAGE]} … {message[-100:]}" if is_long else message)
 
 
 def pack(content: dict[str, Any], tensors: Tensors) -> list[Buffer]:
