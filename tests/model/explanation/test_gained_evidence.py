@@ -166,5 +166,7 @@ def test_rows_without_classes_are_refused():
         model.evidence(FRAME[:2], ["a", "d"])
     with pytest.raises(ValueError, match="X has 3 rows, and y has 2 labels"):
         model.evidence(FRAME[:3], ["a", "b"])
+    with pytest.raises(ValueError, match="X has no rows"):
+        model.evidence(FRAME[:0], [])
     with pytest.raises(ValueError, match="complement"):
         suffice.TextClassifier("complement").fit(["a b", "c d"], [0, 1]).evidence(["a"], [0])
