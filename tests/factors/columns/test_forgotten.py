@@ -143,6 +143,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
+@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1e-10, 1.0]), st.booleans())
 def test_counts_at_a_bound_stay_there_after_weighted_rows_are_forgotten(name, seed, alpha, as_sparse):
     make, most, bounds = COUNTS[name]
