@@ -308,7 +308,8 @@ def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
 def nearest_covariance(covariance: Array, rounding: Array | None = None) -> Array:
     """The matrix without its negative eigenvalues, rescaled so that it keeps its diagonal.
 
-    With `rounding`, how much of each variance may be rounding error, those that may be are zero as well.
+    With `rounding`, how much of each variance may be rounding error, those that may be are zero as well. The
+    diagonal then changes by no more than such errors, and is not kept: rescaling would spread them.
     """
     if rounding is None:
         margin = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
@@ -321,7 +322,9 @@ def nearest_covariance(covariance: Array, rounding: Array | None = None) -> Arra
     if values.min(initial=zero) >= zero:
         return covariance
     vectors *= unit[:, np.newaxis]
-    repaired = (vectors * np.where(values > zero, values, 0.0)) @ vectors.T
+    repaired = np.asarray((vectors * np.where(values > zero, values, 0.0)) @ vectors.T)
+    if rounding is not None:
+        return repaired
     now, wanted = np.diag(repaired), np.diag(covariance)
     stretch = np.sqrt(np.divide(wanted, now, out=np.ones_like(now), where=now > 0))
     return np.asarray(repaired * np.outer(stretch, stretch))
