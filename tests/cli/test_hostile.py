@@ -271,3 +271,15 @@ def test_rows_are_asked_about_a_few_at_a_time_where_there_are_many_numbers_for_e
     )
     assert [run(*line).stdout for line in lines] == whole
     assert asked == [100, 100, 100, 44] * 2
+
+
+def test_a_wide_model_names_its_columns_once_not_once_per_column(run, monkeypatch):
+    from suffice.model.schema import Schema
+
+    rows = [",".join([f"{i}.5"] * 200) + f",{'ab'[i % 2]}\n" for i in range(6)]
+    Path("w.csv").write_text(",".join(f"c{i}" for i in range(200)) + ",y\n" + "".join(rows))
+    run("summarize", "w.csv", "-y", "y", "-o", "w.suffice")
+    asked, names = [], Schema.names.fget
+    monkeypatch.setattr(Schema, "names", property(lambda schema: asked.append(1) or names(schema)))
+    run("predict", "w.suffice", "w.csv")
+    assert len(asked) < 50

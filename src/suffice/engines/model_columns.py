@@ -67,15 +67,15 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
     if missing and (not allow_missing or len(missing) == len(wanted)):
         raise ModelColumnsError(_missing(missing, present, list(model.feature_names_in_)))
     wanted = {name: kind for name, kind in wanted.items() if name in there}
-    waiting = [name for name in _undecided(model) if learning and name in present]
+    waiting = [name for name in _undecided(model) if learning and name in there]
     read = (*wanted, *waiting)
-    everything = list(model.feature_names_in_)
+    kept, everything = set(read), list(model.feature_names_in_)
 
     def arranged(table: Any) -> Any:
         import pyarrow as pa
 
-        columns = [table.column(name) if name in read else pa.nulls(table.num_rows) for name in everything]
-        fields = [table.field(name) if name in read else pa.field(name, pa.null()) for name in everything]
+        columns = [table.column(name) if name in kept else pa.nulls(table.num_rows) for name in everything]
+        fields = [table.field(name) if name in kept else pa.field(name, pa.null()) for name in everything]
         return pa.table(columns, schema=pa.schema(fields))
 
     return Reader(read, wanted, arranged, coded=True)
@@ -134,7 +134,7 @@ def _kinds(model: Any) -> dict[Any, Any]:
         names = getattr(model, "feature_names_in_", range(model.n_features_in_))
         return dict.fromkeys(list(names), "number")
     statistics, container = model.statistics_, model._container
-    schema = statistics.schema
+    schema, named = statistics.schema, statistics.schema.names
     seen = _seen(container, len(schema))
     kinds: dict[int, Any] = {}
     for factor, totals in zip(schema.factors, statistics.totals, strict=True):
@@ -149,7 +149,7 @@ def _kinds(model: Any) -> dict[Any, Any]:
                 kinds[column] = seen[column] if seen[column] in ("boolean", "measure") else "number"
             else:
                 kinds[column] = "level"
-    return {schema.names[column]: kinds[column] for column in sorted(kinds)}
+    return {named[column]: kinds[column] for column in sorted(kinds)}
 
 
 def _seen(container: Any, n_columns: int) -> list[str]:
