@@ -146,7 +146,7 @@ def tables(draw, *, positive=False, counts=False, gaps=False):
     return X, y, weights
 
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("name", GAUSSIANS)
