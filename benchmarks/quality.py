@@ -77,6 +77,8 @@ MODELS = {
     "BayesClassifier()": suffice.BayesClassifier,
     "GaussianNB": lambda: encoded(GaussianNB(), scaled=False),
     "shrunk LDA": lambda: encoded(LinearDiscriminantAnalysis("lsqr", shrinkage="auto"), scaled=True),
+    "one covariance": lambda: encoded(suffice.GaussianDiscriminant("shared", shrinkage="oas"), scaled=True),
+    "own covariances": lambda: encoded(suffice.GaussianDiscriminant("full", shrinkage="oas"), scaled=True),
     "logistic regression": lambda: encoded(LogisticRegression(max_iter=2000), scaled=True),
     "gradient boosting": boosting,
 }
