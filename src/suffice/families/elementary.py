@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -219,7 +218,6 @@ PARTNER: dict[Function, FunctionName] = {"x2": "x", "log2": "log", "cos": "sin",
 """What else u(x) must hold for a sum of the function to move to another origin."""
 
 
-@lru_cache(maxsize=64)
 def elementary(functions: tuple[Function, ...]) -> tuple[ElementaryFunction, ...]:
     """Functions given by their names, or one's own."""
     return tuple(NAMED[one] if isinstance(one, str) else one for one in functions)
