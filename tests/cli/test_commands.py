@@ -53,7 +53,7 @@ def test_cross_validation_answers_each_fold_as_a_model_refitted_to_the_others():
     assert found.accuracy == right / len(sample.y)
 
 
-def test_a_sample_of_many_rows_is_spread_evenly(monkeypatch):
+def test_a_sample_of_many_rows_is_drawn_from_all_of_them(monkeypatch):
     from suffice.cli import cross_validation as folds
     from suffice.tables.files.batches import LabelledBatch
 
@@ -62,7 +62,9 @@ def test_a_sample_of_many_rows_is_spread_evenly(monkeypatch):
     batches = (LabelledBatch(pa.table({"x": part}), part, part / 2.0) for part in parts)
     sample = folds.Sample(batches)
     assert sample.n_rows == 1000
-    assert sample.y.tolist() == list(range(0, 1000, 16))
+    assert len(set(sample.y.tolist())) == 100
+    assert 30 < np.sum(sample.y % 2) < 70  # every n-th row would be even, or odd
+    assert 30 < np.sum(sample.y < 500) < 70
     assert sample.X["x"].to_pylist() == sample.y.tolist()
     np.testing.assert_array_equal(sample.weight, sample.y / 2.0)
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 
@@ -125,8 +126,13 @@ def test_125_signals_at_random_moments(nursery, models, command):
     assert set(codes) >= {0, -signal.SIGKILL, 128 + signal.SIGTERM}, codes
 
 
-@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_a_signal_removes_what_came_from_stdin(models, number, code):
+ENDINGS = {"INT": "Interrupted.", "TERM": "Terminated.", "HUP": "Ended by SIGHUP."}
+ENDINGS |= {name: f"Ended by SIG{name}." for name in ("QUIT", "XCPU")}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_a_signal_removes_what_came_from_stdin(models, name):
+    number = getattr(signal, f"SIG{name}")
     process = start(
         ["fit", "-", "-y", "species", "-o", "new.suffice", "--model", "bayes"], models, stdin=subprocess.PIPE
     )
@@ -135,10 +141,28 @@ def test_a_signal_removes_what_came_from_stdin(models, number, code):
     assert litter(models) != []
     process.send_signal(number)
     told = process.communicate(timeout=60)[1]
-    assert process.returncode == code
-    assert told in (b"Terminated.\n", b"Interrupted.\n")
+    assert process.returncode == 128 + number
+    assert told.decode() == f"{ENDINGS[name]}\n"
     assert litter(models) == []
     assert not (models / "new.suffice").exists()
+
+
+def test_every_signal_that_ends_a_process_and_can_be_caught_is():
+    from suffice.cli.errors import Ended, exit_code_of
+
+    deaf = {"KILL", "STOP", "ILL", "BUS", "FPE", "SEGV", "SYS", "TRAP", "CHLD", "CONT", "TSTP", "TTIN", "TTOU"}
+    deaf |= {"URG", "WINCH", "INFO"}
+    kept = {one for one in signal.valid_signals() if signal.getsignal(one) == signal.SIG_DFL}
+    numbers = [one for one in kept if getattr(one, "name", "").removeprefix("SIG") not in deaf]
+    assert len(numbers) > 10
+
+    def ends(number):
+        with pytest.raises(Ended):
+            os.kill(os.getpid(), number)
+        raise Ended(number)
+
+    assert [exit_code_of(partial(ends, one)) for one in numbers] == [128 + one for one in numbers]
+    assert {one for one in signal.valid_signals() if signal.getsignal(one) == signal.SIG_DFL} == kept
 
 
 def test_a_signal_in_a_callback_is_not_lost(models):

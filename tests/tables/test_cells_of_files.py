@@ -16,6 +16,7 @@ from suffice.cli import main
 from suffice.tables.files import formats
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import open_source
+from suffice.tables.files.types import Wanted
 
 from .data_files import refused, rows_of, write
 
@@ -72,14 +73,14 @@ def test_cells_are_read_as_the_kind_that_is_wanted(tmp_path, wanted):
         "level": "1",
     }
     path = write(tmp_path / "t.csv", f"a\n{cells[wanted]}\nnothing\n")
-    source = open_source(path).only(["a"], {"a": wanted})
+    source = open_source(path).only(["a"], {"a": Wanted(wanted)})
     if wanted == "level":
         assert next(source.batches())["a"].to_pylist() == ["1", "nothing"]
         return
     with pytest.raises(FileDataError, match="row 1 holds 'nothing'"):
         list(source.batches())
     path = write(tmp_path / "t.csv", f"a\n{cells[wanted]}\n")
-    of = next(open_source(path).only(["a"], {"a": wanted}).batches()).schema.types[0]
+    of = next(open_source(path).only(["a"], {"a": Wanted(wanted)}).batches()).schema.types[0]
     assert not pa.types.is_string(of)
     assert (wanted == "duration") == pa.types.is_duration(of)
 

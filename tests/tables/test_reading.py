@@ -217,7 +217,7 @@ def test_columns_of_floats_are_not_tried_as_integers(tmp_path, monkeypatch):
     monkeypatch.setattr(types, "_cast", lambda column, to: tried.append(to) or cast(column, to))
     path = write(tmp_path / "t.csv", "a\n" + "1.5\n" * 1000)
     assert rows_of(path)["a"] == [1.5] * 1000
-    list(open_source(path).only(["a"], {"a": "number"}).batches())
+    list(open_source(path).only(["a"], {"a": Wanted("number")}).batches())
     assert set(tried) == {pa.float64()}
 
 
@@ -283,8 +283,8 @@ def test_a_file_is_closed_wherever_reading_ends(tmp_path, monkeypatch, name):
         rows.close()
         assert still_open(tmp_path) == []
     held += [failure(lambda: source.through(fail)), failure(lambda: labelled.through(fail))]
-    held.append(failure(lambda: list(source.only(["y"], {"y": "number"}).batches())))
-    held.append(failure(lambda: source.only(["y"], {"y": "number"}).settle()))
+    held.append(failure(lambda: list(source.only(["y"], {"y": Wanted("number")}).batches())))
+    held.append(failure(lambda: source.only(["y"], {"y": Wanted("number")}).settle()))
     assert still_open(tmp_path) == []
     broken = whole[:-12] + b"\0\xff\n" if whole == inside else whole[:-12]
     for options in (ReadingOptions(), ReadingOptions(missing=("?",))):

@@ -1,4 +1,4 @@
-"""Cross-validation of a model of files, on rows spread evenly over them."""
+"""Cross-validation of a model of files, on rows drawn from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 if TYPE_CHECKING:
     from suffice.evaluation.evaluate import Evaluation
@@ -14,43 +13,20 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 MOST_ROWS = 50_000
-"""The most rows that are used; of more rows every second, fourth, … is."""
+"""The most rows that are used; of more, so many are drawn."""
 
 
 class Sample:
-    """Rows spread evenly over all rows, however many there are."""
+    """Rows drawn at random from all rows, however many there are; the same each time."""
 
     def __init__(self, batches: Iterator[LabelledBatch]) -> None:
-        self.n_rows = 0
-        self._stride = 1
-        self._parts: list[tuple[Any, Any, Any]] = []
+        from suffice.estimators.evidence.kept_rows import KeptRows
+
+        self.n_rows, kept = 0, KeptRows(MOST_ROWS)
         for batch in batches:
-            self._add(batch)
-        tables, labels, weights = zip(*self._parts, strict=True)
-        self.X = pa.concat_tables(tables)
-        self.y = np.concatenate(labels)
-        self.weight = None if weights[0] is None else np.concatenate(weights)
-
-    def _add(self, batch: LabelledBatch) -> None:
-        from suffice.tables.targets import read_labels
-
-        first = -self.n_rows % self._stride
-        self.n_rows += batch.X.num_rows
-        self._parts.append(_every(batch.X, read_labels(batch.y), batch.weight, first, self._stride))
-        while sum(len(labels) for _, labels, _ in self._parts) > MOST_ROWS:
-            self._stride *= 2
-            start, thinned = 0, []
-            for table, labels, weight in self._parts:
-                thinned.append(_every(table, labels, weight, start % 2, 2))
-                start += len(labels)
-            self._parts = thinned
-
-
-def _every(X: Any, y: Any, weight: Any, first: int, stride: int) -> tuple[Any, Any, Any]:
-    if stride == 1:
-        return X, y, weight
-    rows = np.arange(first, len(y), stride)
-    return X.take(rows), y[rows], None if weight is None else weight[rows]
+            self.n_rows += len(batch.y)
+            kept.add(batch)
+        self.X, self.y, self.weight = kept.batch()
 
 
 def cross_validated(model: Any, sample: Sample) -> Evaluation | None:

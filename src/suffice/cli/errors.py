@@ -17,9 +17,12 @@ import click
 
 from suffice.cli.messages import tell, wants_json
 
-INTERRUPTED = 130
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Signals that end a command; before, it removes what it has begun to write."""
+NOT_CAUGHT = {
+    *("SIGKILL", "SIGSTOP"),  # which nothing can catch
+    *("SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS", "SIGTRAP"),  # faults, after which nothing can run
+    *("SIGCHLD", "SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH", "SIGINFO"),  # no ends
+}
+"""Any other signal ends a command, after it has removed what it has begun to write."""
 
 
 class DataFailure(click.ClickException):
@@ -58,8 +61,7 @@ def exit_code_of(run: Callable[[], Any]) -> int:
         _drop_stdout()  # the reader has what it wanted
         return 0
     except (KeyboardInterrupt, click.Abort):
-        tell("Interrupted.")
-        return INTERRUPTED
+        return _told_of_signal(signal.SIGINT)
     except Ended as ended:
         return _told_of_signal(ended.number)
     except Exception as error:  # noqa: BLE001, a traceback helps no user
@@ -68,7 +70,11 @@ def exit_code_of(run: Callable[[], Any]) -> int:
 
 
 def _told_of_signal(number: int) -> int:
-    tell("Interrupted." if number == signal.SIGINT else "Terminated.")
+    name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    words = {signal.SIGINT: "Interrupted.", signal.SIGTERM: "Terminated."}.get(number, f"Ended by {name}.")
+    if wants_json():
+        words = json.dumps({"error": words, "exit_code": 128 + number})
+    tell(words)
     return 128 + number
 
 
@@ -78,9 +84,10 @@ def _ended_by_signals(signals: list[int]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-    # Under nohup and in the background, some are ignored.
-    former = {one: signal.getsignal(one) for one in numbers if signal.getsignal(one) != signal.SIG_IGN}
+    # Under nohup and in the background, some are ignored; and whoever waits for others goes on to do so.
+    unheard = (signal.SIG_DFL, signal.default_int_handler)
+    numbers = [one for one in signal.valid_signals() if getattr(one, "name", "") not in NOT_CAUGHT]
+    former = {one: handler for one in numbers if (handler := signal.getsignal(one)) in unheard}
 
     def end(number: int, _: FrameType | None) -> None:
         for one in former:
@@ -106,7 +113,7 @@ def _ended_by_signals(signals: list[int]) -> Iterator[None]:
     finally:
         sys.unraisablehook = sys.__unraisablehook__
         for one, handler in former.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+            signal.signal(one, handler)
 
 
 def open_streams() -> None:

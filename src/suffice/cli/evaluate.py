@@ -51,7 +51,7 @@ def evaluate(
     from suffice.cli.inputs import load_model, opened
 
     answerer = load_model(model)
-    with opened(data, data_format, "evaluating", drop_unlabelled=drop_unlabelled) as source:
+    with opened(data, data_format.as_fitted(answerer), "evaluating", drop_unlabelled=drop_unlabelled) as source:
         evaluation = _evaluation(answerer, source, target, weight)
     if wants_json():
         write_text(as_json(evaluation.to_dict()), "-")
@@ -122,7 +122,7 @@ def explain(
     answerer = load_model(model, to_ask=True)
     if not hasattr(answerer, "explain"):
         raise click.UsageError(f"a {type(answerer).__name__} cannot explain its predictions.")
-    with opened(data, data_format, "explaining") as source:
+    with opened(data, data_format.as_fitted(answerer), "explaining") as source:
         reading = reader(answerer, source)
         with closing(reading.batches(source)) as batches:
             if row is None:

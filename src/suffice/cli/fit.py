@@ -127,13 +127,13 @@ def fit(
     if priors is not None and kind == "logistic":
         raise click.UsageError("--priors works with the other models, not with --model logistic.")
     wish = Wish(kind, chosen, alpha, unseen, options.chosen_priors(priors), data_format.options.missing)
-    reading = data_format if like else wish.reading(data_format)
+    held = None if like is None else load(like)
+    reading = wish.reading(data_format) if held is None else data_format.as_fitted(held)
     rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
     with rows_of(data, reading, "fitting") as source:
         rows, column = source, named_target(source, target)
         source.marks = options.marks_of_labels(data_format, column)
-        if like is not None:
-            held = load(like)
+        if held is not None:
             rows, schema = rows_like(held, rows, column, weight)
             wish = replace(wish, families=schema, pieces=getattr(held, "pieces_", "all"), marks=None)
         columns = {"target": column, "weight": weight, "drop": () if like else drop}
@@ -189,10 +189,8 @@ class Wish:
     """The pieces of evidence of another model."""
 
     def reading(self, data_format: DataFormat) -> DataFormat:
-        """How files are read: a model of families reads marks of missing cells itself, and remembers them."""
-        if self.kind not in OF_FAMILIES:
-            return data_format
-        return replace(data_format, options=replace(data_format.options, missing=None))
+        """How files are read."""
+        return data_format.left_to_model() if self.kind in OF_FAMILIES else data_format
 
     def fitted(
         self, source: FileSource, columns: dict[str, Any], checkpoint: str | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -82,6 +82,19 @@ class DataFormat:
 
     form: str | None
     options: ReadingOptions
+
+    def as_fitted(self, model: Any) -> DataFormat:
+        """How a model's rows were written: texts that stood for a missing cell still do, unless others do."""
+        schema = getattr(getattr(model, "statistics_", model), "schema", None)
+        chosen = None if schema is None else schema.marks.chosen
+        if self.options.missing is not None or chosen is None:
+            return self
+        return replace(self, options=replace(self.options, missing=chosen))
+
+    def left_to_model(self) -> DataFormat:
+        """The same, where a model of families reads marks of missing cells itself, and remembers them."""
+        usual = self.options.missing is None
+        return replace(self, options=replace(self.options, missing=None if usual else ()))
 
 
 _FORMAT_OPTIONS = (

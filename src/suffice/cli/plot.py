@@ -159,7 +159,7 @@ def plot(
         )
     X = y = None
     if data:
-        with opened(data, data_format, "drawing") as source:
+        with opened(data, data_format.as_fitted(held), "drawing") as source:
             X, y = _rows(held, reader(held, source), source, target, labelled=picture.rows == "labelled")
     display = picture.draw(Request(held, X, y, list(columns) or None, row))
     with sink(output) as file:

@@ -79,7 +79,7 @@ def predict(
     decider = None if costs is None else _cost_sensitive(answerer, costs)
     kept = tuple(dict.fromkeys(keep))
     _refuse_names(kept, answerer, proba=proba)
-    with opened(data or ("-",), data_format, "predicting") as source:
+    with opened(data or ("-",), data_format.as_fitted(answerer), "predicting") as source:
         for name in kept:
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
@@ -197,6 +197,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         entries = _nested_costs(path)
     else:
         from suffice.tables.files.source import open_source
+        from suffice.tables.files.types import Wanted
 
         source = open_source(path)
         if not {"true", "predicted", "cost"} <= set(source.names):
@@ -204,7 +205,7 @@ def _cost_sensitive(model: Any, path: str) -> Any:
                 f"{path}: costs need the columns true, predicted and cost, but the columns are "
                 f"{listed(source.names, brackets=False)}."
             )
-        kinds: Any = {"true": "level", "predicted": "level", "cost": "number"}
+        kinds = {"true": Wanted("level"), "predicted": Wanted("level"), "cost": Wanted("number")}
         tables = source.only(kinds, kinds).batches()
         entries = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     costs = {(label(t), label(p)): float(cost) for t, p, cost in entries}

@@ -100,7 +100,8 @@ Tab completion of commands, options and columns in bash (or zsh, fish):
 
 \b
 Exit codes: 0 success, 1 unusable data, 2 wrong usage,
-3 columns that do not match the model, 130 interrupted, 143 terminated.""",
+3 columns that do not match the model, 128 + N ended by signal N
+(130 interrupted, 143 terminated).""",
 )
 @click.version_option(__version__, prog_name="suffice")
 def main() -> None:

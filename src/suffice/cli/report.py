@@ -93,7 +93,7 @@ def _write(
     refuse_to_replace(output, force=force)
     held = [load_model(path) for path in models]
     names = _names(models)
-    with opened(data, data_format, "asking", drop_unlabelled=drop_unlabelled) as source:
+    with opened(data, data_format.as_fitted(held[0]), "asking", drop_unlabelled=drop_unlabelled) as source:
         passed = _passed(held, names, source, target, weight)
     default = f"{', '.join(names[:3])} on {', '.join(Path(path).name for path in data[:3])}"
     page = made_page(passed, title=title or default, rows=rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -65,14 +64,14 @@ def summarize(
     marks, of_labels = data_format.options.missing, partial(options.marks_of_labels, data_format)
     if like is not None:
         options.refuse_beside_like(families)
-    else:  # a model of families reads marks of missing cells itself, and remembers them
-        data_format = replace(data_format, options=replace(data_format.options, missing=None))
+    held = None if like is None else load(like)
+    reading = data_format.left_to_model() if held is None else data_format.as_fitted(held)
     rows_of = partial(opened, drop_unlabelled=drop_unlabelled, on_error=on_error)
-    with rows_of(data, data_format, "summarizing") as source:
+    with rows_of(data, reading, "summarizing") as source:
         rows, column = source, named_target(source, target)
         source.marks = of_labels(column)
-        if like is not None:
-            rows, chosen = rows_like(load(like), rows, column, weight)
+        if held is not None:
+            rows, chosen = rows_like(held, rows, column, weight)
         statistics = suffice.summarize(
             rows,
             target=column,
@@ -164,7 +163,7 @@ def _updated(
     learner = as_model(held)
     if not hasattr(learner, "partial_fit"):
         raise click.UsageError(f"a {type(learner).__name__} cannot be updated; fit it again to all rows.")
-    with opened(data, data_format, "updating", drop_unlabelled=drop_unlabelled) as source:
+    with opened(data, data_format.as_fitted(learner), "updating", drop_unlabelled=drop_unlabelled) as source:
         reading = reader(learner, source, learning=True)
         column = target_of(learner, source, target, weight)
         others = [name for name in (column, weight) if name is not None]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from suffice.tables.files.types import Wanted
+from suffice.tables.notations import MARKS
 from suffice.tables.row_source import RowSource
 from suffice.tables.wording import listed, nearest, quoted
 
@@ -57,7 +59,7 @@ def _documents(present: tuple[str, ...]) -> Reader:
             f"the model reads documents from a column named 'text', but the columns are {_list(present)}; "
             "rename the column that holds the documents."
         )
-    return Reader((name,), {name: "level"}, lambda table: table.column(name))
+    return Reader((name,), {name: Wanted("level")}, lambda table: table.column(name))
 
 
 def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missing: bool) -> Reader:
@@ -126,13 +128,13 @@ def _list(names: Any) -> str:
     return listed(map(str, names), brackets=False)
 
 
-def _kinds(model: Any) -> dict[Any, Any]:
+def _kinds(model: Any) -> dict[Any, Wanted]:
     """What the cells of each column that the model uses were when it was fitted."""
     from suffice.factors.levels.totals import LevelTotals
 
     if not hasattr(model, "statistics_"):
         names = getattr(model, "feature_names_in_", range(model.n_features_in_))
-        return dict.fromkeys(list(names), "number")
+        return dict.fromkeys(list(names), Wanted("number", MARKS))
     statistics, container = model.statistics_, model._container
     schema, named = statistics.schema, statistics.schema.names
     seen = _seen(container, len(schema))
@@ -149,7 +151,8 @@ def _kinds(model: Any) -> dict[Any, Any]:
                 kinds[column] = seen[column] if seen[column] in ("boolean", "measure") else "number"
             else:
                 kinds[column] = "level"
-    return {named[column]: kinds[column] for column in sorted(kinds)}
+    marks = schema.marks.numbers
+    return {named[column]: Wanted(kinds[column], marks) for column in sorted(kinds)}
 
 
 def _seen(container: Any, n_columns: int) -> list[str]:
@@ -175,7 +178,7 @@ def _kind_of_levels(levels: list[Any]) -> str:
     return "number" if levels and not any(isinstance(level, str) for level in levels) else "level"
 
 
-def kind_of_classes(model: Any) -> Any:
+def kind_of_classes(model: Any) -> Wanted:
     """What the labels of a model are."""
     kind = model.classes_.dtype.kind
-    return "boolean" if kind == "b" else "number" if kind in "iuf" else "level"
+    return Wanted("boolean" if kind == "b" else "number" if kind in "iuf" else "level")

@@ -66,7 +66,7 @@ class Plan:
         """The columns that the engine cannot add up."""
         factors = [self.schema.factors[at] for at in self.by_rows]
         places = sorted(j for factor in factors for j in factor.columns.tolist())
-        return Schema(tuple(self.schema.columns[j] for j in places), self.schema.named)
+        return Schema(tuple(self.schema.columns[j] for j in places), self.schema.named, marks=self.schema.marks)
 
 
 def _way(factor: Factor, kinds: list[str | None], schema: Schema) -> str | None:
@@ -224,7 +224,7 @@ class GroupedSums:
                 .agg(nw.len().alias(ROWS), nw.col(_named(WEIGHT)).sum().alias(WEIGHT))
             )
             table = _arrow(grouped)
-            own = Schema((column._replace(block=None),), schema.named)
+            own = Schema((column._replace(block=None),), schema.named, marks=schema.marks)
             cells = read_table(table.select([value]).rename_columns([str(column.name)]))
             labels = read_labels(table.column(_named(CLASS)))
             weighted, counted = (

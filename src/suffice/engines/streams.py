@@ -75,7 +75,7 @@ class BatchRows(RowSource):
         if found is None:
             raise FileDataError(
                 f"{self.title}, batch {number}: column {quoted(name)} has the type {column.type}, which is "
-                f"not {self._wanted.get(name, 'a number, a text or a time')}."
+                f"not {self._wanted[name].kind if name in self._wanted else 'a number, a text or a time'}."
             )
         kind = kind_of(found.type)
         settled = self._kinds.setdefault(name, kind) if kind is not None else kind

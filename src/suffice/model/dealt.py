@@ -21,6 +21,17 @@ ROUNDING = 1e-9
 """The share of a unit that does not matter."""
 
 
+def spread_rows(n_rows: int, most: int) -> Codes:
+    """The positions of at most so many rows: one at random from each of as many parts of equal length.
+
+    Every n-th row would show only a part of what repeats, such as classes that take turns.
+    """
+    if n_rows <= most:
+        return np.arange(n_rows)
+    ends = np.arange(1, most + 1) * n_rows // most
+    return np.random.default_rng(SEED).integers(np.append(0, ends[:-1]), ends)
+
+
 def dealt_folds(codes: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
     """The rows of all other folds, and the rows of each fold; those of a class are dealt in turn."""
     fold = np.empty(len(codes), dtype=np.intp)

@@ -17,7 +17,7 @@ from suffice.arrays import Array, Codes
 from suffice.factors.base import Block
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
-from suffice.model.dealt import dealt_folds
+from suffice.model.dealt import dealt_folds, spread_rows
 from suffice.model.drawn_rows import by_rows
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
@@ -48,7 +48,7 @@ def with_evidence_weight(
     most = min(MOST_ROWS, MOST_SCORES // n_classes)
     if most < FEWEST_ROWS:
         return schema
-    some = np.arange(0, table.n_rows, -(-table.n_rows // most))
+    some = spread_rows(table.n_rows, most)
     codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
     part = table if len(some) == table.n_rows else table.take(some)
     evidence, nats = _held_out_evidence(schema, part, codes, n_classes, weight)

@@ -42,11 +42,12 @@ from suffice.model.chosen_families import (
 )
 from suffice.model.column_losses import ColumnLosses
 from suffice.model.columns import CHOSEN, Column
+from suffice.model.dealt import spread_rows
 from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.as_arrays import LARGEST_EXACT
-from suffice.tables.notations import Marks
+from suffice.tables.notations import USUAL_MARKS, Marks
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, listed, one_line, quoted
 from suffice.tables.written_table import WrittenTable
@@ -126,7 +127,7 @@ def _inferred(
     columns: list[Column | None] = [None] * table.n_columns
     for j, (family, block) in given.items():
         columns[j] = observed.written(j, Column(table.names[j], family, _reason(family), block=block))
-    schema = Schema(observed.filled(columns), table.named)
+    schema = Schema(observed.filled(columns), table.named, marks=marks or USUAL_MARKS)
     # The columns of an array are not looked at.
     if not weigh or len(given) == len(schema) or not may_be_written(table):
         return schema
@@ -233,7 +234,7 @@ class _Observed:
         self.held = table
         self.table = WrittenTable(table, self.notations) if self.notations else table
         n_rows = min(table.n_rows, MOST_ROWS, MOST_SCORES // max(n_classes, 1))
-        self.rows = np.arange(n_rows) * table.n_rows // max(n_rows, 1)  # evenly over the table
+        self.rows = spread_rows(table.n_rows, n_rows)
         self.classes = classes[self.rows]
         self.n_classes = n_classes
         self.weights = None if weights is None else weights[self.rows]

@@ -14,6 +14,7 @@ from suffice.model.columns import Column, notations_from_fields, state_of_notati
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
 from suffice.storage import Fields, Scalars, Setting
+from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.wording import quoted
 
 
@@ -34,6 +35,7 @@ def state_of_schema(schema: Schema) -> dict[str, Any]:
         "block": np.array(blocks, dtype=np.int32),
         **state_of_notations(schema.columns),
         **({} if schema.evidence_weight == 1.0 else {"evidence_weight": schema.evidence_weight}),
+        **({} if schema.marks.chosen is None else {"marks": Setting(list(schema.marks.chosen))}),
         **({} if schema.nats is None else {"nats": schema.nats}),
         **({} if schema.held_out is None else {"held_out": schema.held_out._to_fields()}),
     }
@@ -80,7 +82,7 @@ def schema_from_fields(fields: Fields) -> Schema:
     for one in families:
         _check_summed(fields, one)
     held_out = HeldOutPosteriors._from_fields(fields.branch("held_out")) if "held_out" in fields else None
-    return Schema(columns, named, _evidence_weight(fields), held_out)
+    return Schema(columns, named, _evidence_weight(fields), held_out, _marks(fields))
 
 
 def _nats(fields: Fields, n_columns: int) -> list[Any]:
@@ -88,6 +90,13 @@ def _nats(fields: Fields, n_columns: int) -> list[Any]:
     if not fields.has_array("nats"):
         return [None] * n_columns
     return list(fields.array("nats", np.float64, (n_columns,)).tolist())
+
+
+def _marks(fields: Fields) -> Marks:
+    marks = fields.setting("marks") if "marks" in fields else None
+    if not (marks is None or (isinstance(marks, list) and all(isinstance(mark, str) for mark in marks))):
+        raise fields.error("marks", "must be a list of strings.")
+    return checked_marks(marks)
 
 
 def _evidence_weight(fields: Fields) -> float:

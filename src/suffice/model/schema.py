@@ -17,7 +17,7 @@ from suffice.families import Family
 from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.tables.container import PLAIN, Container
-from suffice.tables.notations import Notation, differently_read
+from suffice.tables.notations import USUAL_MARKS, Marks, Notation, differently_read
 from suffice.tables.shown import Cells, Part, Shown
 from suffice.tables.table import Table
 from suffice.tables.wording import one_line, quoted
@@ -45,6 +45,8 @@ class Schema(Shown):
         What each column by itself added to held-out rows, if families were inferred from such.
     held_out : HeldOutPosteriors or None
         What posteriors are like on the rows that the weight was learnt from.
+    marks : Marks
+        The texts that stand for a missing cell, also in columns that had no text in training.
     names : tuple
         The names of the columns; their positions in arrays.
     factors : tuple of Factor
@@ -72,6 +74,7 @@ class Schema(Shown):
     named: bool
     evidence_weight: float = 1.0
     held_out: HeldOutPosteriors | None = field(default=None, compare=False, repr=False)
+    marks: Marks = field(default=USUAL_MARKS, compare=False)
 
     @classmethod
     def of_one_family(
@@ -205,7 +208,7 @@ class Schema(Shown):
         numbers: dict[int, Notation] = {}
         for factor in self.factors:
             if factor.reads == "numbers":
-                notation = Notation("flags" if factor.family.is_binary else "numbers")
+                notation = Notation("flags" if factor.family.is_binary else "numbers", self.marks.numbers)
                 numbers |= dict.fromkeys(factor.columns.tolist(), notation)
         return {j: notation for j, notation in numbers.items() if j not in self.notations}
 

@@ -29,7 +29,7 @@ def only_columns(schema: Schema, kept: Iterable[int]) -> Schema:
     )
     if all(j in inside for factor in schema.factors for j in factor.columns.tolist()):
         return replace(schema, columns=columns)
-    return Schema(columns, schema.named)
+    return Schema(columns, schema.named, marks=schema.marks)
 
 
 def share_a_pass(schemas: Sequence[Schema]) -> bool:
@@ -123,7 +123,7 @@ class _Layer:
             family, block = self.families.get(j, (None, None))
             notation = notations.get(j) if j in self.families else None
             columns.append(Column(name, family, "", block=block, notation=notation))
-        return Schema(tuple(columns), like.named)
+        return Schema(tuple(columns), like.named, marks=like.marks)
 
 
 def arranged(parts: Sequence[Summed], schema: Schema, n_classes: int) -> list[Totals]:

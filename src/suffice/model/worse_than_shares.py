@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
+from suffice.model.dealt import spread_rows
 from suffice.model.solution import SolvedModel
 from suffice.tables.table import Table
 from suffice.tables.wording import quoted
@@ -61,7 +62,7 @@ def worse_than_shares(
     model = solved()
     if not all(factor.has_density for factor in model.factors):
         return None
-    some = np.arange(0, table.n_rows, -(-table.n_rows // most))
+    some = spread_rows(table.n_rows, most)
     table, codes = table if len(some) == table.n_rows else table.take(some), codes[some]
     weight = np.ones(len(some)) if weights is None else weights[some]
     share_of_row = weight / weight.sum()

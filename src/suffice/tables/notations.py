@@ -41,6 +41,14 @@ class Marks(NamedTuple):
     """In columns of numbers and dates."""
     levels: tuple[str, ...]
 
+    @property
+    def chosen(self) -> tuple[str, ...] | None:
+        """The texts that a user chose for all columns; None for the usual ones."""
+        return None if self == USUAL_MARKS else self.numbers
+
+
+USUAL_MARKS = Marks(MARKS, LEVEL_MARKS)
+
 
 @dataclass(frozen=True)
 class Notation:
@@ -86,7 +94,7 @@ class Notation:
         found = read_date(text.strip(" "), self.form) if self.is_dates else read_number(text, self.unit)
         if self.form == "flags":
             found = read_flag(text, found)
-        return found, found is not None or text.strip(" ").casefold() in _folded(self.marks)
+        return found, found is not None or is_mark(text, self.marks)
 
     def written(self, cells: NDArray[Any], kind: Kind) -> NDArray[Any]:
         """Cells that were read, as a column of some kind holds them: text, or days as whole numbers."""
@@ -194,6 +202,16 @@ def unit_of(text: str) -> str:
     return ""
 
 
+def is_mark(text: str, marks: tuple[str, ...]) -> bool:
+    """Whether a text stands for a missing number or date."""
+    return text.strip(" ").casefold() in _folded(marks)
+
+
+def longest_mark(marks: tuple[str, ...]) -> int:
+    """The most characters of a text that is a mark, without spaces around it."""
+    return max(map(len, _folded(marks)), default=0)
+
+
 @cache
 def _folded(marks: tuple[str, ...]) -> frozenset[str]:
     return frozenset(mark.strip(" ").casefold() for mark in marks)
@@ -202,7 +220,7 @@ def _folded(marks: tuple[str, ...]) -> frozenset[str]:
 def checked_marks(marks: Iterable[str] | None) -> Marks:
     """The marks of missing cells that a user chose, in columns of any kind, or the usual ones."""
     if marks is None:
-        return Marks(MARKS, LEVEL_MARKS)
+        return USUAL_MARKS
     listed: Sequence[Any] = [marks] if isinstance(marks, str) else list(marks)
     strange = next((mark for mark in listed if not isinstance(mark, str)), None)
     if strange is not None:

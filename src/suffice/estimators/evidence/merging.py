@@ -53,7 +53,7 @@ def of_pieces(pieces: Pieces, others: Pieces, parts: Parts) -> Parts:
         Column(one.name, None, one.reason, undecided=True) if j in odd else one
         for j, one in enumerate(base.schema.columns)
     )
-    known = Schema(waiting, base.schema.named) if odd else base.schema
+    known = Schema(waiting, base.schema.named, marks=base.schema.marks) if odd else base.schema
     read = [differently_read(*both) is None for both in _notations(pieces.schema, others.schema)]
     return (
         base.with_schema(known).with_schema(pieces.schema),

@@ -32,6 +32,7 @@ from suffice.tables.wording import listed, quoted
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
+ANY_TEXT = Wanted("level")
 
 
 class _TypesChangedError(Exception):
@@ -228,7 +229,7 @@ class FileSource(RowSource):
     def _typed(self, file: DataFile, first: int, named: tuple[str, Any]) -> Any:
         """A column of a batch, in the type settled for it."""
         name, raw = named
-        may_stay = self.coded and is_coded(raw.type) and self.wanted.get(name, "level") == "level"
+        may_stay = self.coded and is_coded(raw.type) and self.wanted.get(name, ANY_TEXT).kind == "level"
         if may_stay and self._types.setdefault(name, raw.type.value_type) == raw.type.value_type:
             return raw
         column = _plain(file, name, raw)
@@ -272,7 +273,7 @@ class WrongCellError(FileDataError):
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
         words |= {"measure": "numbers, dates or times", "clock": "times of day", "duration": "durations"}
         super().__init__(
-            f"{file}: column {quoted(name)} must hold {words.get(wanted, wanted)}, but row {row} holds "
+            f"{file}: column {quoted(name)} must hold {words.get(wanted.kind, wanted.kind)}, but row {row} holds "
             f"{quoted(value)}."
         )
 

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from suffice.tables.files.times import read_clock, read_duration
+from suffice.tables.notations import is_mark, longest_mark
 
-Wanted = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
+WantedKind = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
 """The kind that the cells of a column must have; a measure is anything but a level."""
+
+
+class Wanted(NamedTuple):
+    """What the cells of a column must be."""
+
+    kind: WantedKind
+    marks: tuple[str, ...] = ()
+    """Texts that stand for a missing one, if it is neither a level nor anything."""
+
+
 FIRST, FEW = 64, 4
 """The first cells, which mostly show that a column is of another type; for whole numbers, fewer do."""
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
@@ -168,15 +179,27 @@ def read_as(column: Any, wanted: Wanted) -> Any:
     """The column as cells of a kind, or None if a cell is of another."""
     import pyarrow as pa
 
-    if wanted == "level":
+    kind, marks = wanted
+    if kind == "level":
         return cast(column, pa.string())
-    if wanted == "anything":
+    if kind == "anything":
         return column
     if not pa.types.is_string(column.type):
         return column
-    kinds = _readings() if wanted == "measure" else {wanted: _readings().get(wanted, [])}
+    kinds = _readings() if kind == "measure" else {kind: _readings().get(kind, [])}
     types = (one for group in kinds.values() for one in group)
-    return next((read for to in types if (read := cast(column, to)) is not None), None)
+    found = next((read for to in types if (read := cast(column, to)) is not None), None)
+    return read_as(_with_gaps(column, marks), Wanted(kind)) if found is None and marks else found
+
+
+def _with_gaps(column: Any, marks: tuple[str, ...]) -> Any:
+    """A column of text whose marks are missing cells; numbers, mostly longer and different, are not compared."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    short = pc.less_equal(pc.utf8_length(pc.utf8_trim(column, " ")), longest_mark(marks))
+    gaps = [text for text in column.filter(short).unique().to_pylist() if is_mark(text, marks)]
+    return pc.if_else(pc.is_in(column, pa.array(gaps, pa.string())), pa.scalar(None, pa.string()), column)
 
 
 def first_misfit(column: Any, fits: Any) -> int:
