@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from suffice.cli.messages import tell, wants_json
+from suffice.cli.messages import in_options, tell, wants_json
 
 NOT_CAUGHT = {
     *("SIGKILL", "SIGSTOP"),  # which nothing can catch
@@ -168,9 +168,9 @@ def _failure(error: Exception) -> click.ClickException:
     from suffice.tables.files.source import WrongCellError
     from suffice.tables.targets import UnknownColumnError
 
-    message = str(error).rstrip()
     if isinstance(error, click.ClickException):
         return error
+    message = in_options(str(error).rstrip())
     if isinstance(error, UnknownColumnError):
         return click.UsageError(message)
     if isinstance(error, (ModelColumnsError, WrongCellError)):

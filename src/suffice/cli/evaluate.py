@@ -23,6 +23,7 @@ from suffice.tables.wording import counted
 if TYPE_CHECKING:
     from suffice.cli.options import DataFormat
     from suffice.tables.files.source import FileSource
+    from suffice.tables.row_source import RowSource
 
 
 @options.command(
@@ -62,9 +63,8 @@ def evaluate(
 def _evaluation(model: Any, source: FileSource, target: str | None, weight: str | None) -> Any:
     """Evaluate posteriors batch by batch."""
     from suffice.cli.columns import kind_of_classes, reader, target_of
-    from suffice.cli.inputs import few_rows
+    from suffice.engines.predictions import InParts
     from suffice.evaluation.streamed import StreamedEvaluation
-    from suffice.kernels.choose import GrowingWork
     from suffice.tables.files.batches import LabelledFiles
 
     column = target_of(model, source, target, weight)
@@ -73,12 +73,10 @@ def _evaluation(model: Any, source: FileSource, target: str | None, weight: str 
     wanted = {**reading.wanted, column: kind_of_classes(model)}
 
     def judged(batches: Any) -> Any:
-        streamed, work = StreamedEvaluation(model.classes_), GrowingWork()
+        streamed = StreamedEvaluation(model.classes_)
+        asked = InParts(lambda part: model.predict_proba(reading.arranged(part)), len(model.classes_))
         for X, y, weights in batches:
-            for rows in few_rows(len(y), len(model.classes_)):
-                part = X[rows]
-                with work.more(part.num_rows * part.num_columns * len(model.classes_)):
-                    posteriors = model.predict_proba(reading.arranged(part))
+            for rows, posteriors in asked(X):
                 streamed.add(y[rows], posteriors, None if weights is None else weights[rows])
         return streamed.evaluation()
 
@@ -124,39 +122,43 @@ def explain(
         raise click.UsageError(f"a {type(answerer).__name__} cannot explain its predictions.")
     with opened(data, data_format.as_fitted(answerer), "explaining") as source:
         reading = reader(answerer, source)
-        with closing(reading.batches(source)) as batches:
-            if row is None:
-                write_tables(_contributions(answerer, reading, batches), output, form)
-                return
-            explanation = _explained(answerer, reading, batches, row)
+        rows = reading.rows(source)
+        if row is None:
+            write_tables(_contributions(answerer, reading, rows), output, form)
+            return
+        explanation = _explained(answerer, reading, rows, row)
         if wants_json():
             write_text(as_json(_facts(explanation, row)), output)
         else:
             write_for_people(f"row {row}:{explanation.describe(0).partition(':')[2]}", output)
 
 
-def _contributions(model: Any, reading: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    from suffice.cli.inputs import few_rows
+def _contributions(model: Any, reading: Any, rows: RowSource) -> Iterator[Any]:
+    from suffice.engines.predictions import InParts
 
-    first = 0
-    for batch in batches:
-        for some in few_rows(batch.num_rows, max(batch.num_columns, 1) * len(model.classes_)):
-            explanation = model.explain(reading.arranged(batch[some]))
-            if not hasattr(explanation, "to_frame"):
-                raise click.UsageError("documents are explained one at a time; choose one with --row.")
-            frame = as_arrow(explanation.to_frame())
-            rows = frame.column("row").to_numpy() + first + some.start
-            yield frame.set_column(0, "row", [rows])
-        first += batch.num_rows
+    n_numbers = max(len(reading.names), 1) * len(model.classes_)
+    asked, first = InParts(lambda part: model.explain(reading.arranged(part)), n_numbers), 0
+    with closing(rows.batches()) as batches:
+        for batch in batches:
+            with rows.placing(first):
+                for some, explanation in asked(batch):
+                    if not hasattr(explanation, "to_frame"):
+                        raise click.UsageError("documents are explained one at a time; choose one with --row.")
+                    frame = as_arrow(explanation.to_frame())
+                    numbers = frame.column("row").to_numpy() + first + some.start
+                    yield frame.set_column(0, "row", [numbers])
+            first += batch.num_rows
 
 
-def _explained(model: Any, reading: Any, batches: Iterator[Any], row: int) -> Any:
+def _explained(model: Any, reading: Any, rows: RowSource, row: int) -> Any:
     """The explanation of one row."""
     first = 0
-    for batch in batches:
-        if row < first + batch.num_rows:
-            return model.explain(reading.arranged(batch.slice(row - first, 1)))
-        first += batch.num_rows
+    with closing(rows.batches()) as batches:
+        for batch in batches:
+            if row < first + batch.num_rows:
+                with rows.placing(row):
+                    return model.explain(reading.arranged(batch.slice(row - first, 1)))
+            first += batch.num_rows
     raise click.UsageError(
         f"there is no row {row}: the data has {counted(first, 'row')}, and the first is row 0."
     )

@@ -60,7 +60,7 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
 @options.families
 @click.option(
     "--alpha",
-    type=click.FloatRange(min=0.0),
+    type=options.Finite(),
     help="bayes, text: the smoothing of every inferred family, in pseudo-observations.",
 )
 @click.option(

@@ -29,8 +29,6 @@ WITHOUT_SCIKIT_LEARN = (
     "TextClassifier",
 )
 """What can be asked without scikit-learn, by the names in files."""
-MOST_NUMBERS = 1 << 23
-"""The most numbers that a model is asked for at once."""
 
 
 @contextmanager
@@ -61,12 +59,6 @@ def opened(
         except UnknownFormatError as error:
             raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
         yield replace(source, said=progress.rows)
-
-
-def few_rows(n_rows: int, n_numbers: int) -> Iterator[slice]:
-    """The rows of a batch, at least once, and so few at a time that many numbers for each fit in memory."""
-    at_once = max(1, MOST_NUMBERS // n_numbers)
-    return (slice(start, start + at_once) for start in range(0, max(n_rows, 1), at_once))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +13,8 @@ import click
 
 from suffice.tables.wording import visible
 
+OPTIONS = {r"\bmissing_marks=": "--missing", r"\bunseen='(\w+)'": r"suffice fit --unseen \1"}
+"""Settings of the library that messages name, and how to choose them here."""
 _CHOSEN = {"quiet": False, "json": False, "alone": False}
 """How the command speaks; for the whole process, since errors are told after the command has ended."""
 
@@ -34,6 +37,13 @@ def wants_json() -> bool:
 def is_alone() -> bool:
     """Whether the process runs nothing but the command."""
     return _CHOSEN["alone"]
+
+
+def in_options(text: str) -> str:
+    """A message of the library in which settings are options of the command line."""
+    for setting, option in OPTIONS.items():
+        text = re.sub(setting, option, text)
+    return text
 
 
 def say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -14,6 +15,18 @@ from suffice.tables.files.formats import FORMATS
 from suffice.tables.files.options import ReadingOptions
 
 Decorator = Callable[[Any], Any]
+
+
+class Finite(click.FloatRange):
+    """A number that is not negative; float would also read inf and nan."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0.0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the text of a number."""
+        number: float = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
 def command(*examples: str) -> Decorator:
@@ -222,7 +235,7 @@ on_error = click.option(
 )
 timeout = click.option(
     "--timeout",
-    type=click.FloatRange(min=0.0),
+    type=Finite(),
     default=600.0,
     show_default=True,
     metavar="SECONDS",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -28,6 +31,11 @@ def refuse_output(path: str, *, force: bool) -> None:
     """Refuse a place for a binary result, before any work is done."""
     refuse_to_replace(path, force=force)
     refuse_a_terminal(path)
+    refuse_beside_json(path)
+
+
+def refuse_beside_json(path: str) -> None:
+    """Refuse to write to stdout what is not the answer in JSON."""
     if path == "-" and wants_json():
         raise click.UsageError("--json writes to stdout, so the result needs a file; name one with -o.")
 
@@ -48,22 +56,38 @@ def refuse_a_terminal(path: str) -> None:
 
 def save(held: Any, path: str) -> None:
     """Save a model or statistics; an existing file stays until the new one is complete."""
-    if path == "-":
-        held.save(sys.stdout.buffer)
-    else:
-        held.save(path)
+    with sink(path) if path == "-" else nullcontext(path) as place:
+        held.save(place)
 
 
 @contextmanager
 def sink(path: str) -> Iterator[Any]:
     """A binary file, which appears under its name once it is complete, or stdout."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    from suffice.storage.saved import replacing
+    from suffice.storage.saved import naming, replacing
 
-    with replacing(path) as file:
-        yield file
+    with naming("stdout", nullcontext(sys.stdout.buffer)) if path == "-" else replacing(path) as file:
+        yield _Terminal(file) if file.isatty() else file
+
+
+class _Terminal(io.RawIOBase):
+    """Writes lines of text to a terminal, which could obey what is hidden in cells and names."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Say that it takes bytes."""
+        return True
+
+    def write(self, lines: Any) -> int:
+        """Write whole lines."""
+        text = bytes(lines)
+        self._file.write(visible(text.decode("utf-8", "replace"), kept="\n\t").encode())
+        return len(text)
+
+    def flush(self) -> None:
+        """Show what was written."""
+        self._file.flush()
 
 
 def write_text(text: str, path: str) -> None:
@@ -118,6 +142,26 @@ def write_tables(tables: Iterable[Any], path: str, form: str) -> None:
     """Write pyarrow Tables one after the other, each as soon as it is there; the first may have no rows."""
     with sink(path) as file, _packed(path, file) as out:
         _WRITERS[form](tables, out)
+
+
+def size_of(table: Any, path: str, form: str) -> int:
+    """The bytes that a table takes in a file of this name and format."""
+    held = io.BytesIO()
+    with _packed(path, held) as out:
+        _WRITERS[form]([table], out)
+    return held.tell()
+
+
+def free_space(path: str) -> int | None:
+    """The bytes that the disk of a file, or of a file that stdout goes to, has left; None for anything else."""
+    if path != "-":
+        place = Path(path).absolute()
+        return shutil.disk_usage(place.parent).free if place.is_file() or not place.exists() else None
+    try:
+        number = sys.stdout.fileno()
+        return shutil.disk_usage(number).free if stat.S_ISREG(os.fstat(number).st_mode) else None
+    except (OSError, ValueError):  # of a stdout that is no file of the system
+        return None
 
 
 def _packed(path: str, file: Any) -> Any:

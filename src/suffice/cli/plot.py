@@ -174,8 +174,8 @@ def _rows(model: Any, reading: Any, source: Any, target: str | None, *, labelled
     from suffice.cli.columns import kind_of_classes, target_of
 
     if not labelled:
-        return reading.arranged(pa.concat_tables(list(reading.batches(source)))), None
+        return reading.arranged(pa.concat_tables(list(reading.rows(source).batches()))), None
     column = target_of(model, source, target)
-    batches = reading.batches(source, column, wanted={column: kind_of_classes(model)})
-    table = pa.concat_tables(list(batches))
+    rows = reading.rows(source, column, wanted={column: kind_of_classes(model)})
+    table = pa.concat_tables(list(rows.batches()))
     return reading.arranged(table.select(list(reading.names))), table.column(column)

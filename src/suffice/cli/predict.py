@@ -19,6 +19,7 @@ from suffice.tables.wording import listed, quoted
 if TYPE_CHECKING:
     from suffice.cli.options import DataFormat
     from suffice.tables.files.source import FileSource
+    from suffice.tables.row_source import RowSource
 
 
 @options.command(
@@ -83,9 +84,9 @@ def predict(
         for name in kept:
             require_column(name, source.names)
         reading = reader(answerer, source, allow_missing=allow_missing_columns)
-        batches = reading.batches(replace(source, coded=reading.coded))
-        with closing(_as_written(source, kept, form)) as written, closing(batches):
-            answers = _predictions(answerer, decider, reading, batches, _Copied(written, kept), proba=proba)
+        rows = reading.rows(replace(source, coded=reading.coded))
+        with closing(_as_written(source, kept, form)) as written:
+            answers = _predictions(answerer, decider, reading, rows, _Copied(written, kept), proba=proba)
             with closing(one_ahead(answers)) as tables:
                 write_tables(tables, output, form)
 
@@ -123,12 +124,11 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Genera
 
 
 def _predictions(
-    model: Any, decider: Any, reading: Any, batches: Iterator[Any], copied: _Copied, *, proba: bool
+    model: Any, decider: Any, reading: Any, rows: RowSource, copied: _Copied, *, proba: bool
 ) -> Generator[Any]:
     import pyarrow as pa
 
-    from suffice.cli.inputs import few_rows
-    from suffice.kernels.choose import GrowingWork
+    from suffice.engines.predictions import InParts
 
     of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
 
@@ -138,13 +138,13 @@ def _predictions(
             fields |= {name: posterior[:, k] for k, name in enumerate(names)}
         return pa.table(fields)
 
-    work = GrowingWork()
-    for batch in batches:
-        for rows in few_rows(batch.num_rows, len(names)):
-            part = batch[rows]
-            with work.more(part.num_rows * part.num_columns * len(names)):
-                answers = _answers(model, decider, reading.arranged(part), proba=proba)
-            yield answered(part.num_rows, *answers)
+    asked = InParts(lambda part: _answers(model, decider, reading.arranged(part), proba=proba), len(names))
+    start = 0
+    with closing(rows.batches()) as batches:
+        for batch in batches:
+            with rows.placing(start):
+                yield from (answered(len(answers[0]), *answers) for _, answers in asked(batch))
+            start += batch.num_rows
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:

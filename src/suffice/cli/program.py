@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -12,7 +12,7 @@ import click
 
 from suffice import __version__
 from suffice.cli.errors import PipeClosed, exit_code_of, open_streams
-from suffice.cli.messages import choose, say
+from suffice.cli.messages import choose, in_options, say
 
 COMMANDS = {
     "fit": ("fit", "Fit a model to labelled rows."),
@@ -65,7 +65,7 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; data goes to stdout, everything else to stderr."""
-        warnings.showwarning = _show_warning
+        warnings.showwarning = _show_warnings()
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -82,8 +82,17 @@ class Program(click.Group):
         sys.exit(exit_code_of(lambda: super(Program, self).main(args, *rest, **named)))
 
 
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    say(f"Warning: {message}")
+def _show_warnings() -> Callable[..., None]:
+    """Shows warnings, of those about the same thing only the first: others come with every batch and fold."""
+    seen: set[str] = set()
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        about = getattr(message, "about", str(message))
+        if about not in seen:
+            say(f"Warning: {in_options(str(message))}")
+        seen.add(about)
+
+    return show
 
 
 @click.group(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli import options
-from suffice.cli.outputs import refuse_to_replace, sink
+from suffice.cli.outputs import refuse_beside_json, refuse_to_replace, sink
 from suffice.cli.outputs import report as say_report
 from suffice.tables.wording import counted
 
@@ -91,6 +91,7 @@ def _write(
     from suffice.reports.report import made_page
 
     refuse_to_replace(output, force=force)
+    refuse_beside_json(output)
     held = [load_model(path) for path in models]
     names = _names(models)
     with opened(data, data_format.as_fitted(held[0]), "asking", drop_unlabelled=drop_unlabelled) as source:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import click
 
 from suffice.cli import options
+from suffice.cli.errors import DataFailure
 from suffice.cli.messages import is_quiet
-from suffice.cli.outputs import format_to_write, refuse_to_replace, write_tables
+from suffice.cli.outputs import format_to_write, free_space, refuse_to_replace, size_of, write_tables
 from suffice.tables.wording import counted, quoted
 
 CELLS_AT_ONCE = 1 << 20
 """Cells that are drawn at a time."""
+ROWS_TO_MEASURE = 10_000
+"""Rows that show how much room all of them take."""
 
 
 @options.command("suffice sample penguins.suffice -n 100 --seed 1 -y species > drawn.csv")
@@ -53,11 +57,25 @@ def sample(
     source = getattr(source, "generative_", source)
     if not hasattr(source, "sample"):
         raise click.UsageError(f"a {type(source).__name__} has no distribution of rows to draw from.")
-    write_tables(_drawn_tables(source, n_rows, seed, target), output, form)
+    write_tables(_drawn_tables(source, n_rows, seed, target, partial(_refuse_too_many, output, form)), output, form)
 
 
-def _drawn_tables(model: Any, n_rows: int, seed: int | None, target: str) -> Iterator[Any]:
-    """The rows in tables of the same types, and at least one of them."""
+def _refuse_too_many(output: str, form: str, n_rows: int, first: Any) -> None:
+    """Refuse more rows than the disk has room for, if each takes as much as the first ones do."""
+    some = first.slice(0, ROWS_TO_MEASURE)
+    needed, free = n_rows / some.num_rows * size_of(some, output, form), free_space(output)
+    if free is not None and needed > free:
+        where = "stdout" if output == "-" else output
+        raise DataFailure(
+            f"{n_rows:,} rows take about {needed / 1e6:,.0f} MB, but the disk of {where} has "
+            f"{free / 1e6:,.0f} MB left; draw fewer with -n, or write to another disk."
+        )
+
+
+def _drawn_tables(
+    model: Any, n_rows: int, seed: int | None, target: str, refuse: Callable[[int, Any], None]
+) -> Iterator[Any]:
+    """The rows in tables of the same types, and at least one of them; the first shows if there are too many."""
     import numpy as np
 
     from suffice.progress import Progress
@@ -71,6 +89,8 @@ def _drawn_tables(model: Any, n_rows: int, seed: int | None, target: str) -> Ite
             some = min(at_once, n_rows - drawn)
             X, y = model.sample(some, random_state=rng)
             table = _drawn(model, X, y, target)
+            if schema is None and some < n_rows:
+                refuse(n_rows, table)
             schema = schema or table.schema
             yield table.cast(schema)
             drawn += some

@@ -13,7 +13,7 @@ from suffice.cli.errors import DataFailure
 from suffice.cli.fit import described_columns
 from suffice.cli.messages import as_json, wants_json
 from suffice.cli.outputs import (
-    refuse_a_terminal,
+    refuse_output,
     refuse_to_replace,
     sink,
     write_for_people,
@@ -162,26 +162,28 @@ def export(
     """
     from suffice.cli.inputs import load_model
 
-    refuse_to_replace(output, force=force)
     form = form or ("json" if wants_json() else None)
     if form is None:
         raise click.UsageError("name the format to write with --to: sql, duckdb-macro, onnx or json.")
+    (refuse_output if form == "onnx" else refuse_to_replace)(output, force=force)
     held = load_model(model)
     if form == "json":
         write_text(as_json(_readable(held)), output)
         return
     if not hasattr(held, f"to_{form.replace('-', '_')}"):
         raise DataFailure(f"a {type(held).__name__} cannot be exported to {form}; use --to json.")
-    if form == "sql":
-        write_text(held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing), output)
-        return
-    if form == "duckdb-macro":
-        write_text(f"{held.to_duckdb_macro(macro, output=result, key=key, missing=missing)};", output)
-        return
-    refuse_a_terminal(output)
-    graph = held.to_onnx(missing=missing)
-    with sink(output) as file:
-        file.write(graph.SerializeToString())
+    if form == "onnx":
+        content = held.to_onnx(missing=missing).SerializeToString()
+    elif form == "sql":
+        content = held.to_sql(table, dialect=dialect, output=result, key=key, missing=missing)
+    else:
+        content = f"{held.to_duckdb_macro(macro, output=result, key=key, missing=missing)};"
+    facts = {"format": form, **({"text": content} if output == "-" else {"file": output})}
+    if output != "-" or not wants_json():
+        with sink(output) as file:
+            file.write(content if form == "onnx" else f"{content.rstrip()}\n".encode())
+    if wants_json():
+        write_text(as_json(facts), "-")
 
 
 def _readable(model: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +32,9 @@ class Reader:
     coded: bool = False
     """Whether text may come as codes of a dictionary, as files hold it."""
 
-    def batches(self, source: RowSource, *others: str, wanted: Types | None = None) -> Generator[Any]:
-        """Tables with the model's columns and others, whose kinds may be given."""
-        return source.only((*self.names, *others), {**self.wanted, **(wanted or {})}).batches()
+    def rows(self, source: RowSource, *others: str, wanted: Types | None = None) -> RowSource:
+        """Rows with the model's columns and others, whose kinds may be given."""
+        return source.only((*self.names, *others), {**self.wanted, **(wanted or {})})
 
 
 def reader(model: Any, source: RowSource, *, learning: bool = False, allow_missing: bool = False) -> Reader:
@@ -67,7 +67,8 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
     there = set(present)
     missing = [name for name in wanted if name not in there]
     if missing and (not allow_missing or len(missing) == len(wanted)):
-        raise ModelColumnsError(_missing(missing, present, list(model.feature_names_in_)))
+        lack = _missing(missing, present, list(model.feature_names_in_))
+        raise ModelColumnsError(f"some columns may be missing, but not all: {lack}" if allow_missing else lack)
     wanted = {name: kind for name, kind in wanted.items() if name in there}
     waiting = [name for name in _undecided(model) if learning and name in there]
     read = (*wanted, *waiting)

@@ -18,11 +18,13 @@ from suffice.engines.sources import rows_of
 from suffice.kernels.choose import GrowingWork
 from suffice.storage.saved import replacing
 from suffice.tables.files.formats import format_of
-from suffice.tables.row_source import RowSource
+from suffice.tables.row_source import RowSource, rename_row, row_in
 from suffice.tables.targets import require_column
 from suffice.tables.wording import kind_of_thing, quoted
 
 PREDICTION = "prediction"
+MOST_NUMBERS = 1 << 23
+"""The most numbers that a model is asked for at once."""
 
 
 @dataclass(frozen=True)
@@ -91,23 +93,49 @@ def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba:
     answers = Answers.of(model, rows, keep, proba=proba)
     if isinstance(rows, LazyRows) and rows.has_workers:
         return rows.answered(answers, None if sink is None else fspath(sink))
-    batches = rows.only(answers.names, answers.reading.wanted).batches()
+    asked = rows.only(answers.names, answers.reading.wanted)
+    batches = asked.batches()
     if sink is None:
-        return _reader(_each(answers, batches))
+        return _reader(_each(answers, asked, batches))
     if not (callable(sink) or isinstance(sink, (str, PathLike))):
         raise TypeError(f"sink must be a path, a function of tables or None, got {kind_of_thing(sink)}.")
     with closing(batches), nullcontext(sink) if callable(sink) else _writer(Path(sink)) as write:
-        for table in _each(answers, batches):
+        for table in _each(answers, asked, batches):
             write(table)
     return None
 
 
-def _each(answers: Answers, tables: Iterator[Any]) -> Iterator[Any]:
-    work = GrowingWork()
+def _each(answers: Answers, rows: RowSource, tables: Iterator[Any]) -> Iterator[Any]:
+    asked, start = InParts(answers, len(answers.model.classes_)), 0
     for table in tables:
-        with work.more(table.num_rows * len(answers.reading.names) * len(answers.model.classes_)):
-            answered = answers(table)
-        yield answered
+        with rows.placing(start):
+            yield from (answered for _, answered in asked(table))
+        start += table.num_rows
+
+
+class InParts:
+    """Asks about tables, so few rows at a time that the numbers of all answers fit in memory."""
+
+    def __init__(self, ask: Callable[[Any], Any], n_numbers: int) -> None:
+        """Ask for so many numbers of each row."""
+        self._ask, self._n_numbers = ask, max(n_numbers, 1)
+        self._work = GrowingWork()
+
+    def __call__(self, table: Any) -> Iterator[tuple[slice, Any]]:
+        """Some rows with the answer to them, at least once, until all are answered."""
+        at_once = max(1, MOST_NUMBERS // self._n_numbers)
+        for start in range(0, max(table.num_rows, 1), at_once):
+            some = slice(start, start + at_once)
+            part = table[some]
+            try:
+                with self._work.more(part.num_rows * part.num_columns * self._n_numbers):
+                    answer = self._ask(part)
+            except ValueError as error:
+                row = row_in(error)
+                if row is not None:
+                    rename_row(error, start + row)
+                raise
+            yield some, answer
 
 
 def _reader(tables: Iterator[Any]) -> Any:

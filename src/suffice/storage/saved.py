@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
 import secrets
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO, Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy as np
 from suffice.storage.fields import Fields, packed, unpacked
 
 Path = str | os.PathLike[str] | IO[bytes]
+OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+"""Errors that only writing can have."""
 
 CLASSES = (
     "BayesClassifier",
@@ -103,12 +106,12 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
     """
     place = pathlib.Path(path).resolve()
     if place.exists() and not place.is_file():
-        with place.open("wb") as file:
+        with naming(path, place.open("wb")) as file:
             yield file
         return
     beside = place.with_name(f".{place.name[:40]}.{secrets.token_hex(4)}.part")
     try:
-        with open(beside, "xb", opener=_private if place.exists() else None) as file:
+        with naming(path, open(beside, "xb", opener=_private if place.exists() else None)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -117,6 +120,18 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         beside.replace(place)
     except BaseException:
         beside.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def naming(path: str, opened: AbstractContextManager[IO[bytes]]) -> Iterator[IO[bytes]]:
+    """An open file, whose name errors of writing to it get, which come without any."""
+    try:
+        with opened as file:
+            yield file
+    except OSError as error:
+        if error.filename is None and error.errno in OF_WRITING:
+            error.filename = path
         raise
 
 

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
+ROW = re.compile(r"(?:at row |\(row )(\d+)")
+"""How an error names a row; the last one that it names is not quoted from a cell."""
+
+
+def row_in(error: ValueError) -> int | None:
+    """The row that an error is about, if it names one."""
+    found = [one[1] for one in ROW.finditer(str(error))]
+    return int(found[-1]) if found else None
+
+
+def rename_row(error: ValueError, row: int, prefix: str = "") -> None:
+    """Let an error name its row by another number, and say where it is."""
+    text = str(error)
+    last = [one.span(1) for one in ROW.finditer(text)][-1]
+    error.args = (f"{prefix}{text[: last[0]]}{row}{text[last[1] :]}",)
 
 
 class RowSource(ABC):
@@ -42,6 +58,18 @@ class RowSource(ABC):
     @abstractmethod
     def locate(self, row: int) -> tuple[object, int]:
         """What holds a row of the batches read so far, for messages, and the number of the row there."""
+
+    @contextmanager
+    def placing(self, start: int) -> Iterator[None]:
+        """Let errors about a row count it, and name what holds it, where row 0 is this one of all rows."""
+        try:
+            yield
+        except ValueError as error:
+            row = row_in(error)
+            if row is not None:
+                held, there = self.locate(start + row)
+                rename_row(error, there, f"{held}: ")
+            raise
 
     def place(self, first: int, end: int) -> str:
         """Where some rows of the batches read so far are, for messages."""

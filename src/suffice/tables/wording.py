@@ -65,11 +65,11 @@ def _visible(character: str) -> str:
     return character
 
 
-def visible(text: str) -> str:
+def visible(text: str, kept: str = "\n") -> str:
     """Lines for a terminal, which could obey what is hidden in names and labels: that is escaped."""
-    if text.replace("\n", "").isprintable():
+    if all(part.isprintable() for part in text.split("\n")):
         return text
-    return "".join(one if one == "\n" else _visible(one) for one in text)
+    return "".join(one if one in kept else _visible(one) for one in text)
 
 
 def _fitting(parts: Sequence[str], most: int) -> list[str]:

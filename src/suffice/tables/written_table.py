@@ -18,6 +18,13 @@ from suffice.tables.table import Opened, Table
 from suffice.tables.wording import counted, quoted
 
 
+class UnreadCellsWarning(UserWarning):
+    """Cells that count as missing since they cannot be read."""
+
+    about: str
+    """The column, for whoever shows such a warning once for all rows."""
+
+
 class WrittenTable(Table):
     """A table whose cells are read in notations, by column; cells that cannot be read are missing."""
 
@@ -115,12 +122,12 @@ def _read_column(table: Table, j: int, notation: Notation) -> ReadColumn:
     if unread.any():
         cells = np.bincount(levels.codes[levels.codes >= 0], minlength=len(unread))
         example = levels.values[int(np.argmax(unread))]
-        warnings.warn(
+        said = UnreadCellsWarning(
             f"{table.label(j)} is read as {notation.words}, but {counted(int(cells[unread].sum()), 'cell')} "
             f"of {table.n_rows:,} cannot be, such as {quoted(example)}; they count as missing. Correct them, "
-            "or list what stands for a missing cell in missing_marks=.",
-            UserWarning,
-            stacklevel=2,
+            "or list what stands for a missing cell in missing_marks=."
         )
+        said.about = f"cells of {table.label(j)}"
+        warnings.warn(said, stacklevel=2)
     values = [value for value, _ in read]
     return ReadColumn.of(levels, values, notation.kind, table.open_column(j).cell_type)

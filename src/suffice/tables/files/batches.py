@@ -14,7 +14,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, is_coded, open_source
-from suffice.tables.row_source import RowSource
+from suffice.tables.row_source import RowSource, rename_row, row_in
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
 
@@ -107,7 +107,13 @@ class LabelledFiles(Labelled):
             try:
                 return work(self._labelled(at))
             except ValueError as error:
-                if at.number < 2 or isinstance(error, FileDataError):  # which says where
+                if isinstance(error, FileDataError):  # which says where
+                    raise
+                row = None if self.weight or self.files.drop_unlabelled else row_in(error)
+                held, there = ("", 0) if row is None else self.files.locate(at.start + row)
+                if row is not None:  # as it is counted in its file; where rows are left out, nobody knows
+                    rename_row(error, there, "" if at.number > 1 else f"{held}: ")
+                if at.number < 2:
                     raise
                 raise ValueError(f"{self.place(at.start, at.end)}: {error}") from error
 

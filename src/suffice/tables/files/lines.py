@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
 
-from suffice.tables.files.formats import MOST_COLUMNS, DataFile
+from suffice.tables.files.formats import MOST_COLUMNS, DataFile, FileDataError
 from suffice.tables.files.packed import UTF_8, not_utf8, whole_rows
 from suffice.tables.wording import quoted
 
@@ -26,6 +27,8 @@ STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 KEY = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t]*+:', re.DOTALL)
 MOST_CELLS = 1 << 24
 """The most cells of some lines; Arrow's parser makes one for each line and each key of any line."""
+TWICE = re.compile(r"Column\(/(.*)\) was specified twice", re.DOTALL)
+TOO_LARGE = "which is too large for a number; drop the row, or write null for a missing cell."
 CHANGED = re.compile(r"Column\(/.*\) changed from", re.DOTALL)
 ROW_NUMBER = re.compile(r"[.]? in row (\d+)$")
 LF, CR = b"\n\r"
@@ -59,12 +62,24 @@ def _parsed(file: DataFile, block: bytes, types: dict[str, Any], n_before: int) 
     try:
         table = _table(block, types)
     except pa.ArrowInvalid as error:
-        message = str(error).removeprefix("JSON parse error: ")
-        number = ROW_NUMBER.search(message)
-        place = n_before + (0 if number is None else int(number[1]))
-        reason = ROW_NUMBER.sub("", message).rstrip(".")
-        raise file.error(f"row {place} cannot be read as a JSON object ({reason}).") from error
+        raise _misread(file, block, n_before, str(error)) from error
     yield from table.to_batches()
+
+
+def _misread(file: DataFile, block: bytes, n_before: int, said: str) -> FileDataError:
+    """The error of a line that the parser refuses."""
+    message = said.removeprefix("JSON parse error: ")
+    number = ROW_NUMBER.search(message)
+    row, reason = 0 if number is None else int(number[1]), ROW_NUMBER.sub("", message).rstrip(".")
+    twice = TWICE.fullmatch(reason)
+    if twice is not None:
+        return file.error(f"row {n_before + row} has the key {quoted(twice[1])} twice; each may occur once.")
+    if "too big" in reason:
+        line = [one for one in re.split(rb"[\r\n]+", block) if one.strip()][row]
+        large = [(n, c) for n, c in _objects(line)[0] if isinstance(c, _Number) and math.isinf(float(c))]
+        for name, cell in large:
+            return file.error(f"column {quoted(name)}: row {n_before + row} holds {quoted(cell)}, {TOO_LARGE}")
+    return file.error(f"row {n_before + row} cannot be read as a JSON object ({reason}).")
 
 
 def _refuse_other_encodings(file: DataFile, block: bytes, n_before: int) -> None:
