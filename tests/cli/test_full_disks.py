@@ -70,8 +70,8 @@ def can_mount():
         "suffice predict m.suffice long.csv --proba -o small/m.csv",
         "suffice predict m.suffice long.csv --proba -o small/m.parquet",
         "suffice predict m.suffice long.csv --proba -o small/m.csv.gz",
-        "suffice sample m.suffice -n 1000000000000 -o small/m.csv",
-        "suffice sample m.suffice -n 1000000000000 > small/out.csv",
+        "suffice sample m.suffice -n 10000 -o small/m.csv",
+        "PYTHONUNBUFFERED=1 suffice sample m.suffice -n 10000 > small/out.csv",
         "suffice summarize long.csv -y species -o small/s.suffice",
         "cat long.csv | TMPDIR=small suffice predict m.suffice",
     ],
@@ -93,10 +93,12 @@ def test_a_disk_that_is_really_full_is_told(shell, command):
     assert b"suffice-" not in told
 
 
-def test_a_full_stdout_is_told(model, shell):
+def test_a_full_stdout_is_told(run, model, shell):
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     told = shell("suffice info m.suffice > /dev/full", code=1).stderr
-    assert told == b"Error: No space left on device\n"
+    assert told == b"Error: stdout: No space left on device\n"
+    told = run("predict", model, "part1.csv", "-o", "/dev/full", "--output-format", "csv", code=1).stderr
+    assert told == "Error: /dev/full: No space left on device\n"
     assert shell("suffice info m.suffice 2> /dev/full").stdout.startswith(b"BayesClassifier")
     assert suffice.load(model).classes_.tolist()

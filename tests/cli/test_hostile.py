@@ -1,7 +1,12 @@
 """Nothing that a user can type or a file can hold gives a traceback, or speaks to the terminal."""
 
+import io
 import json
+import re
+import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +15,8 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 import suffice
-from suffice.cli import inputs
+from suffice.cli import inputs, outputs
+from suffice.engines import predictions
 
 ESCAPES = "\x1b[31mred\x1b[0m"
 BELL = "bell\x07\x9b2J\u202eback"
@@ -263,14 +269,72 @@ def test_rows_are_asked_about_a_few_at_a_time_where_there_are_many_numbers_for_e
     )
     whole = [run(*line).stdout for line in lines]
     asked, posteriors = [], suffice.BayesClassifier.predict_proba
-    monkeypatch.setattr(inputs, "MOST_NUMBERS", 3 * 100)
+    monkeypatch.setattr(predictions, "MOST_NUMBERS", 3 * 100)
     monkeypatch.setattr(
         suffice.BayesClassifier,
         "predict_proba",
         lambda model, X: asked.append(len(X)) or posteriors(model, X),
     )
     assert [run(*line).stdout for line in lines] == whole
-    assert asked == [100, 100, 100, 44] * 2
+    suffice.load("m.suffice").predict_from("penguins.csv").read_all()
+    assert asked == [100, 100, 100, 44] * 3
+
+
+class Screen(io.BytesIO):
+    """A stdout that is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize("form", ["csv", "tsv", "jsonl"])
+def test_a_terminal_is_shown_cells_with_escapes_and_a_pipe_gets_their_bytes(monkeypatch, form):
+    table = csv.read_csv("d.csv")
+    for screen, calm in ((Screen(), True), (io.BytesIO(), False)):
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, write_through=True))
+        outputs.write_tables([table], "-", form)
+        outputs.write_text(f"SELECT '{BELL}'\n\tFROM data", "-")
+        shown = screen.getvalue().decode()
+        assert is_safe(shown) == calm
+        assert shown.count("\n") == table.num_rows + (form != "jsonl") + 2
+        assert "\n\tFROM" in shown
+        assert form != "tsv" or shown.count("\t") == 2 * (table.num_rows + 1) + 1
+
+
+def test_more_rows_than_the_disk_has_room_for_are_refused(run, model, monkeypatch):
+    sample = import_module("suffice.cli.sample")
+    monkeypatch.setattr(sample, "CELLS_AT_ONCE", 80)
+    monkeypatch.setattr(outputs.shutil, "disk_usage", lambda _: SimpleNamespace(free=20_000))
+    for name in ("d.csv", "d.jsonl", "d.csv.gz"):
+        told = run("sample", model, "-n", 10**12, "-o", name, code=1).stderr
+        assert f"but the disk of {name} has 0 MB left; draw fewer with -n" in told
+    run("sample", model, "-n", 100, "-o", "d.csv")
+    assert Path("d.csv").read_text().count("\n") == 101
+    assert list(Path().glob(".*.part")) == []
+
+
+def test_errors_count_rows_in_their_file_whatever_batch_and_part_they_are_in(run, monkeypatch):
+    from suffice.tables.files import formats
+
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", "--unseen", "error")
+    lines = Path("penguins.csv").read_text().splitlines(keepends=True)
+    lines[301] = lines[301].replace("Biscoe", "Mars").replace("Dream", "Mars")
+    Path("mars.csv").write_text("".join(lines))
+    lines[301] = re.sub(r"\d\d\.\d", "1e999", lines[301], count=1)
+    Path("far.csv").write_text("".join(lines))
+    monkeypatch.setattr(formats, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(predictions, "MOST_NUMBERS", 3 * 10)
+    for command in ("predict", "evaluate", "explain"):
+        told = run(command, "m.suffice", "penguins.csv", "mars.csv", code=1).stderr
+        assert "mars.csv" in told
+        assert (
+            "column 'island': the level 'Mars' (row 300) was never seen in training; suffice fit --unse"
+            in told
+        )
+    told = run("fit", "far.csv", "-y", "species", "-o", "o.suffice", "--model", "bayes", code=1).stderr
+    assert "Error: far.csv: column" in told
+    assert "at row 300" in told
 
 
 def test_a_wide_model_names_its_columns_once_not_once_per_column(run, monkeypatch):

@@ -24,6 +24,8 @@ KEPT = [
     'quo"te',
     "com,ma",
     "new\nline",
+    "car\rriage",
+    "\r\n",
     "é",
     "",
 ]

@@ -80,6 +80,9 @@ def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
     (("--encoding", "klingon"), "--encoding 'klingon' is not known"),
     (("--threads", "0"), "--threads"),
     (("--alpha", "-1"), "--alpha"),
+    (("--model", "bayes", "--alpha", "nan"), "'--alpha': nan is not a finite number"),
+    (("--timeout", "inf"), "'--timeout': inf is not a finite number"),
+    (("--sep", ",", "--decimal", ","), "--sep and decimal are both ','"),
     (("--priors", "a"), "write uniform, or CLASS=P"),
     (("--priors", "Adelie=0.5,Emperor=0.5"), "'Emperor'"),
     (("--priors", "Adelie=0.5"), "--priors"),
@@ -93,6 +96,65 @@ def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
 def test_settings_that_are_none_are_refused(run, option, words):
     told = run("fit", "penguins.csv", "-y", "species", "-o", "n.suffice", *option, code=2).stderr
     assert words in told
+
+
+@pytest.mark.parametrize(
+    "mark, options", [("?", ()), (" n/A", ()), ("-", ()), ("gone", ("--missing", "gone"))]
+)
+def test_a_mark_that_training_had_not_is_a_missing_cell_in_every_command(run, mark, options):
+    run("fit", "penguins.csv", "-y", "species", "-o", "m.suffice", "--model", "bayes", *options)
+    text = Path("part1.csv").read_text()
+    Path("marked.csv").write_text(text.replace("39.1,18.7,181", f"{mark},18.7,{mark}"))
+    Path("empty.csv").write_text(text.replace("39.1,18.7,181", ",18.7,"))
+    for command in (("predict", "--proba"), ("evaluate", "-y", "species"), ("explain",)):
+        marked, empty = (run(*command, "m.suffice", name).stdout for name in ("marked.csv", "empty.csv"))
+        assert marked == empty
+    model, sums = suffice.load("m.suffice"), []
+    for name in ("marked", "empty"):
+        run("update", "m.suffice", f"{name}.csv", "-y", "species", "-o", f"{name}.suffice")
+        run("summarize", f"{name}.csv", "-y", "species", "--like", "m.suffice", "-o", f"{name}.s.suffice")
+        sums.append((suffice.load(f"{name}.suffice").statistics_, suffice.load(f"{name}.s.suffice")))
+    assert sums[0][0].isclose(sums[1][0])
+    assert sums[0][1].isclose(sums[1][1])
+    frames = [{"bill_length_mm": ["40.1", cell]} for cell in (mark, None)]
+    lacking = dict.fromkeys(set(model.feature_names_in_) - {"bill_length_mm"}, [None, None])
+    np.testing.assert_array_equal(*(model.predict_proba({**lacking, **frame}) for frame in frames))
+
+
+def test_chosen_marks_replace_the_usual_ones_in_every_command(run):
+    rows = "".join(f"{'NA' if i % 3 else 'DE'},{i % 7}.5,{'ab'[i % 3 == 0]}\n" for i in range(60))
+    Path("c.csv").write_text("country,x,y\n" + rows)
+    run("fit", "c.csv", "-y", "y", "-o", "c.suffice", "--model", "bayes", "--missing", "gone")
+    assert json.loads(run("evaluate", "c.suffice", "c.csv", "--json").stdout)["accuracy"] == 1.0
+    run("fit", "c.csv", "-y", "y", "-o", "d.suffice", "--model", "bayes")
+    assert "'NA'" not in run("export", "d.suffice", "--to", "json").stdout
+
+
+@pytest.mark.filterwarnings("default")
+def test_cells_that_cannot_be_read_are_told_once_for_each_column_in_words_of_the_command_line(run):
+    rows = "".join(f"{'strange' if i < 2 else i}.5,{i}.25,{'ab'[i % 2]}\n" for i in range(400))
+    Path("s.csv").write_text("a,b,y\n" + rows)
+    told = run("fit", "s.csv", "-y", "y", "-o", "s.suffice", "--model", "bayes").stderr
+    assert told.count("Warning: column 'a' is read as numbers, but 2 cells of 400 cannot be") == 1
+    assert told.count("Warning") == 1
+    assert "list what stands for a missing cell in --missing." in told
+
+
+def test_sql_for_programs_is_json(run, model):
+    plain, told = (run("export", model, "--to", "sql", *more).stdout for more in ((), ("--json",)))
+    assert json.loads(told) == {"format": "sql", "text": plain.rstrip("\n")}
+    told = run("export", model, "--to", "sql", "--json", "-o", "m.sql").stdout
+    assert json.loads(told) == {"format": "sql", "file": "m.sql"}
+    assert Path("m.sql").read_text() == plain
+    assert (
+        "needs a file" in json.loads(run("export", model, "--to", "onnx", "--json", code=2).stderr)["error"]
+    )
+
+
+def test_at_least_one_column_must_be_there(run, model):
+    Path("none.csv").write_text("z\n1\n")
+    told = run("predict", model, "none.csv", "--allow-missing-columns", code=3).stderr
+    assert "some columns may be missing, but not all: the data lacks 'island'" in told
 
 
 def test_alpha_priors_and_unseen_are_those_of_the_library(run):

@@ -22,6 +22,7 @@ from suffice.tables.files.batches import LabelledFiles
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.options import ReadingOptions
 from suffice.tables.files.source import open_source
+from suffice.tables.files.types import Wanted
 
 from .data_files import refused, rows_of, write
 
@@ -163,6 +164,29 @@ def test_decimal_commas_are_read_as_points(tmp_path):
         "b": ["01.02.2024", "03.02.2024", None],
         "c": ["x,y", "1", None],
     }
+
+
+@pytest.mark.parametrize("cells", [["1.001", "2.001"], ["3.5", "1,5"], ["1.234,5", "3.5"], ["1.001"]])
+def test_a_point_beside_decimal_commas_is_never_guessed(tmp_path, cells):
+    path = write(tmp_path / "t.csv", "\n".join(["b;a", *(f"x;{cell}" for cell in cells)]))
+    row = next(row for row, cell in enumerate(cells) if "," not in cell)
+    match = f"column 'a': row {row} holds '{cells[row]}', but decimals are separated by commas"
+    refused(path, match, sep=";", decimal=",")
+
+
+def test_points_part_thousands_where_other_cells_show_it(tmp_path):
+    path = write(tmp_path / "t.csv", "a;b;c\n1.001;1.001;1.5\n1.234,5;1.001.000;v\n")
+    assert rows_of(path, sep=";", decimal=",") == {
+        "a": [1001.0, 1234.5],
+        "b": [1001, 1001000],
+        "c": ["1.5", "v"],
+    }
+
+
+def test_decimals_are_not_separated_by_what_separates_cells(tmp_path):
+    refused(write(tmp_path / "t.csv", 'a,b\n"1,5",x\n'), "both separated by ','; name what", decimal=",")
+    with pytest.raises(ValueError, match="sep and decimal are both ','"):
+        ReadingOptions(sep=",", decimal=",")
 
 
 def test_chosen_marks_are_missing_in_every_format(tmp_path):

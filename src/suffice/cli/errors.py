@@ -71,7 +71,7 @@ def exit_code_of(run: Callable[[], Any]) -> int:
 
 def _told_of_signal(number: int) -> int:
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    words = {signal.SIGINT: "Interrupted.", signal.SIGTERM: "Terminated."}.get(number, f"Ended by {name}.")
+    words = {"SIGINT": "Interrupted.", "SIGTERM": "Terminated."}.get(name, f"Ended by {name}.")
     if wants_json():
         words = json.dumps({"error": words, "exit_code": 128 + number})
     tell(words)

@@ -52,7 +52,9 @@ def evaluate(
     from suffice.cli.inputs import load_model, opened
 
     answerer = load_model(model)
-    with opened(data, data_format.as_fitted(answerer), "evaluating", drop_unlabelled=drop_unlabelled) as source:
+    with opened(
+        data, data_format.as_fitted(answerer), "evaluating", drop_unlabelled=drop_unlabelled
+    ) as source:
         evaluation = _evaluation(answerer, source, target, weight)
     if wants_json():
         write_text(as_json(evaluation.to_dict()), "-")
@@ -143,7 +145,9 @@ def _contributions(model: Any, reading: Any, rows: RowSource) -> Iterator[Any]:
             with rows.placing(first):
                 for some, explanation in asked(batch):
                     if not hasattr(explanation, "to_frame"):
-                        raise click.UsageError("documents are explained one at a time; choose one with --row.")
+                        raise click.UsageError(
+                            "documents are explained one at a time; choose one with --row."
+                        )
                     frame = as_arrow(explanation.to_frame())
                     numbers = frame.column("row").to_numpy() + first + some.start
                     yield frame.set_column(0, "row", [numbers])

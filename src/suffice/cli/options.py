@@ -120,7 +120,12 @@ _FORMAT_OPTIONS = (
     click.option(
         "--sep", metavar="CHARACTER", help="What separates the cells of csv files, such as ; or \\t."
     ),
-    click.option("--decimal", default=".", metavar="CHARACTER", help="What separates decimals: . or ,"),
+    click.option(
+        "--decimal",
+        default=".",
+        metavar="CHARACTER",
+        help="What separates decimals: . or , (then points part thousands, where that is beyond doubt).",
+    ),
     click.option(
         "--encoding", default="utf-8", metavar="NAME", help="The encoding of text, such as latin-1."
     ),

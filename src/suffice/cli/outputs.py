@@ -65,8 +65,20 @@ def sink(path: str) -> Iterator[Any]:
     """A binary file, which appears under its name once it is complete, or stdout."""
     from suffice.storage.saved import naming, replacing
 
-    with naming("stdout", nullcontext(sys.stdout.buffer)) if path == "-" else replacing(path) as file:
+    with naming("stdout", _stdout()) if path == "-" else replacing(path) as file:
         yield _Terminal(file) if file.isatty() else file
+
+
+@contextmanager
+def _stdout() -> Iterator[Any]:
+    """Where stdout goes; with PYTHONUNBUFFERED, where it may take only a part of what it is given."""
+    out: Any = sys.stdout.buffer
+    if not isinstance(out, io.RawIOBase):
+        yield out
+        return
+    whole = io.BufferedWriter(out)
+    yield whole
+    whole.detach()
 
 
 class _Terminal(io.RawIOBase):
@@ -153,7 +165,7 @@ def size_of(table: Any, path: str, form: str) -> int:
 
 
 def free_space(path: str) -> int | None:
-    """The bytes that the disk of a file, or of a file that stdout goes to, has left; None for anything else."""
+    """The bytes left on the disk of a file, which stdout may be too; None for anything else."""
     if path != "-":
         place = Path(path).absolute()
         return shutil.disk_usage(place.parent).free if place.is_file() or not place.exists() else None
@@ -231,9 +243,17 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _lines(rows: Iterable[Iterable[Any]], delimiter: str) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode()
+    lines = _Lines()
+    csv.writer(lines, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return "".join(lines).encode()
+
+
+class _Lines(list[str]):
+    """Lines that end in LF, although the writer, which quotes what its lines end in, quotes CR too."""
+
+    def write(self, line: str) -> None:
+        """Take a line."""
+        self.append(f"{line[:-2]}\n")
 
 
 def _write_lines(tables: Iterable[Any], out: Any) -> None:

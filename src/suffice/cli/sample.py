@@ -57,7 +57,9 @@ def sample(
     source = getattr(source, "generative_", source)
     if not hasattr(source, "sample"):
         raise click.UsageError(f"a {type(source).__name__} has no distribution of rows to draw from.")
-    write_tables(_drawn_tables(source, n_rows, seed, target, partial(_refuse_too_many, output, form)), output, form)
+    write_tables(
+        _drawn_tables(source, n_rows, seed, target, partial(_refuse_too_many, output, form)), output, form
+    )
 
 
 def _refuse_too_many(output: str, form: str, n_rows: int, first: Any) -> None:
@@ -75,7 +77,7 @@ def _refuse_too_many(output: str, form: str, n_rows: int, first: Any) -> None:
 def _drawn_tables(
     model: Any, n_rows: int, seed: int | None, target: str, refuse: Callable[[int, Any], None]
 ) -> Iterator[Any]:
-    """The rows in tables of the same types, and at least one of them; the first shows if there are too many."""
+    """The rows in tables of one type, at least one, of which the first shows if there are too many."""
     import numpy as np
 
     from suffice.progress import Progress

@@ -68,7 +68,9 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
     missing = [name for name in wanted if name not in there]
     if missing and (not allow_missing or len(missing) == len(wanted)):
         lack = _missing(missing, present, list(model.feature_names_in_))
-        raise ModelColumnsError(f"some columns may be missing, but not all: {lack}" if allow_missing else lack)
+        raise ModelColumnsError(
+            f"some columns may be missing, but not all: {lack}" if allow_missing else lack
+        )
     wanted = {name: kind for name, kind in wanted.items() if name in there}
     waiting = [name for name in _undecided(model) if learning and name in there]
     read = (*wanted, *waiting)

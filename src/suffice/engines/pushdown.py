@@ -66,7 +66,9 @@ class Plan:
         """The columns that the engine cannot add up."""
         factors = [self.schema.factors[at] for at in self.by_rows]
         places = sorted(j for factor in factors for j in factor.columns.tolist())
-        return Schema(tuple(self.schema.columns[j] for j in places), self.schema.named, marks=self.schema.marks)
+        return Schema(
+            tuple(self.schema.columns[j] for j in places), self.schema.named, marks=self.schema.marks
+        )
 
 
 def _way(factor: Factor, kinds: list[str | None], schema: Schema) -> str | None:

@@ -76,9 +76,10 @@ def _misread(file: DataFile, block: bytes, n_before: int, said: str) -> FileData
         return file.error(f"row {n_before + row} has the key {quoted(twice[1])} twice; each may occur once.")
     if "too big" in reason:
         line = [one for one in re.split(rb"[\r\n]+", block) if one.strip()][row]
-        large = [(n, c) for n, c in _objects(line)[0] if isinstance(c, _Number) and math.isinf(float(c))]
-        for name, cell in large:
-            return file.error(f"column {quoted(name)}: row {n_before + row} holds {quoted(cell)}, {TOO_LARGE}")
+        for name, cell in _objects(line)[0]:
+            if isinstance(cell, _Number) and math.isinf(float(cell)):
+                place = f"column {quoted(name)}: row {n_before + row}"
+                return file.error(f"{place} holds {quoted(cell)}, {TOO_LARGE}")
     return file.error(f"row {n_before + row} cannot be read as a JSON object ({reason}).")
 
 

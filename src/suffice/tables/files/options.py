@@ -27,7 +27,9 @@ class ReadingOptions:
     sep : str, optional
         The character between cells, or "tab"; by default a comma in csv and a tab in tsv.
     decimal : {".", ","}
-        What separates the decimals of a number; where it is a comma, points may separate thousands.
+        What separates the decimals of a number; it must not separate cells. Where it is a comma, points may
+        separate thousands, if that is beyond doubt, as in 1.234,5 or 1.234.567. Such a column may also hold
+        1.234; in others, any number with a point is refused.
     encoding : str
         The encoding of the characters, by any name that Python knows.
     """
@@ -46,6 +48,8 @@ class ReadingOptions:
             )
         if self.decimal not in DECIMALS:
             raise ValueError(f"decimal must be '.' or ',', but is {self.decimal!r}.")
+        if self.sep == self.decimal:
+            raise ValueError(f"sep and decimal are both {self.sep!r}; what separates cells is in no number.")
         try:
             b" ".decode(self.encoding, "ignore")
             codecs.getincrementaldecoder(self.encoding)

@@ -22,6 +22,10 @@ WRONG_LENGTH = re.compile(r"Expected (\d+) columns?, got (\d+)")
 ROW_NUMBER = re.compile(r"Row #(\d+)")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 """What may separate cells if it is not what was expected."""
+POINTED = r"^\s*[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$"
+"""A number with one point, which would be read as a decimal point."""
+THOUSANDS = r"^\s*[+-]?\d{1,3}(?:\.\d{3})+(?:,\d*|\.\d{3})(?:[eE][+-]?\d+)?\s*$"
+"""A number whose points can only separate thousands."""
 DECIMAL_COMMA = r"^\s*[+-]?(?:(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?\s*$"
 
 
@@ -81,6 +85,11 @@ def _quotes(separator: str, block: bytes) -> NDArray[np.intp] | None:
 @contextmanager
 def header_and_rows(file: DataFile) -> Iterator[tuple[list[str], Iterator[bytes]]]:
     """The names in the first row that is not empty, and blocks of the rows below."""
+    if file.separator == file.options.decimal:
+        raise file.error(
+            f"cells and decimals are both separated by {quoted(file.separator)}; name what separates cells, "
+            "as in --sep ';'."
+        )
     with closing(whole_rows(file, partial(_end_of_rows, file.separator))) as blocks:
         for block in blocks:
             found = _patterns(file.separator).first.match(block)
@@ -170,7 +179,8 @@ def _parsed(
     except pa.ArrowInvalid as error:
         raise _misread(file, block, header, n_before, str(error)) from error
     for batch in _without_headers(file, block, header, table).to_batches():
-        yield _with_points(batch) if file.options.decimal == "," else batch
+        yield _with_points(file, batch, n_before) if file.options.decimal == "," else batch
+        n_before += batch.num_rows
 
 
 def _is_not_a_cell(file: DataFile, name: str) -> bool:
@@ -233,17 +243,36 @@ def _without_headers(file: DataFile, block: bytes, header: list[str], table: Any
     return table.filter(pc.invert(pc.fill_null(again, fill_value=False)))
 
 
-def _with_points(batch: Any) -> Any:
+def _with_points(file: DataFile, batch: Any, n_before: int) -> Any:
     """A batch in which numbers with decimal commas, such as 1.234,5, have points instead."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     columns = []
-    for column in batch.columns:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
         is_number = pc.match_substring_regex(column, DECIMAL_COMMA)
+        _refuse_points(file, name, column, is_number, n_before)
         plain = pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
         columns.append(pc.if_else(is_number, plain, column))
     return pa.record_batch(columns, names=batch.schema.names)
+
+
+def _refuse_points(file: DataFile, name: str, column: Any, is_number: Any, n_before: int) -> None:
+    """Refuse numbers with a point in a column of numbers, unless other cells show that it parts thousands."""
+    import pyarrow.compute as pc
+
+    pointed = pc.match_substring_regex(column, POINTED)
+    if not pc.any(pointed).as_py() or not pc.all(pc.or_(is_number, pointed)).as_py():
+        return
+    if pc.any(pc.match_substring_regex(column, THOUSANDS)).as_py():
+        pointed = pc.and_not(pointed, is_number)
+    wrong = pc.index(pointed, value=True).as_py()
+    if wrong >= 0:
+        raise file.error(
+            f"column {quoted(name)}: row {n_before + wrong} holds {quoted(column[wrong].as_py())}, but "
+            "decimals are separated by commas, and nothing in the column shows that points separate "
+            "thousands; write the number without a point, or read the file without --decimal."
+        )
 
 
 def _misread(file: DataFile, block: bytes, header: list[str], n_before: int, message: str) -> FileDataError:

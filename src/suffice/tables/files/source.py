@@ -272,9 +272,9 @@ class WrongCellError(FileDataError):
     def __init__(self, name: str, wanted: Wanted, value: Any, file: DataFile, row: int) -> None:
         words = {"number": "numbers", "boolean": "true or false", "level": "text", "moment": "dates or times"}
         words |= {"measure": "numbers, dates or times", "clock": "times of day", "duration": "durations"}
+        expected = words.get(wanted.kind, wanted.kind)
         super().__init__(
-            f"{file}: column {quoted(name)} must hold {words.get(wanted.kind, wanted.kind)}, but row {row} holds "
-            f"{quoted(value)}."
+            f"{file}: column {quoted(name)} must hold {expected}, but row {row} holds {quoted(value)}."
         )
 
 

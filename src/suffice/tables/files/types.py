@@ -193,7 +193,7 @@ def read_as(column: Any, wanted: Wanted) -> Any:
 
 
 def _with_gaps(column: Any, marks: tuple[str, ...]) -> Any:
-    """A column of text whose marks are missing cells; numbers, mostly longer and different, are not compared."""
+    """A column of text whose marks are missing cells; only short texts, mostly the same few, are compared."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
