@@ -151,8 +151,6 @@ def test_errors_name_stdin_and_not_a_temporary_file(run, model):
 
 
 def test_a_mistake_of_ours_is_told_without_a_traceback(run, model, monkeypatch):
-    from suffice.cli import inputs
-
     def wrong(*_, **__):
         raise KeyError("what")
 
@@ -162,8 +160,6 @@ def test_a_mistake_of_ours_is_told_without_a_traceback(run, model, monkeypatch):
 
 
 def test_too_little_memory_is_told(run, model, monkeypatch):
-    from suffice.cli import inputs
-
     def too_much(*_, **__):
         return np.empty(1 << 50)
 

@@ -134,7 +134,7 @@ missing = click.option(
     "--missing",
     multiple=True,
     metavar="TEXT,...",
-    help="Texts that stand for a missing cell, such as '?,NA,-'.",
+    help="Texts that stand for a missing cell, such as '?,NA,-', instead of the usual ones or the model's.",
 )
 
 

@@ -5,12 +5,15 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.special import log_softmax
 from sklearn.model_selection import LeaveOneOut
 
 import suffice
 from suffice import BayesClassifier, OnePassSearchCV, cross_val_predict_proba, summarize
 from suffice.families import Categorical, Normal
+from suffice.model.dealt import spread_rows
 from suffice.model.evidence_weight import with_evidence_weight
 from suffice.model.schema import Schema
 from suffice.tables.table import read_table
@@ -24,6 +27,26 @@ def rows(n=2000, copies=1, seed=0):
     repeated = {f"copy {i}": first + 1e-3 * rng.normal(size=n) for i in range(copies)}
     level = np.array(["x", "y", "z"])[(y + (rng.random(n) < 0.4) * rng.integers(3, size=n)) % 3]
     return pd.DataFrame({**repeated, "second": second, "level": level}), y
+
+
+def test_classes_that_take_turns_are_all_looked_at():
+    y = np.arange(10_000) % 2
+    X = pd.DataFrame({"x": np.random.default_rng(0).normal(2.0 * y)})
+    turns = BayesClassifier().fit(X, y)
+    order = np.argsort(y, kind="stable")
+    sorted_rows = BayesClassifier().fit(X.iloc[order], y[order])
+    assert turns.schema_.nats[0] > 0.3
+    np.testing.assert_allclose(turns.schema_.nats, sorted_rows.schema_.nats, rtol=0.05)
+
+
+@given(st.integers(0, 500), st.integers(1, 60))
+def test_rows_are_spread_over_all_of_them(n_rows, most):
+    found = spread_rows(n_rows, most)
+    assert len(found) == min(n_rows, most)
+    assert (np.diff(found) > 0).all()
+    parts = found * min(n_rows, most) // max(n_rows, 1)
+    assert np.abs(parts - np.arange(len(found))).max(initial=0) <= 1
+    assert found.tolist() == spread_rows(n_rows, most).tolist()
 
 
 def log_loss(model, X, y):
