@@ -151,6 +151,24 @@ def test_sql_for_programs_is_json(run, model):
     )
 
 
+def test_marks_are_missing_numbers_for_models_of_numbers_too(run):
+    text = Path("penguins.csv").read_text().replace("39.1,18.7", "?,18.7")
+    Path("marked.csv").write_text(text)
+    Path("gaps.csv").write_text(text.replace("?,18.7", ",18.7"))
+    for name in ("marked", "gaps"):
+        line = ("-y", "species", "--model", "gda", "--drop", "island", "--drop", "sex")
+        run("fit", f"{name}.csv", *line, "-o", f"{name}.suffice")
+    sums = [suffice.load(f"{name}.suffice").statistics_ for name in ("marked", "gaps")]
+    assert sums[0].isclose(sums[1])
+
+
+def test_files_that_cannot_be_meant_are_refused(run, model):
+    told = run("predict", "-", code=2, input=Path(model).read_bytes()).stderr
+    assert "the model and the rows cannot both come from stdin" in told
+    Path("sub").mkdir()
+    assert "sub is a folder" in run("predict", model, "part1.csv", "-o", "sub", "--force", code=2).stderr
+
+
 def test_at_least_one_column_must_be_there(run, model):
     Path("none.csv").write_text("z\n1\n")
     told = run("predict", model, "none.csv", "--allow-missing-columns", code=3).stderr

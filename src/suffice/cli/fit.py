@@ -202,9 +202,9 @@ class Wish:
 
         for name in self.families if isinstance(self.families, dict) else ():
             require_column(name, source.names)
-        files = LabelledFiles.of(source, **columns)
         if self.kind not in OF_FAMILIES:
-            _refuse_text(files, self.kind)
+            source = _with_numbers(source, LabelledFiles.of(source, **columns), self.kind)
+        files = LabelledFiles.of(source, **columns)
         first, *rivals = self._new(source, columns)
         model = first.fit_from(source, **columns, checkpoint=checkpoint)
         if self.unseen is not None:
@@ -250,16 +250,21 @@ def _with_unseen(schema: Any, unseen: Any) -> Any:
     return replace(schema, columns=columns, held_out=None)
 
 
-def _refuse_text(files: LabelledFiles, kind: str) -> None:
-    """Refuse columns of text for a model of numbers."""
-    first = files.through(next).X
-    text = [field.name for field in first.schema if str(field.type) == "string"]
+def _with_numbers(source: FileSource, files: LabelledFiles, kind: str) -> FileSource:
+    """The rows for a model of numbers, with the usual marks of missing ones; columns of text are refused."""
+    from suffice.tables.files.types import Wanted, read_as
+    from suffice.tables.notations import MARKS
+
+    first, number = files.through(next).X, Wanted("number", MARKS)
+    written = [field.name for field in first.schema if str(field.type) == "string"]
+    text = [name for name in written if read_as(first.column(name).combine_chunks(), number) is None]
     if text:
         options_to_drop = " ".join(f"--drop {shlex.quote(name)}" for name in text[:10])
         raise click.UsageError(
             f"--model {kind} needs numbers, but {', '.join(map(repr, text[:10]))} "
             f"{'holds' if len(text) == 1 else 'hold'} text; add {options_to_drop}, or use --model evidence."
         )
+    return source.only(source.names, dict.fromkeys(written, number))
 
 
 def _text_column(source: FileSource, columns: dict[str, Any]) -> str:

@@ -47,6 +47,9 @@ def opened(
 
     if "-" in data and len(data) > 1:
         raise click.UsageError("stdin (-) cannot be combined with files.")
+    typed = click.get_current_context().params
+    if "-" in data and "-" in (typed.get("model"), typed.get("like"), *typed.get("models", ())):
+        raise click.UsageError("the model and the rows cannot both come from stdin (-); name a file for one.")
     spooled = _spool() if "-" in data else nullcontext(None)
     with spooled as spool, Progress(work, quiet=is_quiet()) as progress:
         form = data_format.form or ("csv" if spool is not None else None)

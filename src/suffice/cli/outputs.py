@@ -42,7 +42,9 @@ def refuse_beside_json(path: str) -> None:
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
     """Refuse to overwrite a file, before any work is done."""
-    if path != "-" and (Path(path).is_file() or Path(path).is_dir()) and not force:
+    if path != "-" and Path(path).is_dir():
+        raise click.UsageError(f"{path} is a folder; name a file in it.")
+    if path != "-" and Path(path).is_file() and not force:
         raise click.UsageError(f"{path} exists already; add --force to overwrite it.")
     if path != "-" and not Path(path).absolute().parent.is_dir():
         raise click.UsageError(f"the folder {Path(path).absolute().parent} does not exist; create it first.")
