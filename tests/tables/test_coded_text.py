@@ -96,7 +96,7 @@ def test_predictions_of_codes_are_those_of_text(table, tmp_path):
     path = written(tmp_path, table)
     model = BayesClassifier(FAMILIES).fit(table.drop_columns("y"), table["y"])
     reading = reader(model, open_source(path))
-    batches = list(reading.batches(replace(open_source(path), coded=reading.coded)))
+    batches = list(reading.rows(replace(open_source(path), coded=reading.coded)).batches())
     assert all(pa.types.is_dictionary(batch["colour"].type) for batch in batches)
     found = np.concatenate([model.predict_proba(reading.arranged(batch)) for batch in batches])
     assert np.array_equal(found, model.predict_proba(table.drop_columns("y")))

@@ -107,17 +107,22 @@ class LabelledFiles(Labelled):
             try:
                 return work(self._labelled(at))
             except ValueError as error:
-                if isinstance(error, FileDataError):  # which says where
+                if isinstance(error, FileDataError) or at.number == 0:  # it says where, or is about no batch
                     raise
-                row = None if self.weight or self.files.drop_unlabelled else row_in(error)
-                held, there = ("", 0) if row is None else self.files.locate(at.start + row)
-                if row is not None:  # as it is counted in its file; where rows are left out, nobody knows
-                    rename_row(error, there, "" if at.number > 1 else f"{held}: ")
-                if at.number < 2:
+                self._count_row(error, at)
+                if at.number == 1:
                     raise
                 raise ValueError(f"{self.place(at.start, at.end)}: {error}") from error
 
         return self.files.through(placed)
+
+    def _count_row(self, error: ValueError, at: _Reading) -> None:
+        """Let an error name its row as it is counted in its file; where rows are left out, nobody knows."""
+        row = row_in(error)
+        if row is None or self.weight is not None or self.files.drop_unlabelled:
+            return
+        held, there = self.files.locate(at.start + row)
+        rename_row(error, there, "" if at.number > 1 else f"{held}: ")
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""
