@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from suffice.tables.files.times import read_clock, read_duration
-from suffice.tables.notations import is_mark, longest_mark
 
 WantedKind = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
 """The kind that the cells of a column must have; a measure is anything but a level."""
@@ -196,6 +195,8 @@ def _with_gaps(column: Any, marks: tuple[str, ...]) -> Any:
     """A column of text whose marks are missing cells; only short texts, mostly the same few, are compared."""
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from suffice.tables.notations import is_mark, longest_mark
 
     short = pc.less_equal(pc.utf8_length(pc.utf8_trim(column, " ")), longest_mark(marks))
     gaps = [text for text in column.filter(short).unique().to_pylist() if is_mark(text, marks)]
