@@ -102,6 +102,11 @@ class SolvedModel:
             for i, one in enumerate(several)
         ]
 
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        return other
+
     def predictive(self) -> Self:
         """The same model, whose factors score by their posterior predictives."""
         other = copy(self)
@@ -113,6 +118,8 @@ class SolvedModel:
 
     def with_presence(self, scored: NDArray[np.bool_]) -> Self:
         """The same model, which also scores whether the cells of some columns are there."""
+        if not scored.any():
+            return self
         other = copy(self)
         other.factors = [
             factors.with_presence(factor, present, self.weight, scored[at.columns])
@@ -226,12 +233,13 @@ class SolvedModel:
 
     def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
         """The same from the cells of each factor, into an array (rows, classes)."""
-        if len(self.offset) <= FEW_CLASSES:  # class by class: rows of few numbers are slow to write
-            for k, score in enumerate(self.offset):
+        offset = self.offset
+        if len(offset) <= FEW_CLASSES:  # class by class: rows of few numbers are slow to write
+            for k, score in enumerate(offset.tolist()):
                 finite[:, k] = score
         else:
-            finite[:] = self.offset
-        scores = Scores(finite, None, self.offset, self.evidence_weight)
+            finite[:] = offset
+        scores = Scores(finite, None, offset, self.evidence_weight)
         for factor, labels, block in zip(self.factors, self.factor_labels, blocks, strict=True):
             factor.add_scores(block, labels, scores, base=base)
         return scores

@@ -71,15 +71,20 @@ class ColumnTotals(Totals):
 
     @classmethod
     def empty(cls, family: Family, n_columns: int) -> Self:
+        return cls._zeros(family, 0, n_columns)
+
+    @classmethod
+    def _zeros(cls, family: Family, n_classes: int, n_columns: int) -> Self:
+        """The sums of classes without rows."""
         start = NO_SPREAD if family.scaled or family.centred else 0
         return cls(
             family,
-            total=np.zeros((family.n_statistics, 0, n_columns)),
-            weight=np.zeros((0, 1)),
-            support=np.zeros((0, 1), dtype=np.int64),
-            origin=np.zeros((0, n_columns)),
+            total=np.zeros((family.n_statistics, n_classes, n_columns)),
+            weight=np.zeros((n_classes, 1)),
+            support=np.zeros((n_classes, 1), dtype=np.int64),
+            origin=np.zeros((n_classes, n_columns)),
             exponent=np.full(n_columns, start, dtype=np.int32),
-            base=np.zeros((0, n_columns if family.has_base_measure else 0)),
+            base=np.zeros((n_classes, n_columns if family.has_base_measure else 0)),
         )
 
     @property
@@ -151,7 +156,7 @@ class ColumnTotals(Totals):
             counts = np.bincount(classes, minlength=n_classes)
             by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
             weight, support = by_class[:, np.newaxis].astype(np.float64), counts[:, np.newaxis]
-        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch = self._zeros(self.family, n_classes, self.n_columns)
         batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
         return batch
 
@@ -164,13 +169,14 @@ class ColumnTotals(Totals):
         self, values: Array | ColumnCells, classes: Codes, weights: Array | None, n_classes: int
     ) -> Self | None:
         """Sums of rows about the origins held here, in one read; None if squares overflow."""
-        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch = self._zeros(self.family, n_classes, self.n_columns)
         held = len(self.origin)
         batch.origin[:held] = self.origin
         if not len(values):
             return batch
         wanted = np.ones(batch.origin.shape, dtype=np.bool_)
-        wanted[:held] = ~self.has_origin()
+        if held:
+            wanted[:held] = ~self.has_origin()
         place_origins(gaussian_for(values.size), values, classes, wanted, batch.origin)
         sums = (
             square_sums(values, classes, weights, batch.origin) if np.isfinite(batch.origin).all() else None
@@ -178,14 +184,15 @@ class ColumnTotals(Totals):
         if sums is None:
             return None
         batch.weight, batch.support, batch.exponent = sums.weight, sums.support, exponent_of(sums.size)
-        batch.total = np.array([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
+        down = -batch.unit
+        batch.total = np.array([np.ldexp(sums.first, down), np.ldexp(sums.second, 2 * down)])
         return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
         """Sums of sparse rows, about the origin 0."""
         block = block.tocsr()
         n_classes = self.weight.shape[0]
-        fresh = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        fresh = self._zeros(self.family, n_classes, self.n_columns)
         if self.family.scaled:
             fresh.raise_unit(exponent_of(largest_entries(block)))
         counts = np.bincount(classes, minlength=n_classes)
@@ -279,6 +286,9 @@ class ColumnTotals(Totals):
         )
 
     def add(self, other: Self, sign: int) -> None:
+        if sign > 0 and self._adds_nothing_to(other):
+            self.__dict__ |= other.copy().arrays()
+            return
         if self.weight.shape[1] != other.weight.shape[1]:
             self.expand_presence()
         self.origin = np.where(self.has_origin(), self.origin, other.origin)
@@ -292,6 +302,12 @@ class ColumnTotals(Totals):
         self.base += sign * other.base
         if self.peak is not None:
             self.peak = np.where(self.has_origin(), self.peak, NOTHING).astype(np.int32)
+
+    def _adds_nothing_to(self, other: Self) -> bool:
+        """Whether these sums are zero, and measured in no larger units: the first rows come."""
+        parts = (self.support, self.weight, self.total, self.base)
+        is_zero = self.peak is None and other.peak is None and not any(part.any() for part in parts)
+        return is_zero and bool((self.exponent <= other.exponent).all())
 
     def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
         """Where something was summed, including signed sums whose row counts cancel."""
