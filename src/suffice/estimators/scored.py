@@ -152,8 +152,8 @@ class Scored(Estimator):
         compared: bool = False,
     ) -> NDArray[Any]:
         """Apply a function to the scores of each row."""
-        table = self._read(X, reset=False)
-        return self._solved_model().read_off(table, function, base=base, compared=compared)
+        solved = self._solved_model()
+        return solved.read_off(self._read(X, reset=False), function, base=base, compared=compared)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -229,7 +229,7 @@ class SolvedModel:
     def scores(
         self, table: Table, *, base: bool, compared: bool = False, into: Array | None = None
     ) -> Scores:
-        """Joint scores of every row; without `base` no log h(x), `compared` nothing that all classes share."""
+        """Joint scores of every row; without `base` no log h(x), `compared` nothing that classes share."""
         finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
         blocks = self.schema.blocks(table, self.factors)
         return self.scores_of_blocks(blocks, finite, base=base, compared=compared)
