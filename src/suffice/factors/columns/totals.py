@@ -70,12 +70,7 @@ class ColumnTotals(Totals):
         self.peak = peak
 
     @classmethod
-    def empty(cls, family: Family, n_columns: int) -> Self:
-        return cls._zeros(family, 0, n_columns)
-
-    @classmethod
-    def _zeros(cls, family: Family, n_classes: int, n_columns: int) -> Self:
-        """The sums of classes without rows."""
+    def empty(cls, family: Family, n_columns: int, n_classes: int = 0) -> Self:
         start = NO_SPREAD if family.scaled or family.centred else 0
         return cls(
             family,
@@ -103,13 +98,8 @@ class ColumnTotals(Totals):
         gaps = None if observed.all() else observed
         if gaps is not None:
             self.expand_presence()
-        blocks = [
-            (
-                k,
-                values[rows],
-                None if gaps is None else gaps[rows],
-                None if weights is None else weights[rows],
-            )
+        blocks: list[Any] = [
+            (k, *(None if array is None else array[rows] for array in (values, gaps, weights)))
             for k, rows in class_blocks(classes, self.weight.shape[0])
         ]
         if self.family.centred:
@@ -156,7 +146,7 @@ class ColumnTotals(Totals):
             counts = np.bincount(classes, minlength=n_classes)
             by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
             weight, support = by_class[:, np.newaxis].astype(np.float64), counts[:, np.newaxis]
-        batch = self._zeros(self.family, n_classes, self.n_columns)
+        batch = self.empty(self.family, self.n_columns, n_classes)
         batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
         return batch
 
@@ -169,7 +159,7 @@ class ColumnTotals(Totals):
         self, values: Array | ColumnCells, classes: Codes, weights: Array | None, n_classes: int
     ) -> Self | None:
         """Sums of rows about the origins held here, in one read; None if squares overflow."""
-        batch = self._zeros(self.family, n_classes, self.n_columns)
+        batch = self.empty(self.family, self.n_columns, n_classes)
         held = len(self.origin)
         batch.origin[:held] = self.origin
         if not len(values):
@@ -184,15 +174,14 @@ class ColumnTotals(Totals):
         if sums is None:
             return None
         batch.weight, batch.support, batch.exponent = sums.weight, sums.support, exponent_of(sums.size)
-        down = -batch.unit
-        batch.total = np.array([np.ldexp(sums.first, down), np.ldexp(sums.second, 2 * down)])
+        batch.total = np.array([np.ldexp(sums.first, -batch.unit), np.ldexp(sums.second, -2 * batch.unit)])
         return batch
 
     def _of_sparse(self, block: Any, classes: Codes, weights: Array | None) -> Self:
         """Sums of sparse rows, about the origin 0."""
         block = block.tocsr()
         n_classes = self.weight.shape[0]
-        fresh = self._zeros(self.family, n_classes, self.n_columns)
+        fresh = self.empty(self.family, self.n_columns, n_classes)
         if self.family.scaled:
             fresh.raise_unit(exponent_of(largest_entries(block)))
         counts = np.bincount(classes, minlength=n_classes)
@@ -286,7 +275,9 @@ class ColumnTotals(Totals):
         )
 
     def add(self, other: Self, sign: int) -> None:
-        if sign > 0 and self._adds_nothing_to(other):
+        is_zero = not any(part.any() for part in (self.support, self.weight, self.total, self.base))
+        is_plain = sign > 0 and self.peak is None and other.peak is None
+        if is_zero and is_plain and (self.exponent <= other.exponent).all():  # the first rows
             self.__dict__ |= other.copy().arrays()
             return
         if self.weight.shape[1] != other.weight.shape[1]:
@@ -302,12 +293,6 @@ class ColumnTotals(Totals):
         self.base += sign * other.base
         if self.peak is not None:
             self.peak = np.where(self.has_origin(), self.peak, NOTHING).astype(np.int32)
-
-    def _adds_nothing_to(self, other: Self) -> bool:
-        """Whether these sums are zero, and measured in no larger units: the first rows come."""
-        parts = (self.support, self.weight, self.total, self.base)
-        is_zero = self.peak is None and other.peak is None and not any(part.any() for part in parts)
-        return is_zero and bool((self.exponent <= other.exponent).all())
 
     def has_origin(self, k: int | slice = slice(None)) -> NDArray[np.bool_]:
         """Where something was summed, including signed sums whose row counts cancel."""
