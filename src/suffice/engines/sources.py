@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from suffice.tables.files.source import is_source, open_source
 from suffice.tables.recognized import is_frame
 from suffice.tables.row_source import RowSource
@@ -55,7 +57,7 @@ def module_of(engine: Engine) -> Any:
 
 def is_lazy(X: Any) -> bool:
     """Whether the rows of X are held by an engine, not in memory."""
-    return engine_of(X) is not None
+    return type(X) is not np.ndarray and engine_of(X) is not None
 
 
 def is_rows(X: Any) -> bool:

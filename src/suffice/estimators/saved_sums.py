@@ -36,8 +36,10 @@ class SavedSums(FittedToSplits):
     @with_kept_settings
     def _check_priors(self, labels: NDArray[Any]) -> None:
         """Refuse priors and weights that do not match the classes."""
-        class_priors(self.priors, labels, np.ones(len(labels)))
-        class_weights(self.class_weight, labels, np.ones(len(labels)))
+        if self.priors is not None:
+            class_priors(self.priors, labels, np.ones(len(labels)))
+        if self.class_weight is not None:
+            class_weights(self.class_weight, labels, np.ones(len(labels)))
 
     @with_kept_settings
     def _check_scoring(self, names: tuple[Hashable, ...]) -> None:

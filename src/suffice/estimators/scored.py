@@ -43,7 +43,7 @@ class Scored(Estimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        codes = self._read_off(X, Scores.best, base=False)
+        codes = self._read_off(X, Scores.best, compared=True)
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Array:
@@ -88,8 +88,9 @@ class Scored(Estimator):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With more than two classes log p(x, C_k), or the scores a_k(x) of weighed evidence.
         """
-        base = self._scores_densities and len(self._solved_model().classes) != 2
-        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=base)
+        two = len(self._solved_model().classes) == 2
+        base = self._scores_densities and not two
+        return self._read_off(X, lambda scores: log_odds_of_two(scores.comparable()), base=base, compared=two)
 
     def with_priors(self, priors: Priors) -> Self:
         """Return a model with other class priors; nothing is refitted.
@@ -142,9 +143,17 @@ class Scored(Estimator):
         """Posteriors of rows held out from training, if there are any."""
         return None
 
-    def _read_off(self, X: Any, function: Callable[[Scores], NDArray[Any]], *, base: bool) -> NDArray[Any]:
+    def _read_off(
+        self,
+        X: Any,
+        function: Callable[[Scores], NDArray[Any]],
+        *,
+        base: bool = False,
+        compared: bool = False,
+    ) -> NDArray[Any]:
         """Apply a function to the scores of each row."""
-        return self._solved_model().read_off(self._read(X, reset=False), function, base=base)
+        solved = self._solved_model()
+        return solved.read_off(self._read(X, reset=False), function, base=base, compared=compared)
 
     @property
     def classes_(self) -> NDArray[Any]:

@@ -49,8 +49,8 @@ class KeepsSettings:
         self._kept = keep(self.get_params(deep=False), {} if afresh else vars(self).get("_kept", {}))
 
     def _as_fitted(self) -> Self:
-        """The estimator with the settings it was fitted with, or itself before fitting."""
-        if "_kept" not in vars(self):
+        """The estimator with the settings it was fitted with; itself before fitting, or if it has them."""
+        if "_kept" not in vars(self) or "_copy_of" in vars(self):
             return self
         twin = type(self).__new__(type(self))
         copies = {name: copy for name, (_, copy) in self._kept.items()}

@@ -365,12 +365,11 @@ class Kind:
 
 def gather(array: NDArray[Any], index: Codes, axis: int) -> NDArray[Any]:
     """`np.take`, with zeros where the index is −1."""
-    taken = np.take(array, np.maximum(index, 0), axis=axis) if array.shape[axis] else None
-    if taken is None:
+    if not array.shape[axis]:
         shape = list(array.shape)
         shape[axis] = len(index)
         return np.zeros(shape, dtype=array.dtype)
-    absent = index < 0
+    taken, absent = array.take(index, axis=axis), index < 0
     if absent.any():
         taken[(slice(None),) * axis + (absent,)] = 0
     return taken

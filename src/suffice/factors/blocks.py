@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.arrays import Array, read_only
+from suffice.factors.scores import Scores
 from suffice.kernels.choose import discrete_for
 from suffice.tables.columns import LevelCells
 
@@ -42,11 +43,16 @@ def dense(product: Any) -> Array:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 
-def add_products(block: Any, table: Array, out: Array) -> None:
-    """Add Σ x·table[column] over the stored entries of each row."""
+def add_products(block: Any, table: Array, scores: Scores) -> None:
+    """Add Σ x·table[column] over the stored entries of each row; of two classes, the difference does."""
+    finite, out = scores.finite, scores.finite
+    if scores.compared and finite.shape[1] == 2:
+        table, out = table[:, 1:] - table[:, :1], np.zeros((len(finite), 1))
     block = block.tocsr()
     arrays = (read_only(array) for array in (block.indptr, block.indices, block.data))
     discrete_for(block.nnz * out.shape[1]).add_count_scores(*arrays, np.ascontiguousarray(table), out)
+    if out is not finite:
+        finite[:, 1] += out[:, 0]
 
 
 def take_columns(block: Any, columns: list[int]) -> Any:

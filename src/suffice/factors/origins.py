@@ -36,8 +36,12 @@ def size_of_squares(first: Array, second: Array, weights: Array | None) -> Array
 
     None if a square overflows or underflows.
     """
-    least = 1.0 if weights is None else float(weights.min(initial=np.inf))
-    with np.errstate(over="ignore"):
-        size = np.sqrt(second.max(axis=0, initial=0.0) / least)
-    vanishes = (size < 1.0 / SQUARABLE) & ((size > 0.0) | first.any(axis=0))
-    return None if ((size > SQUARABLE) | vanishes).any() else size
+    largest = second.max(axis=0, initial=0.0)
+    if weights is not None:
+        with np.errstate(over="ignore"):
+            largest /= float(weights.min(initial=np.inf))
+    size = np.sqrt(largest)
+    if (size > SQUARABLE).any():
+        return None
+    small = size < 1.0 / SQUARABLE
+    return None if small.any() and (small & ((size > 0.0) | first.any(axis=0))).any() else size

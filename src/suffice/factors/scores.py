@@ -33,6 +33,8 @@ class Scores:
     log_priors: Array | float = 0.0
     """What the finite parts hold beside the evidence."""
     evidence_weight: float = 1.0
+    compared: bool = False
+    """Whether only differences of classes are asked for, so that what all share may be left out."""
     unseen: list[Any] = field(default_factory=list)
     """What is known of cells that hold levels never seen in training."""
 

@@ -131,8 +131,12 @@ class _AboutOrigin(ElementaryFunction):
     def moved(
         self, totals: Mapping[str, Array], weight: Array, origin: Array, target: Array, exponent: Exponents
     ) -> Array:
-        shift = evaluate(self, origin, target, exponent)
-        return self._turned(totals, origin, target) + weight * shift
+        return self._turned(totals, origin, target) + weight * self.shift(origin, target, exponent)
+
+    def shift(self, origin: Array, target: Array, exponent: Exponents) -> Array:
+        """What a move to another origin adds to f(x), for each unit of weight."""
+        away: Array = self.value(origin, target)
+        return away * np.ldexp(1.0, -exponent) if self.degree else away
 
     def _turned(self, totals: Mapping[str, Array], origin: Array, target: Array) -> Array:
         """The part of the move that does not depend on Σ w."""
@@ -161,12 +165,12 @@ class _Square(ElementaryFunction):
     """The square of another function: f(x) = value(root(x))."""
 
     degree: int = field(default=0, kw_only=True)
-    root: ElementaryFunction = field(kw_only=True)
+    root: _AboutOrigin = field(kw_only=True)
 
     def moved(
         self, totals: Mapping[str, Array], weight: Array, origin: Array, target: Array, exponent: Exponents
     ) -> Array:
-        shift = evaluate(self.root, origin, target, exponent)
+        shift = self.root.shift(origin, target, exponent)
         return np.asarray(
             totals[self.name] + shift * (2.0 * totals.get(self.root.name, 0.0) + weight * shift)
         )
@@ -220,7 +224,7 @@ PARTNER: dict[Function, FunctionName] = {"x2": "x", "log2": "log", "cos": "sin",
 
 def elementary(functions: tuple[Function, ...]) -> tuple[ElementaryFunction, ...]:
     """Functions given by their names, or one's own."""
-    return tuple(NAMED[one] if isinstance(one, str) else one for one in functions)
+    return tuple([NAMED[one] if isinstance(one, str) else one for one in functions])
 
 
 def check_functions(family: Any, name: str) -> None:
@@ -297,4 +301,4 @@ def rescale(functions: tuple[Function, ...], total: Array, shift: Exponents) -> 
 
 def exponent_of(size: Array) -> Exponents:
     """The power of two just above a size."""
-    return np.where(size > 0, np.maximum(np.frexp(size)[1], NO_SPREAD), NO_SPREAD).astype(np.int32)
+    return np.where(size > 0, np.frexp(size)[1], NO_SPREAD).astype(np.int32, copy=False)

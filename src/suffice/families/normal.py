@@ -63,11 +63,11 @@ class Normal(DispersedFamily):
         linear, negative_half_precision = natural
         variance = -0.5 / negative_half_precision
         mean = linear * variance
-        return np.stack([mean, np.square(mean) + variance])
+        return np.array([mean, np.square(mean) + variance])
 
     def natural_from_mean(self, mean: Array, origin: Array) -> Array:
         variance = mean[1] - np.square(mean[0])
-        return np.stack([mean[0] / variance, -0.5 / variance])
+        return np.array([mean[0] / variance, -0.5 / variance])
 
     def conventional(self, natural: Array, origin: Array) -> dict[str, Array]:
         linear, negative_half_precision = natural
@@ -98,7 +98,7 @@ class Normal(DispersedFamily):
         spread = np.where(some, spread, total_variance)
         location = np.where(weight > 0, mean[0], pooled[0])
         spread = np.where(weight > 0, spread, total_variance)
-        return np.stack([location, np.square(location) + spread])
+        return np.array([location, np.square(location) + spread])
 
     def smoothed_weight(self, weight: Array) -> Array:
         return np.maximum(weight + self.alpha - self.ddof, 0.0)
@@ -107,7 +107,7 @@ class Normal(DispersedFamily):
         return np.asarray(mean[1] - np.square(mean[0]))
 
     def mean_with_dispersion(self, mean: Array, origin: Array, dispersion: Array) -> Array:
-        return np.stack([mean[0], np.square(mean[0]) + dispersion])
+        return np.array([mean[0], np.square(mean[0]) + dispersion])
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,8 @@ from suffice.arrays import Array, Codes
 
 CELLS_IN_CACHE = 1 << 16
 """Cells of a run of rows whose temporaries stay close to the processor."""
+FEW_CELLS = 1 << 12
+"""Cells that are summed before a sparse matrix is made."""
 
 
 def row_runs(n_rows: int, n_columns: int, n_cells: int = CELLS_IN_CACHE, fewest: int = 1) -> list[slice]:
@@ -59,6 +61,18 @@ def class_members(classes: Codes, n_classes: int, weights: Array | None = None) 
     n_rows = len(classes)
     w = np.ones(n_rows) if weights is None else weights
     return csc_array((w, classes, np.arange(n_rows + 1)), shape=(n_classes, n_rows))
+
+
+def class_sums(classes: Codes, n_classes: int, n_columns: int) -> Callable[[Array], Array]:
+    """What adds up cells (rows, columns) by class, row after row, to (classes, columns)."""
+    if len(classes) * n_columns > FEW_CELLS:
+        members = class_members(classes, n_classes)
+        return lambda cells: np.asarray(members @ cells)
+    shape = (n_classes, n_columns)
+    places = (classes[:, np.newaxis] * np.intp(n_columns) + np.arange(n_columns)).ravel()
+    return lambda cells: np.asarray(np.bincount(places, cells.ravel(), shape[0] * shape[1]), float).reshape(
+        shape
+    )
 
 
 def class_blocks(classes: Codes, n_classes: int) -> Iterator[tuple[int, Codes | slice]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.kernels.cells import class_members, row_runs
+from suffice.kernels.cells import class_sums, row_runs
 
 Cells = NDArray[Any]
 WIDTH = 0
@@ -73,10 +73,10 @@ def column_sums(columns: tuple[Cells, ...], classes: Codes, origin: Array, sums:
     d = len(columns)
     with np.errstate(over="ignore", invalid="ignore"):
         for run in row_runs(len(classes), d):
-            members = class_members(classes[run], len(origin))
+            summed = class_sums(classes[run], len(origin), d)
             away = np.stack([column[run] for column in columns], axis=1) - origin[classes[run]]
-            sums[:, :d] += members @ away
-            sums[:, d:] += members @ np.square(away, out=away)
+            sums[:, :d] += summed(away)
+            sums[:, d:] += summed(np.square(away, out=away))
 
 
 def bring_together(columns: tuple[Cells, ...], first: int, out: Cells) -> None:

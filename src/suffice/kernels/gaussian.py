@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.kernels.cells import by_class, class_blocks, class_members, row_runs
+from suffice.kernels.cells import by_class, class_blocks, class_members, class_sums, row_runs
 
 Matrix = NDArray[np.floating[Any]]
 SHORT_PRODUCT = 1 << 13
@@ -62,10 +62,10 @@ def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, co
     counts += np.bincount(classes, minlength=len(origin))
     with np.errstate(over="ignore", invalid="ignore"):
         for run in row_runs(*values.shape):
-            members = class_members(classes[run], len(origin))
+            summed = class_sums(classes[run], *origin.shape)
             away = values[run] - origin[classes[run]]
-            sums[0] += members @ away
-            sums[1] += members @ np.square(away, out=away)
+            sums[0] += summed(away)
+            sums[1] += summed(np.square(away, out=away))
     first, second = sums[0], sums[1]
     return bool(np.isfinite(second).all() and not ((second == 0.0) & (first != 0.0)).any())
 
@@ -119,25 +119,26 @@ def quadratic_scores(
     Values are taken to lie within ±limit: beyond it the squares would overflow. Returns False if a
     value is infinite.
     """
-    if np.isinf(values).any():
+    complete = bool(np.isfinite(values).all())
+    if not complete and np.isinf(values).any():
         return False
     everything = constant.sum(axis=1)
     # Column by column in memory, so that loops run over rows, which are many.
     limit, centre, scale, shift = (array[..., np.newaxis] for array in (limit, centre, scale, shift))
     for run in row_runs(*values.shape):
         tile = np.array(values[run].T, dtype=np.float64, order="C")
-        np.clip(tile, -limit, limit, out=tile)
-        gaps = np.isnan(tile)
-        observed = ~gaps.T @ constant.T if gaps.any() else None
-        cells = np.empty_like(tile)
-        for k in range(len(centre)):
-            np.subtract(tile, centre[k], out=cells)
-            cells *= scale[k]
-            cells -= shift[k]
+        np.maximum(tile, -limit, out=tile)
+        np.minimum(tile, limit, out=tile)
+        gaps = None if complete else np.isnan(tile)
+        constants = everything if gaps is None else ~gaps.T @ constant.T
+        for some in row_runs(len(centre), tile.size):  # few rows in all classes at once
+            cells = tile - centre[some]
+            cells *= scale[some]
+            cells -= shift[some]
             np.square(cells, out=cells)
-            if observed is not None:
-                cells[gaps] = 0.0
-            out[run, k] += (everything[k] if observed is None else observed[:, k]) - cells.sum(axis=0)
+            if gaps is not None:
+                cells[:, gaps] = 0.0
+            out[run, some] += constants[..., some] - cells.sum(axis=1).T
     return True
 
 

@@ -16,7 +16,6 @@ from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 from suffice.kernels.tiles_compiled import (
     TILE,
     fill_tile,
-    fill_wide_tile,
     has_infinity,
     is_beyond,
     is_spoilt,
@@ -24,8 +23,6 @@ from suffice.kernels.tiles_compiled import (
 
 Matrix = NDArray[np.floating[Any]]
 
-STRIP = 64
-"""Columns of a tile that are read together, so that it stays close to the processor."""
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
@@ -261,26 +258,25 @@ def bounded_squares(
 
 
 @inlined
-def _centre(tile: Array, base: Array, first: int) -> None:
+def _centre(tile: Array, base: Array) -> None:
     """Take a number from each column."""
     for j in range(tile.shape[0]):
-        middle = base[first + j]
+        middle = base[j]
         for i in range(TILE):
             tile[j, i] -= middle
 
 
 @inlined
-def _products(tile: Array, k: int, first: int, slopes: Array, scores: Array) -> None:
+def _products(tile: Array, k: int, slopes: Array, scores: Array) -> None:
     """Add slopes·x to the scores of class k, by four columns at a time."""
     fours = tile.shape[0] - tile.shape[0] % 4
     for j in range(0, fours, 4):
-        at = first + j
-        u, v, w, x = slopes[k, at], slopes[k, at + 1], slopes[k, at + 2], slopes[k, at + 3]
+        u, v, w, x = slopes[k, j], slopes[k, j + 1], slopes[k, j + 2], slopes[k, j + 3]
         for i in range(TILE):
             scores[k, i] += (u * tile[j, i] + v * tile[j + 1, i]) + (w * tile[j + 2, i] + x * tile[j + 3, i])
     for j in range(fours, tile.shape[0]):
         for i in range(TILE):
-            scores[k, i] += slopes[k, first + j] * tile[j, i]
+            scores[k, i] += slopes[k, j] * tile[j, i]
 
 
 @contracting
@@ -293,21 +289,16 @@ def linear_scores(
     ±limit of its column.
     """
     n_classes, d = slopes.shape
-    whole, scores = np.empty((min(d, STRIP), TILE)), np.empty((n_classes, TILE))
+    tile, scores = np.empty((d, TILE)), np.empty((n_classes, TILE))
     for start in range(0, values.shape[0], TILE):
-        n = 0
+        n = fill_tile(values[start : start + TILE], tile)
+        if is_beyond(tile, limit):
+            return start
+        _centre(tile, base)
         for k in range(n_classes):
             for i in range(TILE):
                 scores[k, i] = constant[k]
-        for first in range(0, d, STRIP):
-            tile = whole[: min(STRIP, d - first)]
-            block = values[start : start + TILE, first : first + STRIP]
-            n = fill_wide_tile(block, tile) if d > STRIP else fill_tile(block, tile)
-            if is_beyond(tile, limit, first):
-                return start
-            _centre(tile, base, first)
-            for k in range(n_classes):
-                _products(tile, k, first, slopes, scores)
+            _products(tile, k, slopes, scores)
         for i in range(n):
             for k in range(n_classes):
                 out[start + i, k] += scores[k, i]
@@ -367,7 +358,7 @@ def whitened_scores(
     two, norms = np.empty((2, TILE)), np.empty(TILE)
     for start in range(0, values.shape[0], TILE):
         n = fill_tile(values[start : start + TILE], tile)
-        if is_beyond(tile, limit, 0):
+        if is_beyond(tile, limit):
             return start
         for k in range(n_classes):
             for j in range(d):

@@ -32,21 +32,6 @@ def fill_tile(block: Matrix, tile: Array) -> int:
 
 
 @inlined
-def fill_wide_tile(block: Matrix, tile: Array) -> int:
-    """The same for a part of many columns: eight rows at a time, which fill a line of the cache."""
-    n = len(block)
-    eights = n - n % 8
-    for start in range(0, eights, 8):
-        for j in range(block.shape[1]):
-            for i in range(start, start + 8):
-                tile[j, i] = np.float64(block[i, j])
-    for j in range(block.shape[1] if eights < TILE else 0):
-        for i in range(eights, TILE):
-            tile[j, i] = np.float64(block[i, j]) if i < n else 0.0
-    return n
-
-
-@inlined
 def is_spoilt(tile: Array) -> bool:
     """Whether a cell is infinite or NaN."""
     count = 0
@@ -57,11 +42,11 @@ def is_spoilt(tile: Array) -> bool:
 
 
 @inlined
-def is_beyond(tile: Array, limit: Array, first: int) -> bool:
+def is_beyond(tile: Array, limit: Array) -> bool:
     """Whether a cell is missing, or beyond ±limit of its column."""
     count = 0
     for j in range(tile.shape[0]):
-        most = limit[first + j]
+        most = limit[j]
         for i in range(TILE):
             count += 0 if abs(tile[j, i]) <= most else 1
     return count > 0

@@ -212,7 +212,7 @@ def _plain_array(table: Table) -> Schema | None:
             family, reason = Normal(), "sparse numbers"
     elif table.array is not None:
         boolean = table.array.dtype.kind == "b"
-        family, reason = (Bernoulli(), "booleans") if boolean else (Normal(), "numbers in an array")
+        family, reason = (BERNOULLI, "booleans") if boolean else (NORMAL, "numbers in an array")
     else:
         return None
     return Schema.of_one_family(table.names, family, reason, block, named=table.named)

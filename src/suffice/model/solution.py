@@ -102,6 +102,11 @@ class SolvedModel:
             for i, one in enumerate(several)
         ]
 
+    def __copy__(self) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__ = dict(self.__dict__)
+        return other
+
     def predictive(self) -> Self:
         """The same model, whose factors score by their posterior predictives."""
         other = copy(self)
@@ -113,6 +118,8 @@ class SolvedModel:
 
     def with_presence(self, scored: NDArray[np.bool_]) -> Self:
         """The same model, which also scores whether the cells of some columns are there."""
+        if not scored.any():
+            return self
         other = copy(self)
         other.factors = [
             factors.with_presence(factor, present, self.weight, scored[at.columns])
@@ -219,25 +226,36 @@ class SolvedModel:
         """Parameters without a maximum likelihood estimate, and what was done instead."""
         return [entry for factor in self.factors for entry in factor.regularized]
 
-    def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
-        """Joint scores of every row; `base=False` if only posteriors are needed."""
+    def scores(
+        self, table: Table, *, base: bool, compared: bool = False, into: Array | None = None
+    ) -> Scores:
+        """Joint scores of every row; without `base` no log h(x), `compared` nothing that classes share."""
         finite = np.empty((table.n_rows, len(self.classes))) if into is None else into
-        return self.scores_of_blocks(self.schema.blocks(table, self.factors), finite, base=base)
+        blocks = self.schema.blocks(table, self.factors)
+        return self.scores_of_blocks(blocks, finite, base=base, compared=compared)
 
-    def scores_of_blocks(self, blocks: list[Block], finite: Array, *, base: bool) -> Scores:
+    def scores_of_blocks(
+        self, blocks: list[Block], finite: Array, *, base: bool, compared: bool = False
+    ) -> Scores:
         """The same from the cells of each factor, into an array (rows, classes)."""
-        if len(self.offset) <= FEW_CLASSES:  # class by class: rows of few numbers are slow to write
-            for k, score in enumerate(self.offset):
+        offset = self.offset
+        if len(offset) <= FEW_CLASSES:  # class by class: rows of few numbers are slow to write
+            for k, score in enumerate(offset.tolist()):
                 finite[:, k] = score
         else:
-            finite[:] = self.offset
-        scores = Scores(finite, None, self.offset, self.evidence_weight)
+            finite[:] = offset
+        scores = Scores(finite, None, offset, self.evidence_weight, compared)
         for factor, labels, block in zip(self.factors, self.factor_labels, blocks, strict=True):
             factor.add_scores(block, labels, scores, base=base)
         return scores
 
     def read_off(
-        self, table: Table, function: Callable[[Scores], NDArray[Any]], *, base: bool
+        self,
+        table: Table,
+        function: Callable[[Scores], NDArray[Any]],
+        *,
+        base: bool = False,
+        compared: bool = False,
     ) -> NDArray[Any]:
         """Apply a function to the scores, in parallel over runs of rows, so that temporaries stay small.
 
@@ -249,7 +267,7 @@ class SolvedModel:
         parts = row_parts(table.n_rows, per_row, FEWEST_ROWS)
         if len(parts) <= 1:
             with one_choice(n_cells):
-                scores = self.scores(table, base=base)
+                scores = self.scores(table, base=base, compared=compared)
                 warn_of_unseen(scores.unseen)
                 return function(scores)
         nothing = function(Scores(np.empty((0, len(self.classes)))))
@@ -259,7 +277,7 @@ class SolvedModel:
         def write(rows: slice) -> None:
             into = result[rows] if nothing.ndim == 2 else None
             with one_choice(n_cells):
-                scores = self.scores(table.part(rows), base=base, into=into)
+                scores = self.scores(table.part(rows), base=base, compared=compared, into=into)
                 found = function(scores)
             unseen.extend(scores.unseen)
             if found is not into:
@@ -269,17 +287,17 @@ class SolvedModel:
             with threads.one_thread_per_product():
                 threads.run(write, parts)
         except ValueError:  # raised again over the whole table, so that it names the right row
-            return function(self.scores(table, base=base))
+            return function(self.scores(table, base=base, compared=compared))
         warn_of_unseen(unseen)
         return result
 
     def posteriors(self, table: Table) -> Array:
         """p(C_k | x) of every row."""
-        return self.read_off(table, lambda scores: softmax_in_place(scores.comparable()), base=False)
+        return self.read_off(table, lambda scores: softmax_in_place(scores.comparable()), compared=True)
 
     def log_posteriors(self, table: Table) -> Array:
         """Log p(C_k | x) of every row."""
-        return self.read_off(table, lambda scores: log_softmax_in_place(scores.comparable()), base=False)
+        return self.read_off(table, lambda scores: log_softmax_in_place(scores.comparable()), compared=True)
 
     def log_densities(self, table: Table) -> Array:
         """Log p(x | C_k) of what the observed cells of every row hold."""

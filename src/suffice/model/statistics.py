@@ -41,12 +41,15 @@ class Accumulator:
         self.support = support
         self.totals = totals
         self._places = {label: k for k, label in enumerate(classes.tolist())}
+        self._is_of_rows = False
 
     @classmethod
     def empty(cls, schema: Schema) -> Self:
         """No rows yet."""
         totals = [KINDS[f.family.factor].totals.empty(f.family, len(f.columns)) for f in schema.factors]
-        return cls(schema, np.empty(0), np.zeros(0), np.zeros(0, dtype=np.int64), totals)
+        nothing = cls(schema, np.empty(0), np.zeros(0), np.zeros(0, dtype=np.int64), totals)
+        nothing._is_of_rows = True
+        return nothing
 
     @classmethod
     def of(cls, statistics: Statistics) -> Self:
@@ -72,8 +75,9 @@ class Accumulator:
 
         Values outside a family's support are refused before anything changes.
         """
-        places, n_classes = self._places_of(labels)
-        classes = codes if np.array_equal(places, np.arange(len(labels))) else places[codes]
+        found, n_classes = self._places_of(labels)
+        places = np.array(found, dtype=np.intp)
+        classes = codes if found == list(range(len(found))) else places[codes]
         prepared = [
             totals.prepare(block, self.schema.labels_of(factor.columns), classes, weights, n_classes)
             for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True)
@@ -87,11 +91,11 @@ class Accumulator:
         for totals, add_to in zip(self.totals, prepared, strict=True):
             add_to(totals)
 
-    def _places_of(self, labels: NDArray[Any]) -> tuple[Codes, int]:
+    def _places_of(self, labels: NDArray[Any]) -> tuple[list[int], int]:
         """The place of each label, new ones last, and the number of classes that results."""
         places = dict(self._places)
         found = [places.setdefault(label, len(places)) for label in labels.tolist()]
-        return np.array(found, dtype=np.intp), len(places)
+        return found, len(places)
 
     def make_room(self, labels: NDArray[Any]) -> Codes:
         """The place of each label, after new ones have been added."""
@@ -113,6 +117,7 @@ class Accumulator:
                 f"these statistics cannot be {'added' if sign > 0 else 'subtracted'}: {difference}; "
                 "give both the same columns with families=first.schema_."
             )
+        self._is_of_rows = False
         schema = self.schema.combined(other.schema)
         self.decide(schema)
         other = other.with_schema(schema)
@@ -126,6 +131,7 @@ class Accumulator:
 
     def scale(self, factors: Array) -> None:
         """Multiply the sums of each class by its factor; row support stays."""
+        self._is_of_rows = False
         self.weight *= factors
         for totals in self.totals:
             totals.scale(factors)
@@ -138,6 +144,8 @@ class Accumulator:
 
     def problem(self) -> str | None:
         """Why no data could produce these sums, or None."""
+        if self._is_of_rows:
+            return None
         size = float(np.abs(self.weight).sum())
         bad = impossible(self.weight, self.support, size)
         if bad.any():

@@ -94,7 +94,7 @@ def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Co
             places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
             counts = np.bincount(places)
             present = counts > 0
-            labels = np.flatnonzero(present).astype(y.dtype) + y.dtype.type(low)
+            labels = present.nonzero()[0].astype(y.dtype) + y.dtype.type(low)
             own = places if present.all() else (np.cumsum(present) - 1)[places]
             return labels, own, counts[present]
     codes: NDArray[np.intp] | None = None

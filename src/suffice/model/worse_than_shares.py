@@ -66,7 +66,7 @@ def worse_than_shares(
     table, codes = table if len(some) == table.n_rows else table.take(some), codes[some]
     weight = np.ones(len(some)) if weights is None else weights[some]
     share_of_row = weight / weight.sum()
-    model = model.with_priors(shares)
+    model = model if np.array_equal(model.priors, shares) else model.with_priors(shares)
     losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares)[codes]
     loss, least = float(share_of_row @ losses), float(share_of_row @ of_shares)
     if loss < math.inf:

@@ -135,6 +135,8 @@ def whole_labels(numbers: list[int]) -> NDArray[Any]:
 def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Labels of several batches, in which integers keep their digits beside others of another dtype."""
     parts = [part for part in parts if len(part)]
+    if len(parts) == 1:
+        return parts[0]
     odd = next((part for part in parts if mix_text(parts[0], part)), None)
     if odd is not None:
         raise ValueError(

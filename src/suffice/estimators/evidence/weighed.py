@@ -121,10 +121,12 @@ class WeighedModel(SolvedModel):
         """The score of every row before its cells."""
         return self.log_priors + self.bias
 
-    def scores(self, table: Table, *, base: bool, into: Array | None = None) -> Scores:
+    def scores(
+        self, table: Table, *, base: bool, compared: bool = False, into: Array | None = None
+    ) -> Scores:
         """The scores that posteriors compare."""
         table = self.schema.read(table)
-        scores = super().scores(table, base=False, into=into)
+        scores = super().scores(table, base=False, compared=compared, into=into)
         reader = CellReader(table)
         beside, read, cells = self.solved.pieces.beside, None, np.zeros((0, 0))
         for at, factor, labels in self._beside:

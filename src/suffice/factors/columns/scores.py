@@ -66,9 +66,10 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         elif self.quadratic is not None:
             on, n_cells = self.active, block.size * len(self.constant)
             block = contiguous(block)
-            cells = contiguous(active_columns(block, on))
-            finite = gaussian_for(n_cells).quadratic_scores(cells, *self.quadratic, scores.finite)
-            if not finite or holds_infinity_beside(block, on):
+            cells = active_columns(block, on)
+            kernels = gaussian_for(n_cells)
+            finite = kernels.quadratic_scores(contiguous(cells), *self.quadratic, scores.finite)
+            if not finite or (cells is not block and holds_infinity_beside(block, on)):
                 refuse_infinities(block, labels)
             return
         if done < len(block):

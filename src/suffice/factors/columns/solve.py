@@ -54,24 +54,26 @@ def solve_columns(totals: ColumnTotals, labels: list[str], classes: NDArray[Any]
         ]
         at_boundary = np.zeros_like(at_boundary)
 
-    valid = ~(at_boundary | constant_column)
+    is_valid = ~(at_boundary | constant_column)
+    valid = ... if is_valid.all() else is_valid
     natural = family.natural_from_mean(mean[:, valid], origin[valid])
     if not np.isfinite(natural).all():
-        bad = np.zeros_like(valid)
+        bad = np.zeros_like(is_valid)
         bad[valid] = ~np.isfinite(natural).all(axis=0)
         raise ValueError(beyond_floats(family, labels[int(np.argmax(bad.any(axis=0)))]))
     solved.natural[:, valid] = natural
-    log_unit = np.broadcast_to(about.unit * LOG_TWO, valid.shape)[valid]
+    log_unit = (about.unit * LOG_TWO + np.zeros(is_valid.shape))[valid]
     solved.constant[valid] = -log_unit - family.log_normalizer(natural, origin[valid])
     solved.origin, solved.exponent, solved.weight = about.centre, about.unit, about.weight
     solved.point, solved.active = at_boundary, ~constant_column
     solved.location = centre_of(family, mean, about.centre, about.unit)
     solved.doubt = doubt
-    solved.regularized += [
-        Regularized(labels[j], classes.tolist()[k], _NOISE) for k, j in np.argwhere(at_boundary & (doubt > 0))
-    ]
     if at_boundary.any():
         solved.vanishing = _vanishing(family, about, at_boundary)
+        solved.regularized += [
+            Regularized(labels[j], classes.tolist()[k], _NOISE)
+            for k, j in np.argwhere(at_boundary & (doubt > 0))
+        ]
 
     n_classes, n_active = len(about.weight), int((solved.active & ~about.constant).sum())
     others = n_classes * (family.n_statistics - 1)
@@ -118,33 +120,33 @@ class _Centred:
 
 def _centred(totals: ColumnTotals) -> _Centred:
     family, functions = totals.family, totals.family.functions
-    present = np.broadcast_to(totals.support > 0, totals.origin.shape)
-    first = totals.origin[np.argmax(present, axis=0), np.arange(totals.n_columns)]
+    present = totals.support > 0  # one column stands for all
+    first = totals.origin[present.argmax(axis=0), np.arange(totals.n_columns)]
     reference = np.where(present.any(axis=0), first, family.default_origin)
     origin = np.where(present, totals.origin, reference)
     if family.scaled:
-        totals = totals.copy()
-        totals.raise_unit(exponent_of(np.abs(origin - reference).max(axis=0, initial=0.0)))
+        apart = exponent_of(np.abs(origin - reference).max(axis=0, initial=0.0))
+        if (apart > totals.exponent).any():
+            totals = totals.copy()
+            totals.raise_unit(apart)
     unit = totals.unit
-    weight = np.where(present, totals.weight, 0.0)
+    weight = np.where(present, totals.weight, np.zeros(totals.n_columns))
     total = np.where(present, totals.total, 0.0)
 
     everything = weight.sum(axis=0)
-    target = np.broadcast_to(reference, origin.shape)
-    pooled = _ratio(rebase(functions, total, weight, origin, target, unit).sum(axis=1), everything)
+    pooled = _ratio(rebase(functions, total, weight, origin, reference, unit).sum(axis=1), everything)
     middle = centre_of(family, pooled, reference, unit) if family.centred else reference
-    pooled = rebase(functions, pooled, np.ones_like(everything), reference, middle, unit)
+    pooled = rebase(functions, pooled, np.ones(len(everything)), reference, middle, unit)
     empty = everything <= 0
     noise = totals.noise / np.maximum(everything, 1.0)
     constant = family.boundary(pooled, middle, noise)
-    noisy = constant & ~family.boundary(pooled, middle)
+    noisy = constant & ~family.boundary(pooled, middle) if constant.any() else constant
 
     own = centre_of(family, _ratio(total, weight), origin, unit) if family.centred else origin
     centre = np.where(present, own, middle)
     total = rebase(functions, total, weight, origin, centre, unit)
-    spread = np.broadcast_to(pooled[:, np.newaxis], total.shape)
-    target = np.broadcast_to(middle, centre.shape)
-    pooled = rebase(functions, spread, np.ones_like(weight), target, centre, unit)
+    spread = pooled[:, np.newaxis].repeat(len(weight), axis=1)
+    pooled = rebase(functions, spread, np.ones(weight.shape), middle, centre, unit)
     mean = _ratio(total, weight)
     if counts(family):
         mean, pooled, constant = _at_bounds(totals, mean, pooled)
@@ -205,7 +207,7 @@ def _log_likelihood(solved: SolvedColumns, total: Array, base: Array) -> float:
     """Log p of the summarized cells at the solved parameters; unbounded on a continuous point."""
     if solved.point.any() and not solved.family.discrete:
         return float("inf")
-    value = float(np.sum(solved.natural * total) + np.sum(solved.weight * solved.constant))
+    value = float((solved.natural * total).sum() + (solved.weight * solved.constant).sum())
     if base.shape[1]:
         value += float(base[:, solved.active].sum())
     if solved.family.unseen == "smooth" and not solved.family.takes_every_number:
@@ -216,4 +218,4 @@ def _log_likelihood(solved: SolvedColumns, total: Array, base: Array) -> float:
 
 def _ratio(total: Array, weight: Array) -> Array:
     """total / weight, 0 where there is no weight."""
-    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
+    return np.divide(total, weight, out=np.zeros(total.shape), where=weight > 0)

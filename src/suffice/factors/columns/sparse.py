@@ -71,8 +71,8 @@ def add_sparse_scores(
         quadratic = solved.natural[1]
         at_zero = at_zero + quadratic * centre**2
         linear = linear - 2.0 * quadratic * centre
-        add_products(with_data(scaled, scaled.data**2), quadratic.T, scores.finite)
-    add_products(scaled, linear.T, scores.finite)
+        add_products(with_data(scaled, scaled.data**2), quadratic.T, scores)
+    add_products(scaled, linear.T, scores)
     scores.finite += at_zero.sum(axis=1)
     if gaps is not None:
         scores.finite -= dense(gaps @ at_zero.T)

@@ -65,18 +65,22 @@ def square_sums(
         return sums, whole
 
     parts = threads.run(sums_of, row_parts(*values.shape))
-    with np.errstate(over="ignore", invalid="ignore"):  # the size tells
-        first, second, support, weight = np.sum([sums for sums, _ in parts], axis=0)
+    sums, whole = parts[0]
+    if len(parts) > 1:
+        with np.errstate(over="ignore", invalid="ignore"):  # the size tells
+            sums = np.sum([sums for sums, _ in parts], axis=0)
+        whole = np.sum([whole for _, whole in parts], axis=0)
+    first, second, support, weight = sums
     size = size_of_squares(first, second, weights)
     if size is None:
         return None
-    whole_support, whole_weight, counts = np.sum([whole for _, whole in parts], axis=0)[:, :, np.newaxis]
-    support += whole_support
-    if weights is None:
-        weight, whole_weight = support - whole_support, whole_support
-    if (support == counts).all():
-        weight, support = weight.max(axis=1, initial=0.0, keepdims=True), counts
-    return SquareSums(first, second, weight + whole_weight, support.astype(np.int64), size)
+    whole_support, whole_weight, counts = whole[:, :, np.newaxis]
+    if (whole_support == counts).all():  # no gaps
+        support, weight = counts, whole_weight
+    else:
+        support += whole_support
+        weight += whole_weight
+    return SquareSums(first, second, support if weights is None else weight, support.astype(np.int64), size)
 
 
 def _add_columns(

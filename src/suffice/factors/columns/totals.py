@@ -70,16 +70,16 @@ class ColumnTotals(Totals):
         self.peak = peak
 
     @classmethod
-    def empty(cls, family: Family, n_columns: int) -> Self:
+    def empty(cls, family: Family, n_columns: int, n_classes: int = 0) -> Self:
         start = NO_SPREAD if family.scaled or family.centred else 0
         return cls(
             family,
-            total=np.zeros((family.n_statistics, 0, n_columns)),
-            weight=np.zeros((0, 1)),
-            support=np.zeros((0, 1), dtype=np.int64),
-            origin=np.zeros((0, n_columns)),
+            total=np.zeros((family.n_statistics, n_classes, n_columns)),
+            weight=np.zeros((n_classes, 1)),
+            support=np.zeros((n_classes, 1), dtype=np.int64),
+            origin=np.zeros((n_classes, n_columns)),
             exponent=np.full(n_columns, start, dtype=np.int32),
-            base=np.zeros((0, n_columns if family.has_base_measure else 0)),
+            base=np.zeros((n_classes, n_columns if family.has_base_measure else 0)),
         )
 
     @property
@@ -98,13 +98,8 @@ class ColumnTotals(Totals):
         gaps = None if observed.all() else observed
         if gaps is not None:
             self.expand_presence()
-        blocks = [
-            (
-                k,
-                values[rows],
-                None if gaps is None else gaps[rows],
-                None if weights is None else weights[rows],
-            )
+        blocks: list[Any] = [
+            (k, *(None if array is None else array[rows] for array in (values, gaps, weights)))
             for k, rows in class_blocks(classes, self.weight.shape[0])
         ]
         if self.family.centred:
@@ -151,7 +146,7 @@ class ColumnTotals(Totals):
             counts = np.bincount(classes, minlength=n_classes)
             by_class = counts if weights is None else np.bincount(classes, weights, minlength=n_classes)
             weight, support = by_class[:, np.newaxis].astype(np.float64), counts[:, np.newaxis]
-        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch = self.empty(self.family, self.n_columns, n_classes)
         batch.total, batch.weight, batch.support = total[np.newaxis], weight, support
         return batch
 
@@ -164,13 +159,14 @@ class ColumnTotals(Totals):
         self, values: Array | ColumnCells, classes: Codes, weights: Array | None, n_classes: int
     ) -> Self | None:
         """Sums of rows about the origins held here, in one read; None if squares overflow."""
-        batch = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        batch = self.empty(self.family, self.n_columns, n_classes)
         held = len(self.origin)
         batch.origin[:held] = self.origin
         if not len(values):
             return batch
         wanted = np.ones(batch.origin.shape, dtype=np.bool_)
-        wanted[:held] = ~self.has_origin()
+        if held:
+            wanted[:held] = ~self.has_origin()
         place_origins(gaussian_for(values.size), values, classes, wanted, batch.origin)
         sums = (
             square_sums(values, classes, weights, batch.origin) if np.isfinite(batch.origin).all() else None
@@ -185,7 +181,7 @@ class ColumnTotals(Totals):
         """Sums of sparse rows, about the origin 0."""
         block = block.tocsr()
         n_classes = self.weight.shape[0]
-        fresh = self.empty(self.family, self.n_columns).take_classes(np.full(n_classes, -1))
+        fresh = self.empty(self.family, self.n_columns, n_classes)
         if self.family.scaled:
             fresh.raise_unit(exponent_of(largest_entries(block)))
         counts = np.bincount(classes, minlength=n_classes)
@@ -279,6 +275,11 @@ class ColumnTotals(Totals):
         )
 
     def add(self, other: Self, sign: int) -> None:
+        is_zero = not any(part.any() for part in (self.support, self.weight, self.total, self.base))
+        is_plain = sign > 0 and self.peak is None and other.peak is None
+        if is_zero and is_plain and (self.exponent <= other.exponent).all():  # the first rows
+            self.__dict__ |= other.copy().arrays()
+            return
         if self.weight.shape[1] != other.weight.shape[1]:
             self.expand_presence()
         self.origin = np.where(self.has_origin(), self.origin, other.origin)

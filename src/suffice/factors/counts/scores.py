@@ -128,7 +128,7 @@ class SolvedCounts(SolvedFactor):
         if self.is_wide:
             self._add_wide_scores(sparse.csr_array(block), scores)
         elif sparse.issparse(block):
-            add_products(block, self.by_column, scores.finite)
+            add_products(block, self.by_column, scores)
         else:
             scores.finite += block @ self.tables.log_p.T
         if not self.is_wide and self.tables.zero is not None:

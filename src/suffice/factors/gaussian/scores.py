@@ -29,7 +29,7 @@ from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.multivariate_normal import natural_from_moments
 from suffice.kernels.cells import row_patterns
-from suffice.kernels.choose import contiguous, gaussian_for, is_complete
+from suffice.kernels.choose import contiguous, gaussian_for, is_complete, linear_for
 
 ROWS_AT_ONCE = 4096
 FAR = 50
@@ -76,14 +76,14 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
         """Add the scores of the first rows, up to one with a gap or an infinity; return how many."""
-        kernels = gaussian_for(block.size * len(self.group))
-        linear = self._linear
+        linear, n_cells = self._linear, block.size * len(self.group)
         if linear is not None and base:  # classes that share Σ have their own product for that
             return 0
         values = contiguous(active_columns(block, self.active))
         if linear is not None:
+            kernels = linear_for(n_cells, values.shape[1])
             return int(kernels.linear_scores(values, self._limit[self.active], *linear, scores))
-        return int(kernels.whitened_scores(values, *self._whitening, scores))
+        return int(gaussian_for(n_cells).whitened_scores(values, *self._whitening, scores))
 
     @cached_property
     def _limit(self) -> Array:
