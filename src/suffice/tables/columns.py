@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.arrays import Codes
+from suffice.kernels.columns import ChunkedCells
 from suffice.tables.as_arrays import as_floats, complex_refusal
 from suffice.text import Documents, read_documents
 
@@ -150,16 +151,16 @@ class FrameColumn:
         if not plain_numbers or self.series.implementation.is_pandas_like():
             return None
         native = self.series.to_native()
-        if self.series.implementation.is_polars():
-            n_chunks, n_gaps = native.n_chunks(), native.null_count()
-            if n_gaps:  # Arrow writes NaN in their place several times faster
-                import pyarrow as pa
+        is_polars = self.series.implementation.is_polars()
+        n_gaps = native.null_count() if is_polars else native.null_count
+        if n_gaps == 0 and self.series.dtype.is_float() and len(native):
+            chunks = native.get_chunks() if is_polars else native.chunks
+            cells = [as_floats(chunk.to_numpy()) for chunk in chunks]
+            return cells[0].__getitem__ if len(cells) == 1 else ChunkedCells(cells)
+        if is_polars and n_gaps:  # Arrow writes NaN in their place several times faster
+            import pyarrow as pa
 
-                native = pa.chunked_array([native.to_arrow()])
-        else:
-            n_chunks, n_gaps = native.num_chunks, native.null_count
-        if n_chunks == 1 and n_gaps == 0 and self.series.dtype.is_float():
-            return as_floats(native.to_numpy()).__getitem__
+            native = pa.chunked_array([native.to_arrow()])
         return lambda rows: as_floats(native.slice(rows.start, rows.stop - rows.start).to_numpy())
 
     @property
