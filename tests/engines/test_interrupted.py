@@ -4,6 +4,7 @@ import gzip
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pandas as pd
 import pytest
@@ -92,6 +93,32 @@ def test_sums_go_on_from_any_batch(folder, monkeypatch, n_notes, families):
     )
     assert found == expected
     assert not (folder / "c.suffice").exists()
+
+
+def test_kernels_are_chosen_by_all_rows_so_far_even_after_going_on(folder, monkeypatch, families):
+    chosen = []
+
+    @contextmanager
+    def choice(n_cells):
+        chosen.append(n_cells)
+        yield
+
+    for module in ("suffice.engines.summarize", "suffice.estimators.from_sources"):
+        monkeypatch.setattr(f"{module}.one_choice", choice)
+    rows = {"target": "kind", "families": families}
+    suffice.summarize(folder / "*.parquet", **rows)
+    whole = chosen.copy()
+    n_columns = whole[-1] // 1200
+    assert whole[-1] == 1200 * n_columns
+    assert whole == sorted(set(whole))
+    chosen.clear()
+    suffice.BayesClassifier(families).fit_from(folder / "*.parquet", target="kind")
+    assert chosen == [0, *whole]
+    interrupted(folder, monkeypatch, 5, families=families)
+    chosen.clear()
+    suffice.summarize(folder / "*.parquet", **rows, checkpoint=folder / "c.suffice")
+    assert 0 < len(chosen) < len(whole)
+    assert chosen == whole[-len(chosen) :]
 
 
 def test_an_error_after_going_on_names_the_right_file(folder, monkeypatch, families):

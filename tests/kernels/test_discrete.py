@@ -63,6 +63,30 @@ def test_counts_of_levels_are_the_same_bits(engines, table):
     assert_same_bits(*engines(lambda: summarize(X, y, families=Categorical(), sample_weight=weights)))
 
 
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
+def test_many_rows_of_integers_are_counted_as_the_reference_counts_them(dtype, n_columns):
+    rng, ends = np.random.default_rng(0), np.iinfo(dtype)
+    lowest = ends.min if ends.bits == 8 else 5
+    cells = (lowest + rng.integers(0, 3, size=(3000, n_columns))).astype(dtype)
+    classes, weights = rng.integers(0, 2, len(cells)), np.zeros(0)
+    low = np.full(n_columns, lowest - 5)  # bounds may be wider than the type
+    starts = 16 * np.arange(n_columns + 1)
+
+    def counted(kernels):
+        support = np.zeros((2, starts[-1]), np.int64)
+        known = kernels.count_levels(cells, classes, weights, low, starts, support, np.zeros((2, 0)))
+        return known, support
+
+    (known, support), (same, expected) = counted(discrete_compiled), counted(discrete)
+    assert known
+    assert same
+    np.testing.assert_array_equal(support, expected)
+    cells[-1, -1] = ends.max
+    assert not counted(discrete_compiled)[0]
+    assert not counted(discrete)[0]
+
+
 @LAW
 @given(table=tables(0, 1))
 def test_sums_of_outcomes_are_the_same_bits(engines, table):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
+from suffice.tables.parts import rows_of_arrow
 from suffice.tables.recognized import is_frame
 from suffice.tables.table import read_table
 
@@ -189,3 +190,21 @@ def test_other_things_are_not_frames(other):
 def test_frames_without_columns_have_none():
     for frame in (pd.DataFrame(index=range(3)), pl.DataFrame(), pa.table({})):
         assert read_table(frame).n_columns == 0
+
+
+@pytest.mark.parametrize("rows", [[], [0, 9, 9, 10, 56, 99], [57], [7, 3]])
+def test_rows_of_an_arrow_table_in_chunks_are_those_of_the_joined_table(rows):
+    text = pa.chunked_array(
+        [pa.array(["x", "y"] * 25).dictionary_encode(), pa.array(["z", "y"] * 25).dictionary_encode()]
+    )
+    table = pa.table({"number": np.arange(100.0), "text": text})
+    chunks = pa.concat_tables([table.slice(0, 10), table.slice(10, 0), table.slice(10, 47), table.slice(57)])
+    taken = rows_of_arrow(chunks, np.array(rows, dtype=np.intp))
+    assert taken.to_pydict() == table.take(rows or pa.array([], pa.int64())).to_pydict()
+
+
+@pytest.mark.parametrize("rows", [[-1, 3], [3, 100]])
+def test_a_row_that_an_arrow_table_lacks_is_refused(rows):
+    table = pa.table({"number": np.arange(100.0)})
+    with pytest.raises(IndexError, match="out of bounds"):
+        rows_of_arrow(pa.concat_tables([table.slice(0, 10), table.slice(10)]), np.array(rows))

@@ -50,6 +50,14 @@ def labelled_table(batch: LabelledBatch) -> LabelledRows:
     return LabelledRows(read_table(batch.X), read_coded_labels(batch.y), batch.weight)
 
 
+def cells_so_far(accumulator: Accumulator, batch: LabelledBatch) -> int:
+    """The cells of all rows that are summed, with those of a batch, to choose kernels by.
+
+    The sums tell, so that a run that was interrupted goes on as it would have.
+    """
+    return (int(accumulator.support.sum()) + len(batch.y)) * int(getattr(batch.X, "num_columns", 0))
+
+
 def under(schema: Schema, sums: Statistics) -> Statistics:
     """Sums from workers, with the schema that they were made for."""
     accumulator = Accumulator.empty(schema)

@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from suffice.engines.labelled import NO_LABELS, How, OnError, labelled_arrays, labelled_rows
-from suffice.engines.partial_sums import SumsOfRows, labelled_table, under, without_held_out
+from suffice.engines.partial_sums import SumsOfRows, cells_so_far, labelled_table, under, without_held_out
 from suffice.engines.sources import is_lazy, is_rows
+from suffice.kernels.choose import one_choice
 from suffice.model.chosen_families import Families
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
@@ -116,9 +117,11 @@ def _summed(labelled: Labelled, families: Families, marks: Marks) -> Statistics:
         saved = None if kept is None else kept.sums(accumulator.schema)
         if saved is not None:
             accumulator = Accumulator.of(under(accumulator.schema, saved))
-        for rows in map(labelled_table, batches):
+        for batch in batches:
+            rows = labelled_table(batch)
             accumulator.decide(rows.decided(accumulator.schema, marks))
-            rows.add_to(accumulator)
+            with one_choice(cells_so_far(accumulator, batch)):
+                rows.add_to(accumulator)
             if kept is not None:
                 kept.note(accumulator.statistics)
         return accumulator.statistics()

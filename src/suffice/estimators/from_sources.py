@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.engines.checkpoint import Checkpoint
-from suffice.engines.partial_sums import under, without_held_out
+from suffice.engines.partial_sums import cells_so_far, under, without_held_out
 from suffice.estimators.generative import FittedState
 from suffice.estimators.saved_sums import SavedSums
+from suffice.kernels.choose import one_choice
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch
@@ -35,7 +36,9 @@ class FittedFromSources(SavedSums):
     def _learn_files(self, files: Labelled) -> None:
         def learn(batches: Iterator[LabelledBatch]) -> None:
             for number, batch in enumerate(batches):
-                self._learn(*batch, afresh=number == 0)
+                n_cells = cells_so_far(self._learnt.accumulator, batch) if number else 0
+                with one_choice(n_cells):
+                    self._learn(*batch, afresh=number == 0)
                 if files.checkpoint is not None:
                     if number == 0:
                         self._resume(files.checkpoint)

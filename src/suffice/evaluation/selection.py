@@ -23,7 +23,7 @@ from suffice.model.column_scores import Columns, ColumnScores, Direction
 from suffice.model.held_out import LabelledData, fitted_grid
 from suffice.progress import Progress
 from suffice.tables.estimator_input import read_features, read_more_features
-from suffice.tables.part_of_columns import take_columns
+from suffice.tables.parts import take_columns
 from suffice.tables.table import Table, take_rows
 from suffice.tables.targets import labelled
 

@@ -115,12 +115,13 @@ def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)
 
 
-def contiguous(array: NDArray[Any] | ColumnCells) -> NDArray[Any]:
-    """The cells row by row in memory, copied if needed, as a read-only view."""
-    columns = columns_of(array) if array.ndim == 2 else None
+def contiguous(array: NDArray[Any] | ColumnCells, n_cells: int = 0) -> NDArray[Any]:
+    """The cells row by row in memory, copied if needed, as a read-only view; they are a part of `n_cells`."""
+    in_rows = isinstance(array, np.ndarray) and (array.ndim == 1 or array.flags.c_contiguous)
+    columns = None if in_rows else columns_of(array)
     if columns is None:
         return read_only(np.ascontiguousarray(array))
-    return brought_together(columns, columns_for(array.size))
+    return brought_together(columns, columns_for(max(array.size, n_cells)))
 
 
 def brought_together(columns: list[NDArray[Any]], kernels: ModuleType) -> NDArray[Any]:

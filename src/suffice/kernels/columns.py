@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,27 @@ FEWEST_ROWS = 128
 """Rows from which the columns of an array are taken one by one, which costs some time for each."""
 
 
+MOST_RUNS = 16
+"""Runs of a part of the rows up to which its chunks are summed where they lie; of more, cells are copied."""
+
+
+class ChunkedCells:
+    """The cells of a column in chunks; called with adjacent rows, it copies only those of several chunks."""
+
+    def __init__(self, chunks: Sequence[Cells]) -> None:
+        self._chunks = chunks
+        self.starts = list(accumulate(map(len, chunks), initial=0))
+
+    def __call__(self, rows: slice) -> Cells:
+        """Adjacent cells."""
+        chunks, starts = self._chunks, self.starts
+        first, last = bisect_right(starts, rows.start) - 1, bisect_left(starts, rows.stop)
+        if last == first + 1:
+            return chunks[first][rows.start - starts[first] : rows.stop - starts[first]]
+        some = [chunks[i][max(rows.start - starts[i], 0) : rows.stop - starts[i]] for i in range(first, last)]
+        return np.concatenate([*some, chunks[0][:0]])
+
+
 class ColumnCells:
     """A table (rows, columns) of floats, each column of which is read where its container holds it.
 
@@ -28,9 +51,18 @@ class ColumnCells:
 
     ndim = 2
 
-    def __init__(self, readers: Sequence[Callable[[slice], Cells]], dtype: DTypeLike, rows: slice) -> None:
+    def __init__(
+        self,
+        readers: Sequence[Callable[[slice], Cells]],
+        dtype: DTypeLike,
+        rows: slice,
+        edges: list[int] | None = None,
+    ) -> None:
         self._readers = readers
         self._rows = rows
+        if edges is None:
+            edges = sorted({row for read in readers if isinstance(read, ChunkedCells) for row in read.starts})
+        self._edges = edges  # rows at which a chunk of some column begins
         self.dtype = np.dtype(dtype)
         self.shape = (rows.stop - rows.start, len(readers))
         self.size = self.shape[0] * self.shape[1]
@@ -41,7 +73,13 @@ class ColumnCells:
     def __getitem__(self, rows: slice) -> ColumnCells:
         start, stop, _ = rows.indices(len(self))
         first = self._rows.start
-        return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop))
+        return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop), self._edges)
+
+    def in_chunks(self) -> list[slice]:
+        """The rows in runs that no chunk ends within, or all in one where these would be many."""
+        first, last = bisect_right(self._edges, self._rows.start), bisect_left(self._edges, self._rows.stop)
+        inner = self._edges[first:last] if last - first < MOST_RUNS else []
+        return [slice(*run) for run in pairwise([0, *(row - self._rows.start for row in inner), len(self)])]
 
     def column(self, j: int) -> Cells:
         """One of the columns, without a copy if the container allows it."""
@@ -65,16 +103,21 @@ def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
     return list(values.T) if is_worth_it else None
 
 
-def column_sums(columns: tuple[Cells, ...], classes: Codes, origin: Array, sums: Array) -> None:
+def by_class(classes: Codes, n_classes: int) -> Codes:  # noqa: ARG001 — compiled kernels need it
+    """The rows as `column_sums` reads them: here their classes."""
+    return classes
+
+
+def column_sums(columns: tuple[Cells, ...], rows: Codes, origin: Array, sums: Array) -> None:
     """Add Σ(x − c) and Σ(x − c)² of each class to the first and second half of sums[class].
 
-    A sum is not finite where a cell is missing or infinite.
+    The rows are `by_class`. A sum is not finite where a cell is missing or infinite.
     """
     d = len(columns)
     with np.errstate(over="ignore", invalid="ignore"):
-        for run in row_runs(len(classes), d):
-            summed = class_sums(classes[run], len(origin), d)
-            away = np.stack([column[run] for column in columns], axis=1) - origin[classes[run]]
+        for run in row_runs(len(rows), d):
+            summed = class_sums(rows[run], len(origin), d)
+            away = np.stack([column[run] for column in columns], axis=1) - origin[rows[run]]
             sums[:, :d] += summed(away)
             sums[:, d:] += summed(np.square(away, out=away))
 

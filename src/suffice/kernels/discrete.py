@@ -85,7 +85,7 @@ def add_level_scores(
 def _places(column: Cells, low: int, n_levels: int) -> Counts:
     """How far each cell lies above `low`; `n_levels` where it is not one of so many whole numbers."""
     with np.errstate(invalid="ignore"):
-        whole = column.astype(np.int64)
+        whole = column.astype(np.int64, copy=False)
     # A negative distance is a large one without its sign.
     places = np.minimum((whole - low).view(np.uint64), np.uint64(n_levels)).view(np.int64)
     if column.dtype.kind in "fu":

@@ -17,9 +17,15 @@ FEW_CLASSES = 0
 """Up to so many classes are summed in one run; here one thread sums each run."""
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""
+MOST_LEVELS = 64
+"""Levels of a column, on average, up to which rows of integers are counted in bytes."""
+FULL = 255
+"""Rows of a class after which its bytes are emptied."""
+MOST = np.iinfo(np.int64).max
+CELLS_IN_CACHE = 2048
+"""Cells of a column that are compared with its bounds, and then counted."""
 
 
-@kernel
 def count_levels(
     cells: Cells, classes: Codes, weights: Array, low: Counts, starts: Counts, support: Counts, weight: Array
 ) -> bool:
@@ -27,6 +33,68 @@ def count_levels(
 
     A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
+    n_columns = len(low)
+    few_levels = n_columns == 1 or starts[-1] <= MOST_LEVELS * n_columns
+    if len(weights) or cells.dtype.kind not in "iu" or not few_levels:
+        return _count_each(cells, classes, weights, low, starts, support, weight)
+    can_hold = np.iinfo(cells.dtype)
+    least = np.maximum(low, can_hold.min).astype(cells.dtype)
+    most = np.minimum(low + np.diff(starts) - 1, min(can_hold.max, MOST)).astype(cells.dtype)
+    if n_columns == 1:
+        return _count_column(cells[:, 0], classes, least[0], most[0], low[0], support)
+    return _count_rows(cells, classes, least, most, starts[:-1] - low, support)
+
+
+@kernel
+def _count_rows(
+    cells: Cells, classes: Codes, least: Cells, most: Cells, starts: Counts, support: Counts
+) -> bool:
+    """Add each row of integers to support[class, starts[j] + x]; False if a cell is not within bounds.
+
+    Cells pass through the processor's cache. Counts that are bytes leave them room in it.
+    """
+    n_columns = cells.shape[1]
+    few, n_rows = np.zeros(support.shape, np.uint8), np.zeros(len(support), np.int64)
+    for i in range(len(cells)):
+        row, k = cells[i], np.uint64(classes[i])
+        outside = False
+        for j in range(n_columns):  # several at once, in their own type
+            outside |= (row[j] < least[j]) | (row[j] > most[j])
+        if outside:
+            return False
+        own = few[k]
+        for j in range(n_columns):
+            own[np.uint64(starts[j] + np.int64(row[j]))] += np.uint8(1)
+        n_rows[k] += 1
+        if n_rows[k] == FULL:
+            n_rows[k] = 0
+            for place in range(len(own)):
+                support[k, place] += own[place]
+                own[place] = 0
+    support += few
+    return True
+
+
+@kernel
+def _count_column(cells: Cells, classes: Codes, least: int, most: int, low: int, support: Counts) -> bool:
+    """Add each integer to support[class, x − low]; False if one is not within bounds."""
+    for start in range(0, len(cells), CELLS_IN_CACHE):
+        some, own = cells[start : start + CELLS_IN_CACHE], classes[start : start + CELLS_IN_CACHE]
+        outside = False
+        for i in range(len(some)):  # several at once, in their own type
+            outside |= (some[i] < least) | (some[i] > most)
+        if outside:
+            return False
+        for i in range(len(some)):
+            support[np.uint64(own[i]), np.uint64(np.int64(some[i]) - low)] += 1
+    return True
+
+
+@kernel
+def _count_each(
+    cells: Cells, classes: Codes, weights: Array, low: Counts, starts: Counts, support: Counts, weight: Array
+) -> bool:
+    """Count cells of any type and number of levels, one after another."""
     for i in range(cells.shape[0]):
         k = classes[i]
         for j in range(cells.shape[1]):

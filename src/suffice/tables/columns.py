@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.arrays import Codes
+from suffice.kernels.columns import ChunkedCells
 from suffice.tables.as_arrays import as_floats, complex_refusal
 from suffice.text import Documents, read_documents
 
@@ -150,16 +151,16 @@ class FrameColumn:
         if not plain_numbers or self.series.implementation.is_pandas_like():
             return None
         native = self.series.to_native()
-        if self.series.implementation.is_polars():
-            n_chunks, n_gaps = native.n_chunks(), native.null_count()
-            if n_gaps:  # Arrow writes NaN in their place several times faster
-                import pyarrow as pa
+        is_polars = self.series.implementation.is_polars()
+        n_gaps = native.null_count() if is_polars else native.null_count
+        if n_gaps == 0 and self.series.dtype.is_float() and len(native):
+            chunks = native.get_chunks() if is_polars else native.chunks
+            cells = [as_floats(chunk.to_numpy()) for chunk in chunks]
+            return cells[0].__getitem__ if len(cells) == 1 else ChunkedCells(cells)
+        if is_polars and n_gaps:  # Arrow writes NaN in their place several times faster
+            import pyarrow as pa
 
-                native = pa.chunked_array([native.to_arrow()])
-        else:
-            n_chunks, n_gaps = native.num_chunks, native.null_count
-        if n_chunks == 1 and n_gaps == 0 and self.series.dtype.is_float():
-            return as_floats(native.to_numpy()).__getitem__
+            native = pa.chunked_array([native.to_arrow()])
         return lambda rows: as_floats(native.slice(rows.start, rows.stop - rows.start).to_numpy())
 
     @property
@@ -337,13 +338,23 @@ def kind_of_dtype(dtype: Any) -> Kind | None:
     return next((kind for known, kind in kinds.items() if dtype == known), None)
 
 
+ROWS_PER_LEVEL = 16
+"""Rows for each level of a column, among the first of which all levels are looked for."""
+
+
 def arrow_levels(values: Any) -> Levels:
     """Return the levels of a pyarrow array by dictionary encoding."""
     import pyarrow as pa
 
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return make_levels(codes, encoded.dictionary.to_numpy(zero_copy_only=False).tolist())
+    indices = encoded.indices
+    if indices.null_count:
+        indices = indices.cast(pa.int64()).fill_null(-1)
+    codes = indices.to_numpy().astype(np.intp, copy=False)
+    distinct = encoded.dictionary.to_numpy(zero_copy_only=False).tolist()
+    if encoded is not values and all(type(value) is str for value in distinct):
+        return Levels(codes, distinct)  # each once, in order of appearance
+    return make_levels(codes, distinct)
 
 
 def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
@@ -353,14 +364,21 @@ def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
         index: defaultdict[Any, int] = defaultdict(count().__next__)
         new_codes = [-1 if is_missing(value) else index[plain(value)] for value in values]
         codes, values = np.array([*new_codes, -1], np.intp)[codes], list(index)
-    # Backwards, since the last assignment to a repeated index wins; the last place collects the missing.
-    first_row = np.full(len(values) + 1, len(codes), np.intp)
-    first_row[codes[::-1]] = np.arange(len(codes))[::-1]
-    order = np.argsort(first_row[:-1], kind="stable")
-    order = order[: np.count_nonzero(first_row[:-1] < len(codes))]
+    first_row = _first_rows(codes[: ROWS_PER_LEVEL * len(values)], len(values), len(codes))
+    if (first_row == len(codes)).any():
+        first_row = _first_rows(codes, len(values), len(codes))
+    order = np.argsort(first_row, kind="stable")
+    order = order[: np.count_nonzero(first_row < len(codes))]
     rank = np.full(len(values) + 1, -1, np.intp)
     rank[order] = np.arange(len(order))
     return Levels(rank[codes], [values[position] for position in order.tolist()])
+
+
+def _first_rows(codes: NDArray[np.integer[Any]], n_values: int, none: int) -> Codes:
+    """The first row of each value, or `none`."""
+    first_row = np.full(n_values + 1, none, np.intp)  # the last place collects the missing
+    first_row[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment to a repeated index wins
+    return first_row[:-1]
 
 
 def plain(value: Any) -> Any:

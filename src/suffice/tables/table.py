@@ -30,6 +30,7 @@ from suffice.tables.container import Container, Library
 from suffice.tables.files.formats import TEXT_AS_CODES
 from suffice.tables.notations import Notation, ReadColumn
 from suffice.tables.objects import numbers_of_objects
+from suffice.tables.parts import rows_of_arrow
 from suffice.tables.recognized import is_frame, refuse_lazy
 from suffice.tables.records import Records, are_records, read_records
 from suffice.tables.typed_columns import as_typed
@@ -254,11 +255,10 @@ class Table:
         """Return the table of some rows, given by a mask or by their positions."""
         if self._library == "pandas":
             return read_table(self._source.iloc[rows])
-        if self._library in ("polars", "pyarrow"):
-            positions = np.flatnonzero(rows) if rows.dtype == np.bool else rows
-            return read_table(
-                self._source[positions] if self._library == "polars" else self._source.take(positions)
-            )
+        if self._library in ("polars", "pyarrow") and rows.dtype == np.bool:
+            rows = np.flatnonzero(rows)
+        if self._library == "pyarrow":
+            return read_table(rows_of_arrow(self._source, rows))
         return read_table(self._source[rows])
 
     def without(self, name: Hashable) -> tuple[Any, Any]:
@@ -295,7 +295,7 @@ def take_rows(X: Any, rows: NDArray[Any]) -> Any:
     if are_records(X):
         return read_records(X)[rows].unpacked()
     if type(X).__module__.partition(".")[0] == "pyarrow":
-        return X.take(rows)
+        return rows_of_arrow(X, rows) if hasattr(X, "to_batches") else X.take(rows)
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows.tolist()]
 
 
@@ -394,14 +394,17 @@ def _read_frame(X: Any) -> Table:
         numeric = len(dtypes) == 1 and isinstance(dtype := dtypes.pop(), np.dtype) and dtype.kind in "fiub"
         block = X.to_numpy() if numeric else None
         return _frame_table("pandas", X, X.columns, lambda column: X.iloc[:, column], block)
-    if hasattr(X, "to_series"):
-        return _frame_table("polars", X, X.columns, X.to_series)
-    if not hasattr(X, "combine_chunks"):
+    if not hasattr(X, "to_series") and not hasattr(X, "combine_chunks"):
         import pyarrow as pa
 
         X = pa.Table.from_batches([X])
-    texts = {j for j, field in enumerate(X.schema) if field.metadata == TEXT_AS_CODES}
-    return _frame_table("pyarrow", X, X.column_names, X.column, texts=texts)
+    # Columns of a frame come at a fourth of the cost of single ones; repeated names are refused before.
+    frame = cache(lambda: nw.from_native(X, eager_only=True))
+    if hasattr(X, "to_series"):
+        names = X.columns
+        return _frame_table("polars", X, names, lambda column: frame().get_column(names[column]))
+    names, texts = X.column_names, {j for j, field in enumerate(X.schema) if field.metadata == TEXT_AS_CODES}
+    return _frame_table("pyarrow", X, names, lambda column: frame().get_column(names[column]), texts=texts)
 
 
 def _read_records(X: Records) -> Table:

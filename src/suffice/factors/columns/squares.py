@@ -11,7 +11,6 @@ from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.origins import size_of_squares
 from suffice.kernels import threads
 from suffice.kernels.choose import (
-    brought_together,
     column_groups,
     columns_for,
     contiguous,
@@ -44,24 +43,22 @@ def square_sums(
     by_row = np.empty(0) if weights is None else weights
     n_classes = len(origin)
     codes = classes.astype(np.min_scalar_type(max(n_classes - 1, 0)))  # short, since columns read them often
+    middles = _in_groups(origin, apart.WIDTH)
 
     def sums_of(rows: slice) -> tuple[Array, Array]:
-        own, columns = read_only(codes[rows]), columns_of(values[rows])
-        cells = contiguous(values[rows]) if columns is None else None
+        own, some = read_only(codes[rows]), values[rows]
         sums, whole = np.zeros((4, *origin.shape)), np.zeros((3, n_classes))
-        if weights is not None:
-            is_complete = False
-        elif columns is not None:
-            is_complete = _add_columns(apart, columns, own, origin, sums, whole[2])
-        else:
-            is_complete = kernels.complete_sums(cells, own, origin, sums, whole[2])
-        if is_complete:
-            whole[0] = whole[2]
-            return sums, whole
-        if columns is not None:
-            cells = brought_together(columns, apart)
-        sums[:], whole[:] = 0.0, 0.0
-        kernels.power_sums(cells, own, contiguous(by_row[rows]), origin, sums, whole)
+        if weights is None:
+            runs = _in_columns(some, apart)
+            if runs is None:
+                is_complete = kernels.complete_sums(contiguous(some), own, origin, sums, whole[2])
+            else:
+                is_complete = _add_columns(apart, runs, own, middles, sums, whole[2])
+            if is_complete:
+                whole[0] = whole[2]
+                return sums, whole
+            sums[:], whole[:] = 0.0, 0.0
+        kernels.power_sums(contiguous(some, values.size), own, contiguous(by_row[rows]), origin, sums, whole)
         return sums, whole
 
     parts = threads.run(sums_of, row_parts(*values.shape))
@@ -83,18 +80,48 @@ def square_sums(
     return SquareSums(first, second, support if weights is None else weight, support.astype(np.int64), size)
 
 
+def _in_columns(values: Array | ColumnCells, kernels: ModuleType) -> list[tuple[slice, list[Array]]] | None:
+    """The columns of a table that holds them apart, in runs of rows; None if it does not.
+
+    Kernels that add rows one after another sum chunks where they lie, and give the same as without them.
+    """
+    if isinstance(values, ColumnCells) and kernels.WIDTH:
+        runs = values.in_chunks()
+        return [(rows, columns_of(values[rows]) or []) for rows in runs]
+    columns = columns_of(values)
+    return None if columns is None else [(slice(None), columns)]
+
+
+def _in_groups(origin: Array, width: int) -> list[Array]:
+    """The origins of the columns of each group, with room for as many as are summed at once."""
+    n_classes, n_columns = origin.shape
+    groups = []
+    for at, some in column_groups(list(origin.T), width):
+        middle = np.zeros((n_classes, len(some)))
+        middle[:, : n_columns - at] = origin[:, at : at + len(some)]
+        groups.append(middle)
+    return groups
+
+
 def _add_columns(
-    kernels: ModuleType, columns: list[Array], classes: Codes, origin: Array, sums: Array, counts: Array
+    kernels: ModuleType,
+    runs: list[tuple[slice, list[Array]]],
+    classes: Codes,
+    middles: list[Array],
+    sums: Array,
+    counts: Array,
 ) -> bool:
     """What `complete_sums` does, of columns that lie apart."""
-    counts += np.bincount(classes, minlength=len(origin))
-    for at, some in column_groups(columns, kernels.WIDTH):
-        width, here = len(some), slice(at, min(at + len(some), len(columns)))
-        own, middle = np.zeros((len(origin), 2 * width)), np.zeros((len(origin), width))
-        middle[:, : here.stop - at] = origin[:, here]
-        kernels.column_sums(some, classes, middle, own)
-        first, second = own.reshape(len(origin), 2, width)[:, :, : here.stop - at].swapaxes(0, 1)
-        if not np.isfinite(second).all() or ((second == 0.0) & (first != 0.0)).any():
+    counts += np.bincount(classes, minlength=len(counts))
+    own_rows = [kernels.by_class(classes[rows], len(counts)) for rows, _ in runs]
+    groups = zip(*(column_groups(columns, kernels.WIDTH) for _, columns in runs), strict=True)
+    for group, middle in zip(groups, middles, strict=True):
+        own = np.zeros((len(counts), 2, middle.shape[1]))
+        for rows, (_, some) in zip(own_rows, group, strict=True):
+            kernels.column_sums(some, rows, middle, own.reshape(len(counts), -1))
+        at = group[0][0]
+        added = own.swapaxes(0, 1)[:, :, : sums.shape[2] - at]
+        if not np.isfinite(added[1]).all():
             return False
-        sums[0, :, here], sums[1, :, here] = first, second
-    return True
+        sums[:2, :, at : at + middle.shape[1]] = added
+    return not ((sums[1] == 0.0) & (sums[0] != 0.0)).any()

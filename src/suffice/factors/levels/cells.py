@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors.blocks import as_numbers
 from suffice.kernels import threads
-from suffice.kernels.choose import CELLS_AT_ONCE, discrete_for, row_parts
+from suffice.kernels.choose import CELLS_AT_ONCE, contiguous, discrete_for, row_parts
 
 MOST_NUMBERS = 1 << 16
 """The widest range of whole numbers that is counted without encoding."""
@@ -65,6 +65,10 @@ class Bounds:
         """Where the counts of a column lie."""
         return slice(int(self.starts[j]), int(self.starts[j + 1]))
 
+    def apart(self) -> list[Bounds]:
+        """The bounds of each column by itself."""
+        return [Bounds.of(self.low[[j]], self.starts[[j + 1]] - self.starts[j]) for j in range(len(self.low))]
+
 
 def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array | None) -> Iterator[Counted]:
     """Count each column of a batch, in their order."""
@@ -89,20 +93,24 @@ class _Batch:
     def count_matrix(self, matrix: NDArray[Any], *, boolean: bool) -> list[Counted | None]:
         """Count columns of small whole numbers; None for other columns."""
         n_rows, n_columns = matrix.shape
+        columns = [matrix[:, j : j + 1] for j in range(n_columns)]
         counts: list[Counted | None] = [None] * n_columns
-        some = matrix[: max(1, CELLS_AT_ONCE // (8 * max(n_columns, 1)))]
-        guess, fits = _bounds(some, room=2)
-        total = int(guess.starts[-1])
-        if n_rows and fits.all() and self.n_classes * total <= TABLE_CELLS:
-            whole = self._sums([matrix], [guess], row_parts(n_rows, n_columns))[0]
-            if whole is not None:
-                return [_of_numbers(whole, guess, j, boolean=boolean) for j in range(n_columns)]
-        for j in range(n_columns):
-            column = matrix[:, j : j + 1]
-            exact, fits = _bounds(column, room=1)
-            if n_rows and fits.all():
-                whole = self._sums([column], [exact], self._parts(int(exact.starts[-1])))[0]
-                if whole is not None:
+        guess, fits = _bounds(matrix[: max(1, CELLS_AT_ONCE // (8 * max(n_columns, 1)))], room=2)
+        if n_rows and fits.all() and self.n_classes * int(guess.starts[-1]) <= TABLE_CELLS:
+            blocks, bounds = [matrix], [guess]
+            if matrix.strides[0] == matrix.itemsize and not len(self.weights):  # column by column
+                blocks, bounds = columns, guess.apart()
+            sums = self._sums(blocks, bounds, row_parts(n_rows, n_columns // len(blocks)))
+            counts = [
+                _of_numbers(whole, own, j, boolean=boolean)
+                for whole, own in zip(sums, bounds, strict=True)
+                for j in range(len(own.low))
+            ]
+        for j in range(n_columns if n_rows else 0):
+            if counts[j] is None:
+                exact, fits = _bounds(columns[j], room=1)
+                if fits.all():
+                    whole = self._sums([columns[j]], [exact], self._parts(int(exact.starts[-1])))[0]
                     counts[j] = _of_numbers(whole, exact, 0, boolean=boolean)
         return counts
 
@@ -127,16 +135,17 @@ class _Batch:
         self, blocks: list[NDArray[Any]], bounds: list[Bounds], parts: list[slice]
     ) -> list[tuple[Counts, NDArray[Any]] | None]:
         """Rows and weights by class and level of each block; None where its bounds do not hold."""
-        kernels = discrete_for(sum(block.size for block in blocks))
+        n_cells = sum(block.size for block in blocks)
+        kernels = discrete_for(n_cells)
 
         def part_sums(task: tuple[int, slice]) -> tuple[Counts, NDArray[Any]] | None:
             b, rows = task
             shape = (self.n_classes, int(bounds[b].starts[-1]))
             support = np.zeros(shape, np.int64)
             weight = np.zeros(shape if len(self.weights) else (self.n_classes, 0))
-            inputs = (np.ascontiguousarray(blocks[b][rows]), self.classes[rows], self.weights[rows])
-            cells = (read_only(array) for array in inputs)
-            if not kernels.count_levels(*cells, bounds[b].low, bounds[b].starts, support, weight):
+            cells = contiguous(blocks[b][rows], n_cells)
+            own = read_only(self.classes[rows]), read_only(self.weights[rows])
+            if not kernels.count_levels(cells, *own, bounds[b].low, bounds[b].starts, support, weight):
                 return None
             return support, weight if len(self.weights) else support
 
@@ -171,8 +180,12 @@ def _bounds(matrix: NDArray[Any], room: int) -> tuple[Bounds, NDArray[np.bool_]]
     return Bounds.of(np.where(fits, low - (size - span) // 2, 0), size), fits | empty
 
 
-def _of_numbers(sums: tuple[Counts, NDArray[Any]], bounds: Bounds, j: int, *, boolean: bool) -> Counted:
-    """The counts of one column, whose values are whole numbers."""
+def _of_numbers(
+    sums: tuple[Counts, NDArray[Any]] | None, bounds: Bounds, j: int, *, boolean: bool
+) -> Counted | None:
+    """The counts of one column, whose values are whole numbers; None if they did not keep the bounds."""
+    if sums is None:
+        return None
     at = bounds.column(j)
     numbers = range(int(bounds.low[j]), int(bounds.low[j]) + at.stop - at.start)
     return _kept(numbers, sums[0][:, at], sums[1][:, at], boolean=boolean)

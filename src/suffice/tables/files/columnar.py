@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -86,12 +87,22 @@ def _reader(file: DataFile) -> Iterator[Any]:
     from pyarrow import ipc
 
     with opened(file) as stream:
-        is_stream = not stream.read(8).startswith(ARROW_FILE)
-    with opened(file) as stream:
+        is_stream, is_packed = not stream.read(8).startswith(ARROW_FILE), stream is not file.raw[-1]
+    with opened(file) if is_packed else _plain(file) as stream:
         if not is_stream:
             stream.read(8)
         with ipc.open_stream(stream) as reader:
             yield reader
+
+
+@contextmanager
+def _plain(file: DataFile) -> Iterator[Any]:
+    """The bytes of a file, read into memory that Arrow uses again; that of Python would be new each time."""
+    import pyarrow as pa
+
+    with pa.OSFile(os.fsencode(file.path)) as stream:
+        file.raw.append(stream)
+        yield stream
 
 
 def _checked(batch: Any) -> Any:
