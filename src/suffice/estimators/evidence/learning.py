@@ -2,6 +2,7 @@
 
     class shares → one weight for all columns → a weight for each piece → a correction for each cell → pairs
 
+The evidence of documents is divided by a power of their length after the first of these weights, if that pays.
 All levels are learnt from evidence that is held out, and each is judged on rows that its weights were not
 learnt from. A level that does not pay there counts less, or not at all.
 """
@@ -18,7 +19,7 @@ import numpy as np
 from scipy import optimize
 
 from suffice.arrays import Array, Codes
-from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.weighed import Weights
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
@@ -76,7 +77,10 @@ class Learnt:
 
 
 class Learning:
-    """Held-out evidence of some rows, (rows, pieces, classes), and folds in which weights are judged."""
+    """Held-out evidence of some rows, (rows, pieces, classes), and folds in which weights are judged.
+
+    After the pieces come those of text once more, divided by each power of their length.
+    """
 
     def __init__(
         self,
@@ -90,7 +94,9 @@ class Learning:
         nonnegative: bool = False,
     ) -> None:
         self.pieces, self.rows = pieces, rows
-        self.inputs = _by_class(evidence)
+        n_pieces = evidence.shape[1] - len(POWERS) * len(pieces.texts)
+        self.inputs = _by_class(evidence[:, :n_pieces])
+        self._by_length = np.split(_by_class(evidence[:, n_pieces:]), len(POWERS), axis=2)
         self.penalties, self.nonnegative = penalties, nonnegative
         self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
         self.training = [self._only(train) for train, _ in self.splits]
@@ -109,6 +115,9 @@ class Learning:
             return Learnt(Weights(np.zeros(0), np.zeros(k), nothing), shares, levels)
         one, held = self._one_weight()
         levels.append(Level("one weight", rows.mean_loss(held), 1.0))
+        power, one, held = self._divided_by_length(one, held)
+        if power:
+            levels.append(Level(f"divided by length^{power:g}", rows.mean_loss(held), 1.0))
         each, judged, each_held = self._each_weight(one)
         share = self._share(held, each_held)
         held = held + share * (each_held - held)
@@ -125,7 +134,7 @@ class Learning:
         counts = np.bincount(rows.codes, rows.weight, k)
         # The bias of a class without held-out rows is not known.
         beside = np.where(counts > 0, bias - np.log(np.maximum(counts, 1e-300) / counts.sum()), 0.0)
-        return Learnt(Weights(weights, beside, corrections), held, levels)
+        return Learnt(Weights(weights, beside, corrections, power), held, levels)
 
     def loss_without(self, dropped: Codes, penalty: float) -> Array:
         """The losses of held-out rows by weights of all but some pieces."""
@@ -146,10 +155,10 @@ class Learning:
         added, _ = self._held_out(search, covariance, [found] * len(self.splits))
         share = self._share(held, held + added)
         old = learnt.weights
-        weights = Weights(
-            np.concatenate([old.pieces, share * found.weights]),
-            old.bias + share * found.bias,
-            old.corrections,
+        weights = replace(
+            old,
+            pieces=np.concatenate([old.pieces, share * found.weights]),
+            bias=old.bias + share * found.bias,
         )
         held = held + share * added
         levels = [*learnt.levels, Level("pairs of columns", self.rows.mean_loss(held), share)]
@@ -169,7 +178,7 @@ class Learning:
         against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
         trust = 1.0 / (1.0 + against) if t > 0 else 0.0
         old, held = learnt.weights, silent + trust * (learnt.held_out - silent)
-        weights = Weights(trust * old.pieces, trust * old.bias, trust * old.corrections)
+        weights = old.times(trust)
         levels = [replace(level, share=trust * level.share) for level in learnt.levels[1:]]
         if levels:
             levels[-1].loss = rows.mean_loss(held)
@@ -202,6 +211,28 @@ class Learning:
         weights = np.zeros(self.inputs.shape[2])
         weights[columns] = found.weights[0]
         return PieceWeights(weights, found.bias), held
+
+    def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
+        """The power of their length that divides the evidence of documents, if any pays, under one weight.
+
+        The inputs become those of this power.
+        """
+        best, undivided, losses = (0.0, one, held), self.inputs, self.rows.losses(held)
+        chosen, best_loss = undivided, self.rows.mean(losses)
+        for power, of_text in zip(POWERS, self._by_length, strict=True):
+            if not of_text.size:
+                break
+            self.inputs = undivided.copy()
+            self.inputs[:, :, self.pieces.texts] = of_text
+            found, now_held = self._one_weight()
+            loss = self.rows.mean_loss(now_held)
+            if loss >= best_loss:
+                break
+            best_loss = loss
+            if self._is_clear(losses - self.rows.losses(now_held)):
+                best, chosen = (power, found, now_held), self.inputs
+        self.inputs = chosen
+        return best
 
     def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:
         """A weight for each piece, of all rows and without each fold, with the penalty of least loss."""

@@ -58,6 +58,10 @@ WIDE = MultivariateNormal("shared", shrinkage="oas")
 """The joint Gaussian of more columns than that: rows are fewer, and are solved in their own space."""
 
 
+POWERS = (0.25, 0.5, 0.75)
+"""Powers of the number of words that the evidence of a document may be divided by."""
+
+
 class Piece(NamedTuple):
     """A piece of evidence that has a weight."""
 
@@ -187,6 +191,13 @@ class Pieces:
             together = factor.family.joint
             found += [factor.columns] if together else list(factor.columns[:, np.newaxis])
         return sorted(found, key=lambda columns: int(columns[0]))
+
+    @cached_property
+    def texts(self) -> Codes:
+        """The places of the pieces that are a column of text."""
+        texts = {j for f in self.schema.factors if f.reads == "documents" for j in f.columns.tolist()}
+        found = [i for i, columns in enumerate(self.of_columns) if texts.issuperset(columns.tolist())]
+        return np.array(found, dtype=np.intp)
 
     @cached_property
     def listed(self) -> list[Piece]:

@@ -32,6 +32,7 @@ from suffice.factors.gaussian.parameters import Gaussians
 from suffice.factors.levels.step_tables import StepTables
 from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
+from suffice.factors.words.scores import SolvedWords
 from suffice.links import softmax
 from suffice.model.columns import Factor
 from suffice.model.explanation import Explanation
@@ -55,6 +56,14 @@ class Weights:
     """One for each class, beside its log prior."""
     corrections: Array
     """Nats for each coarse cell and class, (cells, classes)."""
+    power: float = 0.0
+    """The power of the number of words that the evidence of a document is divided by."""
+
+    def times(self, share: float) -> Weights:
+        """The same, of which only a share counts."""
+        return replace(
+            self, pieces=share * self.pieces, bias=share * self.bias, corrections=share * self.corrections
+        )
 
     def for_classes(self, known: NDArray[Any], classes: NDArray[Any]) -> Weights:
         """The same for other classes; what is not known of a class is 0."""
@@ -65,7 +74,12 @@ class Weights:
         return replace(self, bias=gather(self.bias, index, 0), corrections=gather(self.corrections, index, 1))
 
     def _to_fields(self) -> dict[str, Any]:
-        return {"pieces": self.pieces, "bias": self.bias, "corrections": self.corrections}
+        return {
+            "pieces": self.pieces,
+            "bias": self.bias,
+            "corrections": self.corrections,
+            "power": self.power,
+        }
 
     @classmethod
     def _from_fields(cls, fields: Fields, pieces: Pieces, n_classes: int) -> Self:
@@ -74,6 +88,7 @@ class Weights:
             fields.array("pieces", np.float64, (len(pieces.listed),)),
             fields.array("bias", np.float64, (n_classes,)),
             fields.array("corrections", np.float64, (n_cells, n_classes)),
+            fields.number("power") if "power" in fields else 0.0,
         )
 
 
@@ -88,7 +103,7 @@ class WeighedModel(SolvedModel):
         most = solved.most
         of_columns, of_beside, self._full_weight, self._of_pairs = _weights_of_parts(pieces, weights.pieces)
         self.factors = [
-            weighed(factor, of_columns[at.columns], most)
+            weighed(_tempered(factor, weights.power), of_columns[at.columns], most)
             for at, factor in zip(self.schema.factors, solved.base.factors, strict=True)
         ]
         self._beside: list[tuple[Any, SolvedFactor, list[str]]] = []
@@ -226,6 +241,11 @@ class WeighedModel(SolvedModel):
             parts.append(Score(Lookup(index_of(pieces.pairs[j]), table)))
         parts += [Score(Lookup(index_of(cell), corrections)) for cell, corrections in self._cells]
         return total_score(parts)
+
+
+def _tempered(factor: SolvedFactor, power: float) -> SolvedFactor:
+    """A factor of text, whose evidence is divided by a power of the number of words; any other as it is."""
+    return factor.tempered(power) if power and isinstance(factor, SolvedWords) else factor
 
 
 def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, float, Array]:
