@@ -2,7 +2,7 @@
 
     class shares → one weight for all columns → a weight for each piece → a correction for each cell → pairs
 
-The evidence of documents is divided by a power of their length after the first of these weights, if that pays.
+With one weight, the evidence of documents is divided by the power of their length that pays most, if any.
 All levels are learnt from evidence that is held out, and each is judged on rows that its weights were not
 learnt from. A level that does not pay there counts less, or not at all.
 """
@@ -21,6 +21,7 @@ from scipy import optimize
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.weighed import Weights
+from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
 from suffice.model.dealt import splits_of
@@ -40,6 +41,8 @@ PENALTIES = (6.0, 36.0, 200.0, 1200.0)
 """How much weights of one kind are held together; stronger ones are tried as long as they pay."""
 RIDGES = (128.0, 32.0, 8.0)
 """How much corrections of cells are held near 0; weaker ones are tried as long as they pay."""
+WORD_RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03)
+"""The same for corrections of words."""
 PAIR_PENALTY = 6.0
 PAIRS_TOGETHER = 0.3
 MANY_ROWS = 4_000
@@ -100,7 +103,8 @@ class Learning:
         self.penalties, self.nonnegative = penalties, nonnegative
         self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
         self.training = [self._only(train) for train, _ in self.splits]
-        self.design = None
+        self.design: CorrectionDesign | None = None
+        self.words: WordDesign | None = None
         if codes is not None and codes.shape[1]:
             sizes = [cell.size for cell in pieces.cells]
             self.design = CorrectionDesign.of(codes, sizes, [not cell.levels for cell in pieces.cells])
@@ -144,6 +148,35 @@ class Learning:
         everyone = search.learn(covariance, converged=JUDGED)
         held, _ = self._held_out(search, covariance, [everyone] * len(self.splits))
         return self.rows.losses(held)
+
+    def with_words(self, learnt: Learnt, words: WordDesign) -> Learnt:
+        """The same with corrections of words, if they pay; one fold chooses their ridge."""
+        held = learnt.held_out
+        search = WordSearch(words.inputs, self.rows, held)
+        fold = max(range(len(self.splits)), key=lambda i: len(self.splits[i][1]))
+        test = self.splits[fold][1]
+        judges = self.rows.take(test)
+        best, best_loss, start = 0.0, judges.mean_loss(held[test]), np.zeros((0, 0))
+        for ridge in WORD_RIDGES:
+            found = search.learn(ridge, self.training[fold], start if best else None, JUDGED_WORDS)
+            loss = judges.mean_loss(held[test] + words.inputs[test] @ found)
+            if loss >= best_loss:
+                break
+            best, best_loss, start = ridge, loss, found
+        if not best:
+            return learnt
+        table = search.learn(best, start=start)
+        tables = self._in_folds(lambda i: search.learn(best, self.training[i], table, JUDGED_WORDS))
+        added = np.empty_like(held)
+        for of_others, (_, some) in zip(tables, self.splits, strict=True):
+            added[some] = words.inputs[some] @ of_others
+        share = self._share(held, held + added)
+        held = held + share * added
+        levels = [*learnt.levels, Level("corrections of words", self.rows.mean_loss(held), share)]
+        if not share:
+            return replace(learnt, levels=levels)
+        self.words = words
+        return Learnt(replace(learnt.weights, words=words.corrections(share * table)), held, levels)
 
     def with_pairs(self, learnt: Learnt, evidence: Array) -> Learnt:
         """The same with pairs of columns, whose held-out evidence is (rows, pairs, classes)."""
@@ -193,12 +226,18 @@ class Learning:
         added = (inputs @ weights.pieces).T
         if self.design is not None:
             added += self.design.cells @ weights.corrections
+        if self.words is not None:
+            of_words = np.concatenate([one.table for one in weights.words])
+            added += self.words.inputs @ of_words
         residuals = mean_residuals(rows.log_shares + weights.bias + added, rows) / rows.weight.sum()
         nats = weights.pieces * (residuals.T.reshape(-1) @ inputs.reshape(residuals.size, -1))
         if self.design is not None:
             of_cells = np.sum((self.design.cells.T @ residuals) * weights.corrections, axis=1)
             first = np.cumsum([0, *(cell.size for cell in self.pieces.cells)])[:-1]
             nats = np.concatenate([nats, np.add.reduceat(of_cells, first)])
+        if self.words is not None:
+            each = self.words.corrections((self.words.inputs.T @ residuals) * of_words)
+            nats = np.concatenate([nats, [one.table.sum() for one in each]])
         return replace(learnt, nats=nats)
 
     def _one_weight(self) -> tuple[PieceWeights, Array]:

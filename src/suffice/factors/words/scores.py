@@ -73,7 +73,7 @@ class SolvedWords(SolvedFactor):
                 scores.add_orders(rows, order)
 
     def contributions(self, block: list[TextBlock], labels: list[str], *, base: bool) -> Array:
-        return self.contributions_by(block, labels, [self.power])[0]
+        return np.asarray(self.contributions_by(block, labels, [self.power])[0])
 
     def contributions_by(self, block: list[TextBlock], labels: list[str], powers: Sequence[float]) -> Array:
         """The contributions under each of several powers, (powers, n, d, k)."""
