@@ -39,8 +39,6 @@ MOST_ROWS = 20_000
 FEWEST_TAKEN = 5_000
 MOST_WORK = 2.5e8
 """Operations of one Hessian, rows × classes × pieces², which bound these rows further."""
-MOST_EVIDENCE = 5e6
-"""Rows × classes × pieces, which bound them where words have corrections: those need all rows that fit."""
 FIRST_ROWS = 2_000
 """Rows of larger tables from which the kinds of evidence are chosen, before all rows are summed."""
 ROWS_AT_ONCE = 1 << 16
@@ -138,8 +136,9 @@ class Fitting:
         self.subtracted = subtracted
         k = len(rows.labels)
         f = len(pieces.listed)
-        most = MOST_EVIDENCE // (k * f) if pieces.words else MOST_WORK // (k * (f + k) ** 2)
-        most = int(np.clip(most, FEWEST_TAKEN, MOST_ROWS))
+        # Corrections of words are many, and need more rows than weights: the biases take little work.
+        work = k * f**2 + k**2 if pieces.words else k * (f + k) ** 2
+        most = int(np.clip(MOST_WORK // work, FEWEST_TAKEN, MOST_ROWS))
         sample = sampled(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)

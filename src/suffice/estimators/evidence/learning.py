@@ -153,7 +153,7 @@ class Learning:
         """The same with corrections of words, if they pay; one fold chooses their ridge."""
         held = learnt.held_out
         search = WordSearch(words.inputs, self.rows, held)
-        fold = max(range(len(self.splits)), key=lambda i: len(self.splits[i][1]))
+        fold = next(i for i, (_, some) in enumerate(self.splits) if len(some))
         test = self.splits[fold][1]
         judges = self.rows.take(test)
         best, best_loss, start = 0.0, judges.mean_loss(held[test]), np.zeros((0, 0))
@@ -270,7 +270,7 @@ class Learning:
             best_loss = loss
             if self._is_clear(losses - self.rows.losses(now_held)):
                 best, chosen = (power, found, now_held), self.inputs
-        self.inputs = chosen
+        self.inputs, self._by_length = chosen, []
         return best
 
     def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:

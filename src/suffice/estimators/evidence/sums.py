@@ -128,18 +128,17 @@ class SolvedPieces:
         n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
         found = np.zeros((n_rows, n_pieces + len(POWERS) * len(texts), k))
         of_columns = np.zeros((n_rows, len(self.base.schema), k))
-        by_length = np.zeros((len(POWERS), n_rows, len(self.base.schema) if len(texts) else 0, k))
+        places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
         for at, factor, labels, block in _factors(self.base, base):
             if len(texts) and isinstance(factor, SolvedWords):
                 said = bounded(factor.contributions_by(block, labels, (0.0, *POWERS)), self.most)
-                of_columns[:, at.columns], by_length[:, :, at.columns] = said[0], said[1:]
+                of_columns[:, at.columns] = said[0]
+                for j, column in enumerate(at.columns.tolist()):
+                    found[:, places[column] :: len(texts)] = said[1:, :, j].swapaxes(0, 1)
                 continue
             of_columns[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
         for i, columns in enumerate(pieces.of_columns):
             of_columns[:, columns].sum(axis=1, out=found[:, i])
-        for place, text in enumerate(texts.tolist()):
-            (column,) = pieces.of_columns[text]
-            found[:, n_pieces + place :: len(texts)] = by_length[:, :, column].swapaxes(0, 1)
         for at, factor, labels, block in _factors(self.beside, beside):
             if at.family.joint:
                 for i, one in enumerate((factor,) if self.full is None else (factor, self.full)):
