@@ -87,6 +87,45 @@ def test_settings_that_could_not_be_are_refused(packed, settings):
     refused(changed(packed, lambda content: content["settings"].update(settings)))
 
 
+@pytest.fixture(scope="module")
+def of_words():
+    """A file with corrections of words, and a power of the length."""
+    model = EvidenceClassifier().fit(
+        ["good film", "bad film film", "good fun", "bad bad luck"] * 15, [1, 0] * 30
+    )
+    content = taken_apart(packed := saved(model))[0]["__metadata__"]["content"]
+    assert content["weights"]["words"]
+    return packed
+
+
+def test_files_from_before_words_had_corrections_load(of_words):
+    def older(content):
+        for name in ("power", "words"):
+            del content["weights"][name]
+        del content["pieces"]["words"]
+        content["levels"] = content["levels"][:2]
+
+    n_pieces = 3
+    packed = with_tensor(changed(of_words, older), "nats", np.zeros(n_pieces))
+    model = loaded(packed)
+    assert model.predict(["good", "bad"]).tolist() == [1, 0]
+    assert model._learnt.learnt.weights.power == 0.0
+    assert not model.pieces_.words
+
+
+@pytest.mark.parametrize("power", [-0.5, 1.5, 1, None])
+def test_a_power_of_the_length_that_could_not_be_is_refused(of_words, power):
+    refused(changed(of_words, set_in("weights", "power", value=power)), "power")
+
+
+def test_corrections_of_other_words_are_refused(of_words):
+    for column in (-1, 1, 2, 99):
+        refused(changed(of_words, set_in("weights", "words", 0, "column", value=column)), "column")
+        refused(changed(of_words, set_in("pieces", "words", 0, "column", value=column)), "column")
+    refused(with_tensor(of_words, "weights.words.0.table", np.zeros((1, 2))))
+    refused(with_tensor(of_words, "weights.words.0.vocabulary.text", np.zeros(3, dtype=np.uint8)))
+
+
 def test_damaged_files_of_weighed_evidence_load_or_are_refused(packed):
     X, y = suffice.load_penguins()
     some = X.select(["bill_length_mm", "island", "sex"])

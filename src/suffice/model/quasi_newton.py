@@ -27,12 +27,18 @@ ROUNDING = 1e-13
 
 
 def minimise(
-    at: At, start: Array, negligible: float, solve: Solve | None, hessian: Callable[[], Solve] | None
+    at: At,
+    start: Array,
+    negligible: float,
+    solve: Solve | None,
+    hessian: Callable[[], Solve] | None,
+    *,
+    rough: bool = False,
 ) -> Array:
     """The point of least value, up to steps that promise a gain below `negligible`.
 
     `solve` is what is known of the Hessian, if anything; `hessian` gives the one at the last point that was
-    looked at, if it can be had.
+    looked at, if it can be had. Where what is known is `rough`, the last step says how large the Hessian is.
     """
     point = start
     value, slope = at(point)
@@ -42,7 +48,7 @@ def minimise(
     changes: list[tuple[Array, Array]] = []
     before = np.inf
     for _ in range(STEPS):
-        step = _step(slope, changes, solve)
+        step = _step(slope, changes, solve, rough=rough)
         promised = 0.5 * float(slope @ step)
         if promised <= negligible:
             return point - step
@@ -67,13 +73,16 @@ def _known(hessian: Callable[[], Solve] | None) -> Solve:
     return (lambda slope: slope) if hessian is None else hessian()
 
 
-def _step(slope: Array, changes: Sequence[tuple[Array, Array]], solve: Solve) -> Array:
+def _step(slope: Array, changes: Sequence[tuple[Array, Array]], solve: Solve, *, rough: bool) -> Array:
     """The inverse Hessian times the slope, corrected by what the last steps have shown (Nocedal 1980)."""
     slope, shares = slope.copy(), []
     for moved, turned in reversed(changes):
         shares.append(float(moved @ slope) / float(moved @ turned))
         slope -= shares[-1] * turned
     step = solve(slope)
+    if rough and changes:
+        moved, turned = changes[-1]
+        step *= float(moved @ turned) / float(turned @ solve(turned))
     for (moved, turned), share in zip(changes, reversed(shares), strict=True):
         step = step + (share - float(turned @ step) / float(moved @ turned)) * moved
     return step

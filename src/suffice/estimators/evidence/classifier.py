@@ -41,8 +41,9 @@ class EvidenceClassifier(SavedEvidence):
     weight: a_k(x) = log π_k + b_k + Σ_f w_f · log p_f(x | C_k). The densities come from sums, and the few
     weights from a softmax regression on held-out rows. Pieces are each column under its family, numbers once
     more in steps, whether cells are there, a joint Gaussian of all columns with one covariance and with one
-    for each class, corrections of single cells, and pairs of columns. What does not pay on held-out rows
-    counts less, or not at all: with few rows, all columns have one weight.
+    for each class, corrections of single cells and words, and pairs of columns. The evidence of documents is
+    divided by a power of their length. What does not pay on held-out rows counts less, or not at all: with
+    few rows, all columns have one weight.
 
     Parameters
     ----------

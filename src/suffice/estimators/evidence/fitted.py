@@ -242,6 +242,7 @@ class WeighsEvidence(Scored):
         pieces, learnt = self.pieces_, self._learnt.learnt
         names = [str(name) for name in pieces.schema.names]
         cells = [Piece("cells", names[one.column], one.columns) for one in pieces.cells]
+        cells += [Piece("cells", names[one.column], (one.column,)) for one in learnt.weights.words]
         weights = np.concatenate([learnt.weights.pieces, np.full(len(cells), np.nan)])
         nats = learnt.nats if len(learnt.nats) else np.full(len(weights), np.nan)
         kept = (weights != 0) & ((nats != 0) | ~np.isnan(weights))

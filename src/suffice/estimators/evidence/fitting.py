@@ -17,6 +17,7 @@ from suffice.estimators.evidence.pieces import Group, Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces, evidence_of_pairs
 from suffice.estimators.evidence.weighed import Weights
+from suffice.estimators.evidence.word_corrections import WordDesign
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
@@ -134,7 +135,10 @@ class Fitting:
         self.rows, self.pieces, self.options = rows, pieces, options
         self.subtracted = subtracted
         k = len(rows.labels)
-        most = int(np.clip(MOST_WORK // (k * (len(pieces.listed) + k) ** 2), FEWEST_TAKEN, MOST_ROWS))
+        f = len(pieces.listed)
+        # Corrections of words are many, and need more rows than weights: the biases take little work.
+        work = k * f**2 + k**2 if pieces.words else k * (f + k) ** 2
+        most = int(np.clip(MOST_WORK // work, FEWEST_TAKEN, MOST_ROWS))
         sample = sampled(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)
@@ -224,6 +228,9 @@ class Fitting:
         say("weights")
         learning = self._learning(evidence, cells, rows, known)
         learnt = learning.learn()
+        if self.pieces.words:
+            say("words")
+            learnt = learning.with_words(learnt, self._word_design(rows, known))
         if self.choose_pairs and self.options.most_pairs and self.pieces.coarse:
             say("pairs of columns")
             self._choose_pairs(learnt, rows, known)
@@ -232,6 +239,11 @@ class Fitting:
             of_pairs = self._held_out_pairs()[known]
             learnt = learning.with_pairs(learnt, of_pairs)
         return learning.with_nats(learning.judged(learnt), of_pairs)
+
+    def _word_design(self, rows: KnownRows, known: Codes) -> WordDesign:
+        columns, schema = self.pieces.words, self.pieces.schema
+        families = {j: at.family for at in schema.factors for j in at.columns.tolist()}
+        return WordDesign.of(columns, [families[j] for j in columns], self.cells.table.take(known), rows)
 
     def _learning(self, evidence: Array, cells: Array | None, rows: KnownRows, known: Codes) -> Learning:
         options = self.options

@@ -2,6 +2,7 @@
 
     class shares → one weight for all columns → a weight for each piece → a correction for each cell → pairs
 
+With one weight, the evidence of documents is divided by the power of their length that pays most, if any.
 All levels are learnt from evidence that is held out, and each is judged on rows that its weights were not
 learnt from. A level that does not pay there counts less, or not at all.
 """
@@ -18,8 +19,9 @@ import numpy as np
 from scipy import optimize
 
 from suffice.arrays import Array, Codes
-from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.weighed import Weights
+from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
 from suffice.model.dealt import splits_of
@@ -39,6 +41,8 @@ PENALTIES = (6.0, 36.0, 200.0, 1200.0)
 """How much weights of one kind are held together; stronger ones are tried as long as they pay."""
 RIDGES = (128.0, 32.0, 8.0)
 """How much corrections of cells are held near 0; weaker ones are tried as long as they pay."""
+WORD_RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03)
+"""The same for corrections of words."""
 PAIR_PENALTY = 6.0
 PAIRS_TOGETHER = 0.3
 MANY_ROWS = 4_000
@@ -76,7 +80,10 @@ class Learnt:
 
 
 class Learning:
-    """Held-out evidence of some rows, (rows, pieces, classes), and folds in which weights are judged."""
+    """Held-out evidence of some rows, (rows, pieces, classes), and folds in which weights are judged.
+
+    After the pieces come those of text once more, divided by each power of their length.
+    """
 
     def __init__(
         self,
@@ -90,11 +97,14 @@ class Learning:
         nonnegative: bool = False,
     ) -> None:
         self.pieces, self.rows = pieces, rows
-        self.inputs = _by_class(evidence)
+        n_pieces = evidence.shape[1] - len(POWERS) * len(pieces.texts)
+        self.inputs = _by_class(evidence[:, :n_pieces])
+        self._by_length = np.split(_by_class(evidence[:, n_pieces:]), len(POWERS), axis=2)
         self.penalties, self.nonnegative = penalties, nonnegative
         self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
         self.training = [self._only(train) for train, _ in self.splits]
-        self.design = None
+        self.design: CorrectionDesign | None = None
+        self.words: WordDesign | None = None
         if codes is not None and codes.shape[1]:
             sizes = [cell.size for cell in pieces.cells]
             self.design = CorrectionDesign.of(codes, sizes, [not cell.levels for cell in pieces.cells])
@@ -109,6 +119,9 @@ class Learning:
             return Learnt(Weights(np.zeros(0), np.zeros(k), nothing), shares, levels)
         one, held = self._one_weight()
         levels.append(Level("one weight", rows.mean_loss(held), 1.0))
+        power, one, held = self._divided_by_length(one, held)
+        if power:
+            levels.append(Level(f"divided by length^{power:g}", rows.mean_loss(held), 1.0))
         each, judged, each_held = self._each_weight(one)
         share = self._share(held, each_held)
         held = held + share * (each_held - held)
@@ -125,7 +138,7 @@ class Learning:
         counts = np.bincount(rows.codes, rows.weight, k)
         # The bias of a class without held-out rows is not known.
         beside = np.where(counts > 0, bias - np.log(np.maximum(counts, 1e-300) / counts.sum()), 0.0)
-        return Learnt(Weights(weights, beside, corrections), held, levels)
+        return Learnt(Weights(weights, beside, corrections, power), held, levels)
 
     def loss_without(self, dropped: Codes, penalty: float) -> Array:
         """The losses of held-out rows by weights of all but some pieces."""
@@ -135,6 +148,35 @@ class Learning:
         everyone = search.learn(covariance, converged=JUDGED)
         held, _ = self._held_out(search, covariance, [everyone] * len(self.splits))
         return self.rows.losses(held)
+
+    def with_words(self, learnt: Learnt, words: WordDesign) -> Learnt:
+        """The same with corrections of words, if they pay; one fold chooses their ridge."""
+        held = learnt.held_out
+        search = WordSearch(words.inputs, self.rows, held)
+        fold = next(i for i, (_, some) in enumerate(self.splits) if len(some))
+        test = self.splits[fold][1]
+        judges = self.rows.take(test)
+        best, best_loss, start = 0.0, judges.mean_loss(held[test]), np.zeros((0, 0))
+        for ridge in WORD_RIDGES:
+            found = search.learn(ridge, self.training[fold], start if best else None, JUDGED_WORDS)
+            loss = judges.mean_loss(held[test] + words.inputs[test] @ found)
+            if loss >= best_loss:
+                break
+            best, best_loss, start = ridge, loss, found
+        if not best:
+            return learnt
+        table = search.learn(best, start=start)
+        tables = self._in_folds(lambda i: search.learn(best, self.training[i], table, JUDGED_WORDS))
+        added = np.empty_like(held)
+        for of_others, (_, some) in zip(tables, self.splits, strict=True):
+            added[some] = words.inputs[some] @ of_others
+        share = self._share(held, held + added)
+        held = held + share * added
+        levels = [*learnt.levels, Level("corrections of words", self.rows.mean_loss(held), share)]
+        if not share:
+            return replace(learnt, levels=levels)
+        self.words = words
+        return Learnt(replace(learnt.weights, words=words.corrections(share * table)), held, levels)
 
     def with_pairs(self, learnt: Learnt, evidence: Array) -> Learnt:
         """The same with pairs of columns, whose held-out evidence is (rows, pairs, classes)."""
@@ -146,10 +188,10 @@ class Learning:
         added, _ = self._held_out(search, covariance, [found] * len(self.splits))
         share = self._share(held, held + added)
         old = learnt.weights
-        weights = Weights(
-            np.concatenate([old.pieces, share * found.weights]),
-            old.bias + share * found.bias,
-            old.corrections,
+        weights = replace(
+            old,
+            pieces=np.concatenate([old.pieces, share * found.weights]),
+            bias=old.bias + share * found.bias,
         )
         held = held + share * added
         levels = [*learnt.levels, Level("pairs of columns", self.rows.mean_loss(held), share)]
@@ -169,7 +211,7 @@ class Learning:
         against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
         trust = 1.0 / (1.0 + against) if t > 0 else 0.0
         old, held = learnt.weights, silent + trust * (learnt.held_out - silent)
-        weights = Weights(trust * old.pieces, trust * old.bias, trust * old.corrections)
+        weights = old.times(trust)
         levels = [replace(level, share=trust * level.share) for level in learnt.levels[1:]]
         if levels:
             levels[-1].loss = rows.mean_loss(held)
@@ -184,12 +226,18 @@ class Learning:
         added = (inputs @ weights.pieces).T
         if self.design is not None:
             added += self.design.cells @ weights.corrections
+        if self.words is not None:
+            of_words = np.concatenate([one.table for one in weights.words])
+            added += self.words.inputs @ of_words
         residuals = mean_residuals(rows.log_shares + weights.bias + added, rows) / rows.weight.sum()
         nats = weights.pieces * (residuals.T.reshape(-1) @ inputs.reshape(residuals.size, -1))
         if self.design is not None:
             of_cells = np.sum((self.design.cells.T @ residuals) * weights.corrections, axis=1)
             first = np.cumsum([0, *(cell.size for cell in self.pieces.cells)])[:-1]
             nats = np.concatenate([nats, np.add.reduceat(of_cells, first)])
+        if self.words is not None:
+            each = self.words.corrections((self.words.inputs.T @ residuals) * of_words)
+            nats = np.concatenate([nats, [one.table.sum() for one in each]])
         return replace(learnt, nats=nats)
 
     def _one_weight(self) -> tuple[PieceWeights, Array]:
@@ -202,6 +250,28 @@ class Learning:
         weights = np.zeros(self.inputs.shape[2])
         weights[columns] = found.weights[0]
         return PieceWeights(weights, found.bias), held
+
+    def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
+        """The power of their length that divides the evidence of documents, if any pays, under one weight.
+
+        The inputs become those of this power.
+        """
+        best, undivided, losses = (0.0, one, held), self.inputs, self.rows.losses(held)
+        chosen, best_loss = undivided, self.rows.mean(losses)
+        for power, of_text in zip(POWERS, self._by_length, strict=True):
+            if not of_text.size:
+                break
+            self.inputs = undivided.copy()
+            self.inputs[:, :, self.pieces.texts] = of_text
+            found, now_held = self._one_weight()
+            loss = self.rows.mean_loss(now_held)
+            if loss >= best_loss:
+                break
+            best_loss = loss
+            if self._is_clear(losses - self.rows.losses(now_held)):
+                best, chosen = (power, found, now_held), self.inputs
+        self.inputs, self._by_length = chosen, []
+        return best
 
     def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:
         """A weight for each piece, of all rows and without each fold, with the penalty of least loss."""

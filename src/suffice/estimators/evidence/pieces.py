@@ -26,7 +26,7 @@ from suffice.factors.derived import (
     Within,
     table_of,
 )
-from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps
+from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps, Words
 from suffice.model.columns import Column
 from suffice.model.schema import Schema
 from suffice.tables.table import Table, read_table
@@ -58,6 +58,10 @@ WIDE = MultivariateNormal("shared", shrinkage="oas")
 """The joint Gaussian of more columns than that: rows are fewer, and are solved in their own space."""
 
 
+POWERS = (0.25, 0.5, 0.75)
+"""Powers of the number of words that the evidence of a document may be divided by."""
+
+
 class Piece(NamedTuple):
     """A piece of evidence that has a weight."""
 
@@ -84,6 +88,8 @@ class Pieces:
     coarse: tuple[CoarseCell, ...] = ()
     """The cells that pairs may be made of."""
     pairs: tuple[CellOfPair, ...] = ()
+    words: tuple[int, ...] = ()
+    """The columns of text whose words may have corrections."""
 
     @classmethod
     def of(
@@ -103,6 +109,7 @@ class Pieces:
             gaps=bool(np.isnan(table_of(joint, found.reader)).any()),
             cells=tuple(found.cells(MOST_LEVELS, found.most_cells)) if "cells" in groups else (),
             coarse=tuple(found.cells(MOST_IN_PAIRS, CELLS_IN_PAIRS)) if "pairs" in groups else (),
+            words=tuple(found.words()) if "cells" in groups else (),
         )
 
     def with_pairs(self, pairs: Sequence[CellOfPair]) -> Pieces:
@@ -187,6 +194,13 @@ class Pieces:
             together = factor.family.joint
             found += [factor.columns] if together else list(factor.columns[:, np.newaxis])
         return sorted(found, key=lambda columns: int(columns[0]))
+
+    @cached_property
+    def texts(self) -> Codes:
+        """The places of the pieces that are a column of text."""
+        texts = {j for f in self.schema.factors if f.reads == "documents" for j in f.columns.tolist()}
+        found = [i for i, columns in enumerate(self.of_columns) if texts.issuperset(columns.tolist())]
+        return np.array(found, dtype=np.intp)
 
     @cached_property
     def listed(self) -> list[Piece]:
@@ -320,6 +334,13 @@ class _Columns:
             edges = edges[(edges > there.min()) & (edges <= there.max())]
             if len(edges):
                 yield CoarseCell(j, tuple(edges.tolist()))
+
+    def words(self) -> Iterator[int]:
+        """Columns of text that count single words."""
+        for factor in self.schema.factors:
+            family = factor.family
+            if isinstance(family, Words) and family.event != "bernoulli" and family.ngram_range[0] == 1:
+                yield from factor.columns.tolist()
 
     def _levels(self, j: int, most: int) -> tuple[Any, ...]:
         """The most frequent levels of a column."""

@@ -40,7 +40,7 @@ class ReadCells:
     """The cells of some rows, under the schema of the table, of the derived columns, and of pairs."""
 
     def __init__(self, pieces: Pieces, table: Table) -> None:
-        table = pieces.schema.read(table)
+        self.table = table = pieces.schema.read(table)
         self._reader = CellReader(table)
         self.base = SchemaCells(pieces.schema, table)
         self.beside = SchemaCells(pieces.beside_schema, read_table(self.derived(pieces.beside)))

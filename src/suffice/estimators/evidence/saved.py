@@ -15,6 +15,7 @@ from suffice.estimators.evidence.sums import PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
 from suffice.factors.derived import CellOfPair, CoarseCell, Derived, Holds, Same, There, Within
+from suffice.families import Words
 from suffice.model.priors import PriorShift
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
@@ -43,6 +44,7 @@ def state_of_pieces(pieces: Pieces) -> dict[str, Any]:
         "cells": listed(pieces.cells),
         "coarse": listed(pieces.coarse),
         "pairs": listed(pieces.pairs),
+        "words": [{"column": column} for column in pieces.words],
     }
     return state | {"levels": [{"values": Scalars(list(values))} for values in levels]}
 
@@ -87,6 +89,10 @@ def pieces_from_fields(fields: Fields, schema: Schema) -> Pieces:
     def listed(name: str, of: Callable[[Fields], Any]) -> tuple[Any, ...]:
         return tuple(of(one) for one in fields.branches(name))
 
+    words = [read.column(one) for one in fields.branches("words")] if "words" in fields else []
+    texts = {j for at in schema.factors if isinstance(at.family, Words) for j in at.columns.tolist()}
+    if not texts.issuperset(words) or len(set(words)) < len(words):
+        raise fields.error("words", "must be columns of text.")
     return Pieces(
         schema,
         listed("steps", read.same),
@@ -97,6 +103,7 @@ def pieces_from_fields(fields: Fields, schema: Schema) -> Pieces:
         listed("cells", read.cell),
         listed("coarse", read.cell),
         listed("pairs", read.pair),
+        tuple(words),
     )
 
 
@@ -106,7 +113,8 @@ class _Reader:
     def __init__(self, n_columns: int, levels: Levels) -> None:
         self.n_columns, self.levels = n_columns, levels
 
-    def _column(self, fields: Fields) -> int:
+    def column(self, fields: Fields) -> int:
+        """The place of a column."""
         return fields.integer("column", 0, self.n_columns - 1)
 
     def _levels(self, fields: Fields) -> tuple[Any, ...] | None:
@@ -122,12 +130,12 @@ class _Reader:
     def same(self, fields: Fields) -> Same:
         """The same number."""
         self._require(fields, "same")
-        return Same(self._column(fields))
+        return Same(self.column(fields))
 
     def there(self, fields: Fields) -> There:
         """Whether a cell is there."""
         self._require(fields, "there")
-        return There(self._column(fields), self._levels(fields))
+        return There(self.column(fields), self._levels(fields))
 
     def joint(self, fields: Fields) -> Derived:
         """A column of the joint Gaussian."""
@@ -138,11 +146,11 @@ class _Reader:
             low, high = fields.array("bounds", np.float64, (2,)).tolist()
             if low > high:
                 raise fields.error("bounds", "must be in order.")
-            return Within(self._column(fields), low, high)
+            return Within(self.column(fields), low, high)
         levels = self._levels(fields)
         if not levels:
             raise fields.error("levels", "must be those of a column.")
-        return Holds(self._column(fields), levels, fields.integer("place", 0, len(levels) - 1))
+        return Holds(self.column(fields), levels, fields.integer("place", 0, len(levels) - 1))
 
     def cell(self, fields: Fields) -> CoarseCell:
         """The cells of a column."""
@@ -150,7 +158,7 @@ class _Reader:
         edges, levels = fields.array("edges", np.float64, (None,)), self._levels(fields)
         if (np.diff(edges) <= 0).any() or bool(levels) == bool(len(edges)):
             raise fields.error("edges", "must rise, and be there where there are no levels.")
-        return CoarseCell(self._column(fields), tuple(edges.tolist()), levels or ())
+        return CoarseCell(self.column(fields), tuple(edges.tolist()), levels or ())
 
     def pair(self, fields: Fields) -> CellOfPair:
         """The cells of two columns."""
@@ -215,7 +223,7 @@ class SavedEvidence(WeighsEvidence):
             for one in fields.branches("levels")
         ]
         nats = fields.array("nats", np.float64, (None,))
-        if len(nats) not in (0, len(pieces.listed) + len(pieces.cells)):
+        if len(nats) not in (0, len(pieces.listed) + len(pieces.cells) + len(weights.words)):
             raise fields.error("nats", "must have one number for each piece.")
         model._learnt = FittedEvidence(
             PieceSums.of(pieces, parts),

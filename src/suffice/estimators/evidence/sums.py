@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from suffice import factors
 from suffice.arrays import Array, Codes, Counts
-from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.factors import SolvedFactor
 from suffice.factors.base import Block
 from suffice.factors.derived import CellOfPair
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.scores import Scores, bounded
 from suffice.factors.weighed import weighed
+from suffice.factors.words.scores import SolvedWords
 from suffice.model.columns import Factor
 from suffice.model.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
@@ -119,17 +120,25 @@ class SolvedPieces:
         """Log p of each piece but pairs for each class, (rows, pieces, classes), up to what classes share.
 
         `base` and `beside` are the cells of the rows, as the factors of the table and of the derived columns
-        read them.
+        read them. After all pieces come those of text once more, divided by each power of their length.
         """
         pieces, k = self.pieces, len(self.classes)
         n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
-        found = np.zeros((n_rows, n_columns + n_single + bool(pieces.joint) + pieces.has_full, k))
+        together = n_columns + n_single
+        n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
+        found = np.zeros((n_rows, n_pieces + len(POWERS) * len(texts), k))
         of_columns = np.zeros((n_rows, len(self.base.schema), k))
+        places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
         for at, factor, labels, block in _factors(self.base, base):
+            if len(texts) and isinstance(factor, SolvedWords):
+                said = bounded(factor.contributions_by(block, labels, (0.0, *POWERS)), self.most)
+                of_columns[:, at.columns] = said[0]
+                for j, column in enumerate(at.columns.tolist()):
+                    found[:, places[column] :: len(texts)] = said[1:, :, j].swapaxes(0, 1)
+                continue
             of_columns[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
         for i, columns in enumerate(pieces.of_columns):
             of_columns[:, columns].sum(axis=1, out=found[:, i])
-        together = n_columns + n_single
         for at, factor, labels, block in _factors(self.beside, beside):
             if at.family.joint:
                 for i, one in enumerate((factor,) if self.full is None else (factor, self.full)):

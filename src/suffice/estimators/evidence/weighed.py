@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sums import SolvedPieces, rows_of_pairs
+from suffice.estimators.evidence.word_corrections import WordCorrections
 from suffice.export.expressions import (
     Expression,
     Gaps,
@@ -32,6 +33,7 @@ from suffice.factors.gaussian.parameters import Gaussians
 from suffice.factors.levels.step_tables import StepTables
 from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
+from suffice.factors.words.scores import SolvedWords
 from suffice.links import softmax
 from suffice.model.columns import Factor
 from suffice.model.explanation import Explanation
@@ -55,6 +57,19 @@ class Weights:
     """One for each class, beside its log prior."""
     corrections: Array
     """Nats for each coarse cell and class, (cells, classes)."""
+    power: float = 0.0
+    """The power of the number of words that the evidence of a document is divided by."""
+    words: tuple[WordCorrections, ...] = ()
+
+    def times(self, share: float) -> Weights:
+        """The same, of which only a share counts."""
+        return replace(
+            self,
+            pieces=share * self.pieces,
+            bias=share * self.bias,
+            corrections=share * self.corrections,
+            words=tuple(one.times(share) for one in self.words),
+        )
 
     def for_classes(self, known: NDArray[Any], classes: NDArray[Any]) -> Weights:
         """The same for other classes; what is not known of a class is 0."""
@@ -62,18 +77,32 @@ class Weights:
             return self
         places = {label: k for k, label in enumerate(known.tolist())}
         index = np.array([places.get(label, -1) for label in classes.tolist()], dtype=np.intp)
-        return replace(self, bias=gather(self.bias, index, 0), corrections=gather(self.corrections, index, 1))
+        return replace(
+            self,
+            bias=gather(self.bias, index, 0),
+            corrections=gather(self.corrections, index, 1),
+            words=tuple(one.of_classes(index) for one in self.words),
+        )
 
     def _to_fields(self) -> dict[str, Any]:
-        return {"pieces": self.pieces, "bias": self.bias, "corrections": self.corrections}
+        return {
+            "pieces": self.pieces,
+            "bias": self.bias,
+            "corrections": self.corrections,
+            "power": self.power,
+            "words": [one._to_fields() for one in self.words],
+        }
 
     @classmethod
     def _from_fields(cls, fields: Fields, pieces: Pieces, n_classes: int) -> Self:
         n_cells = sum(cell.size for cell in pieces.cells)
+        words = fields.branches("words") if "words" in fields else []
         return cls(
             fields.array("pieces", np.float64, (len(pieces.listed),)),
             fields.array("bias", np.float64, (n_classes,)),
             fields.array("corrections", np.float64, (n_cells, n_classes)),
+            _power(fields) if "power" in fields else 0.0,
+            tuple(WordCorrections._from_fields(one, pieces.words, n_classes) for one in words),
         )
 
 
@@ -88,7 +117,7 @@ class WeighedModel(SolvedModel):
         most = solved.most
         of_columns, of_beside, self._full_weight, self._of_pairs = _weights_of_parts(pieces, weights.pieces)
         self.factors = [
-            weighed(factor, of_columns[at.columns], most)
+            weighed(_tempered(factor, weights.power), of_columns[at.columns], most)
             for at, factor in zip(self.schema.factors, solved.base.factors, strict=True)
         ]
         self._beside: list[tuple[Any, SolvedFactor, list[str]]] = []
@@ -108,6 +137,8 @@ class WeighedModel(SolvedModel):
                 full = weighed(solved.full, np.full(len(at.columns), self._full_weight), most)
                 self._beside.append((at, full, labels))
         self._cells = _used_cells(pieces.cells, weights.corrections)
+        families = {j: at.family for at in self.schema.factors for j in at.columns.tolist()}
+        self._words = [(one, families[one.column]) for one in weights.words]
         intervals = [(cell, own) for cell, own in self._cells if not cell.levels]
         self._intervals = [cell.column for cell, _ in intervals]
         tables = [np.zeros((0, len(self.classes))), *(own for _, own in intervals)]
@@ -142,6 +173,8 @@ class WeighedModel(SolvedModel):
         for cell, corrections in self._cells:
             if cell.levels:
                 scores.finite += corrections[_rows_of(cell, reader)]
+        for words, family in self._words:
+            scores.finite += words.added(table, family)
         return scores
 
     def contributions(self, table: Table, *, base: bool) -> Array:
@@ -149,7 +182,7 @@ class WeighedModel(SolvedModel):
         table = self.schema.read(table)
         found = super().contributions(table, base=False)
         reader, pieces = CellReader(table), self.solved.pieces
-        self._add_beside(found, reader, joint=True)
+        self._add_beside(found, table, reader, joint=True)
         for j in np.flatnonzero(self._of_pairs).tolist():
             pair = pieces.pairs[j]
             rows = rows_of_pairs([pair], table_of([pair], reader))[:, 0]
@@ -164,11 +197,11 @@ class WeighedModel(SolvedModel):
         for at in self.schema.factors:
             if at.family.joint:
                 found[:, at.columns] = 0.0
-        self._add_beside(found, CellReader(table), joint=False)
+        self._add_beside(found, table, CellReader(table), joint=False)
         return found
 
-    def _add_beside(self, found: Array, reader: CellReader, *, joint: bool) -> None:
-        """Add what derived columns say, with joint densities or without, and the corrections of cells."""
+    def _add_beside(self, found: Array, table: Table, reader: CellReader, *, joint: bool) -> None:
+        """Add what derived columns say, with joint densities or without, and all corrections."""
         beside = self.solved.pieces.beside
         derived = table_of(beside, reader) if self._beside else np.zeros((0, 0))
         for at, factor, labels in self._beside:
@@ -179,6 +212,8 @@ class WeighedModel(SolvedModel):
                 found[:, beside[source].columns[0]] += cells[:, j]
         for cell, corrections in self._cells:
             found[:, cell.column] += corrections[_rows_of(cell, reader)]
+        for words, family in self._words:
+            found[:, words.column] += words.added(table, family)
 
     def explain(self, table: Table, *, base: bool) -> Explanation:
         """What the cells of each column add to the scores, and the bias."""
@@ -228,6 +263,18 @@ class WeighedModel(SolvedModel):
             parts.append(Score(Lookup(index_of(pieces.pairs[j]), table)))
         parts += [Score(Lookup(index_of(cell), corrections)) for cell, corrections in self._cells]
         return total_score(parts)
+
+
+def _power(fields: Fields) -> float:
+    power = fields.number("power")
+    if not 0.0 <= power <= 1.0:
+        raise fields.error("power", "must be between 0 and 1.")
+    return power
+
+
+def _tempered(factor: SolvedFactor, power: float) -> SolvedFactor:
+    """A factor of text, whose evidence is divided by a power of the number of words; any other as it is."""
+    return factor.tempered(power) if power and isinstance(factor, SolvedWords) else factor
 
 
 def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, float, Array]:

@@ -122,8 +122,11 @@ class Language:
             "unseen='ignore' leaves unknown words out, unseen='smooth' treats them as rare."
         )
 
-    def scores(self, documents: Documents, label: str) -> Iterator[tuple[slice, Array, Array | None]]:
-        """Log p of each document in each class, and the orders, for runs of rows; a missing one scores 0."""
+    def scores(self, documents: Documents, label: str) -> Iterator[tuple[slice, Array, Array | None, Array]]:
+        """Log p of each document in each class, the orders, and the number of words, for runs of rows.
+
+        A missing document scores 0.
+        """
         x, unseen = self.read(documents, label)
         lengths = np.asarray(x.sum(axis=1)).reshape(-1)
         if self.smooths_unseen:
@@ -141,12 +144,12 @@ class Language:
                 finite[documents.missing[rows]] = 0.0
                 if order is not None:
                     order[documents.missing[rows]] = 0.0
-            yield rows, finite, order
+            yield rows, finite, order, lengths[rows]
 
     def log_prob(self, documents: Documents) -> Array:
         """Log p of each document in each class, −inf where alpha = 0 rules it out."""
         log_p = np.zeros((len(documents), len(self.weight)))
-        for rows, finite, order in self.scores(documents, "text"):
+        for rows, finite, order, _ in self.scores(documents, "text"):
             log_p[rows] = Scores(finite, order).joint()
         return log_p
 

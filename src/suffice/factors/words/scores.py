@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,17 +23,22 @@ from suffice.tables.wording import one_line
 
 
 class SolvedWords(SolvedFactor):
-    """One `Language` for each column of text."""
+    """One `Language` for each column of text.
+
+    With a power above 0, the log density of a document of n words is divided by n^power: words repeat each
+    other, so n of them say as much as fewer would. Then it ranks the classes and is no density.
+    """
 
     family: Words
 
-    def __init__(self, family: Words, languages: list[Language]) -> None:
+    def __init__(self, family: Words, languages: list[Language], power: float = 0.0) -> None:
         self.family = family
         self.languages = languages
+        self.power = power
         self.regularized = []
         self.ignores_priors = family.event == "complement"
         self.is_given_length = family.event != "bernoulli"
-        self.has_density = family.event != "complement" and not family.weight_norm
+        self.has_density = family.event != "complement" and not family.weight_norm and not power
         free = 0 if family.event == "bernoulli" else 1
         self.n_parameters = sum(
             len(language.weight) * max(language.n_words - free, 0) for language in languages
@@ -48,23 +53,36 @@ class SolvedWords(SolvedFactor):
             value += float(language.weight @ scores.baseline) + sum_of(counts * scores.of_entries(entries))
         return value
 
-    def _scored(self, block: list[TextBlock], labels: list[str]) -> Iterator[tuple[slice, int, Array, Any]]:
+    def tempered(self, power: float) -> SolvedWords:
+        """The same, with log densities divided by a power of the number of words."""
+        return SolvedWords(self.family, self.languages, power)
+
+    def _scored(
+        self, block: list[TextBlock], labels: list[str]
+    ) -> Iterator[tuple[slice, int, Array, Any, Array]]:
         for j, (language, text, label) in enumerate(zip(self.languages, block, labels, strict=True)):
             for part in text.parts():
                 documents = text.documents.part(part.start, part.stop)
-                for rows, finite, order in language.scores(documents, label):
-                    yield slice(part.start + rows.start, part.start + rows.stop), j, finite, order
+                for rows, finite, order, lengths in language.scores(documents, label):
+                    yield slice(part.start + rows.start, part.start + rows.stop), j, finite, order, lengths
 
     def add_scores(self, block: list[TextBlock], labels: list[str], scores: Scores, *, base: bool) -> None:
-        for rows, _, finite, order in self._scored(block, labels):
-            scores.finite[rows] += finite
+        for rows, _, finite, order, lengths in self._scored(block, labels):
+            scores.finite[rows] += finite if not self.power else _divided(finite, lengths, self.power)
             if order is not None:
                 scores.add_orders(rows, order)
 
     def contributions(self, block: list[TextBlock], labels: list[str], *, base: bool) -> Array:
-        result = np.zeros((len(block[0].documents), len(block), len(self.languages[0].weight)))
-        for rows, j, finite, order in self._scored(block, labels):
-            result[rows, j] = finite if order is None else np.where(order > 0, -np.inf, finite)
+        return np.asarray(self.contributions_by(block, labels, [self.power])[0])
+
+    def contributions_by(self, block: list[TextBlock], labels: list[str], powers: Sequence[float]) -> Array:
+        """The contributions under each of several powers, (powers, n, d, k)."""
+        shape = len(powers), len(block[0].documents), len(block), len(self.languages[0].weight)
+        result = np.zeros(shape)
+        for rows, j, finite, order, lengths in self._scored(block, labels):
+            said = finite if order is None else np.where(order > 0, -np.inf, finite)
+            for i, power in enumerate(powers):
+                result[i, rows, j] = said if not power else _divided(said, lengths, power)
         return result
 
     def natural_forms(self, names: list[str], about: int | None = None) -> list[NaturalForm]:
@@ -81,7 +99,7 @@ class SolvedWords(SolvedFactor):
         return seen, np.zeros_like(seen)
 
     def take_columns(self, index: Codes) -> SolvedFactor:
-        return SolvedWords(self.family, [self.languages[j] for j in index.tolist()])
+        return SolvedWords(self.family, [self.languages[j] for j in index.tolist()], self.power)
 
     def log_power_sums(self, powers: Array) -> Array:
         """Of the presence of each word; counts of words are given their number."""
@@ -127,6 +145,11 @@ class SolvedWords(SolvedFactor):
             }
             for language in self.languages
         ]
+
+
+def _divided(said: Array, lengths: Array, power: float) -> Array:
+    """What documents say, divided by a power of their numbers of words."""
+    return np.asarray(said / np.maximum(lengths, 1.0)[:, np.newaxis] ** power)
 
 
 def _natural_form(j: int, language: Language, name: str) -> NaturalForm:

@@ -1,0 +1,153 @@
+"""Documents: evidence by length, and corrections of single words."""
+
+import io
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+
+import suffice
+from suffice import EvidenceClassifier
+from suffice.estimators.evidence.word_corrections import WordSearch
+from suffice.families import Words
+from suffice.links import log_softmax
+from suffice.model.weighing import KnownRows
+
+from .conftest import agrees, saved
+
+WORDS = np.array([f"word{i}" for i in range(12)])
+
+
+def bursty(n=240, seed=0):
+    """Documents that say a few words again and again."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    texts = []
+    for k in y:
+        shares = np.where(np.arange(12) // 3 == k, 4.0, 1.0)
+        said = rng.choice(WORDS, 4, p=shares / shares.sum())
+        texts.append(" ".join(np.repeat(said, rng.integers(1, 12, 4))))
+    return texts, np.array(["a", "b", "c"])[y]
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return bursty()
+
+
+@pytest.fixture(scope="module")
+def of_documents(documents):
+    """A model that no test changes."""
+    return EvidenceClassifier(Words()).fit(*documents)
+
+
+@pytest.fixture(scope="module")
+def corrected():
+    """A model with corrections: one word is told by five others too, which naive Bayes counts six times."""
+    rng = np.random.default_rng(1)
+    first, second = rng.random(300) < 0.5, rng.random(300) < 0.5
+    y = (first + 1.2 * second + rng.normal(size=300) > 1.0).astype(int)
+    texts = [
+        " ".join(["one"] * one + ["two three four five six seven"] * two + ["all"])
+        for one, two in zip(first.tolist(), second.tolist(), strict=True)
+    ]
+    return EvidenceClassifier(Words()).fit(texts, y), texts, y
+
+
+def test_documents_that_repeat_themselves_are_divided_by_their_length(of_documents):
+    levels = {level.name: level.loss for level in of_documents.weights_.levels}
+    power = of_documents._learnt.learnt.weights.power
+    assert power > 0
+    assert levels[f"divided by length^{power:g}"] < levels["one weight"] - 0.02
+    # Said twice, a document says 2^(1 − power) times as much.
+    once, twice = of_documents.explain(["word0 word4 word4", "word0 word4 word4 " * 2]).contributions[:, 0]
+    np.testing.assert_allclose(twice - twice.max(), 2.0 ** (1.0 - power) * (once - once.max()), atol=1e-12)
+
+
+def test_words_drawn_by_themselves_are_not_divided_by_their_length():
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    texts = [" ".join(rng.choice(WORDS[[k, 2, 3]], rng.integers(1, 6))) for k in y.tolist()]
+    model = EvidenceClassifier(Words()).fit(texts, y)
+    assert "divided" not in " ".join(level.name for level in model.weights_.levels)
+    assert model._learnt.learnt.weights.power == 0.0
+
+
+def test_words_that_repeat_others_are_corrected(corrected):
+    model, texts, y = corrected
+    assert "corrections of words" in [level.name for level in model.weights_.levels]
+    plain = EvidenceClassifier(Words(), pieces=["columns"]).fit(texts, y)
+    assert "corrections of words" not in [level.name for level in plain.weights_.levels]
+    assert model.log_likelihood(texts, y) > plain.log_likelihood(texts, y)
+    assert ("cells", "text") in [(piece.group, piece.name) for piece in model.weights_.pieces]
+
+
+def test_nats_and_contributions_of_words_add_up(corrected):
+    model, texts, _ = corrected
+    explanation = model.explain([*texts[:5], "", "unheard of"])
+    total = explanation.prior + explanation.contributions.sum(axis=1)
+    np.testing.assert_allclose(
+        suffice.links.softmax(total), model.predict_proba([*texts[:5], "", "unheard of"])
+    )
+    np.testing.assert_allclose(total[-1], total[-2])
+    assert np.isfinite(model.weights_.nats).all()
+
+
+def test_a_missing_document_says_nothing(corrected):
+    _, texts, y = corrected
+    table = {"text": [*texts, None], "x": np.zeros(301)}
+    mixed = EvidenceClassifier({"text": Words()}).fit(table, [*y, 0])
+    contributions = mixed.explain(table).contributions[:, 0]
+    assert not contributions[-1].any()
+    assert contributions[:-1].any(axis=1).all()
+
+
+@pytest.mark.parametrize("name", ["of_documents", "corrected"])
+def test_saved_words_give_the_same_posteriors(request, documents, name):
+    model = request.getfixturevalue(name)
+    model, texts = (model, documents[0]) if name == "of_documents" else model[:2]
+    again = suffice.load(io.BytesIO(saved(model)))
+    np.testing.assert_array_equal(again.predict_proba(texts), model.predict_proba(texts))
+    assert saved(again) == saved(model)
+
+
+def test_rows_added_and_forgotten_leave_words_as_they_were(corrected):
+    model, texts, y = corrected
+    more, labels = ["one new", "two other words"], [1, 2]
+    changed = suffice.load(io.BytesIO(saved(model))).partial_fit(more, labels)
+    assert np.isfinite(changed.predict_proba(texts)).all()
+    assert changed.classes_.tolist() == [0, 1, 2]
+    agrees(changed.forget(more, labels), model, texts)
+    merged = model + EvidenceClassifier(pieces=model.pieces_).fit(texts[:90], y[:90])
+    agrees(merged.forget(texts[:90], y[:90]), model, texts)
+
+
+def test_a_document_of_weight_two_is_two_documents(corrected):
+    _, texts, y = corrected
+    once = EvidenceClassifier(Words()).fit(texts, y, sample_weight=np.full(len(y), 2.0))
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(len(y)), 2))
+    twice = EvidenceClassifier(Words()).fit([texts[i] for i in order], y[order])
+    agrees(once, twice, texts, atol=1e-6)
+
+
+def test_documents_without_words_are_the_class_shares():
+    model = EvidenceClassifier(Words()).fit(["", ".", ""] * 20, [0, 1, 1] * 20)
+    np.testing.assert_allclose(model.predict_proba(["any"]), [[1 / 3, 2 / 3]], atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_corrections_are_those_of_a_generic_solver(n_classes):
+    rng = np.random.default_rng(n_classes)
+    inputs = sparse.random_array((60, 9), density=0.3, rng=rng, format="csr")
+    offset, weight = rng.normal(size=(60, n_classes)), rng.integers(0, 3, 60).astype(float)
+    rows = KnownRows(rng.integers(0, n_classes, 60), weight, n_classes)
+
+    def loss(flat):
+        table = flat.reshape(9, n_classes)
+        own = log_softmax(offset + inputs @ table)[np.arange(60), rows.codes]
+        return -weight @ own + 0.5 * 0.3 * np.sum(table**2)
+
+    best = minimize(loss, np.zeros(9 * n_classes), method="BFGS", options={"gtol": 1e-7})
+    found = WordSearch(inputs, rows, offset).learn(0.3, converged=1e-15)
+    np.testing.assert_allclose(found.ravel(), best.x, atol=1e-5)
