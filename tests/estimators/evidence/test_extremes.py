@@ -146,8 +146,18 @@ def test_few_rows_of_noise_are_hardly_worse_than_the_class_shares():
     assert np.mean(worse) < 0.01
 
 
-def test_what_is_clear_counts_in_full(of_penguins):
-    assert of_penguins.weights_.levels[1].share == pytest.approx(1.0, abs=1e-12)
+@pytest.mark.parametrize("apart", [6.0, 60.0])
+def test_rows_without_an_error_leave_about_half_a_row_of_doubt(apart):
+    X = np.random.default_rng(6).normal(size=(60, 2)) + apart * TWO[:, np.newaxis]
+    doubt = 60.0 - EvidenceClassifier(pieces=["columns"]).fit(X, TWO).predict_proba(X).max(axis=1).sum()
+    assert 0.1 < doubt < 1.0
+
+
+def test_what_is_clear_counts_nearly_in_full():
+    rng = np.random.default_rng(7)
+    y = rng.integers(0, 2, 2000)
+    model = EvidenceClassifier(pieces=["columns"]).fit(rng.normal(size=(2000, 2)) + y[:, np.newaxis], y)
+    assert model.weights_.levels[1].share > 0.99
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

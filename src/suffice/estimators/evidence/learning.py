@@ -202,14 +202,14 @@ class Learning:
 
         All weights count as far as a gain is likely. With t its mean in standard errors, the odds against any
         gain are at least t·e^(½ − t²/2), even under the prior that speaks most for one (Edwards, Lindman and
-        Savage 1963), and even at t = 1. So noise counts half or less, and nothing changes where there is
-        anything to tell.
+        Savage 1963), and even at t = 1. So noise counts half or less. Rows that are told apart well leave
+        almost no errors to learn from, so one more row speaks against being too sure.
         """
         rows = self.rows
         silent = np.broadcast_to(rows.log_shares, learnt.held_out.shape)
         t = errors_above_zero(rows.losses(silent) - rows.losses(learnt.held_out), rows.weight)
         against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
-        trust = 1.0 / (1.0 + against) if t > 0 else 0.0
+        trust = min(1.0 / (1.0 + against), self._sureness(learnt.held_out - silent)) if t > 0 else 0.0
         old, held = learnt.weights, silent + trust * (learnt.held_out - silent)
         weights = old.times(trust)
         levels = [replace(level, share=trust * level.share) for level in learnt.levels[1:]]
@@ -365,6 +365,23 @@ class Learning:
         if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
             return float(slope(1.0) <= 0.0)
         return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
+
+    def _sureness(self, added: Array) -> float:
+        """The factor ≤ 1 that fits what all levels add to held-out rows, and to one more row.
+
+        That row is an average one, of a class drawn by the shares. Of two equal classes it counts half as an
+        error and half as none, which loses least in log loss whatever the rate of errors (Krichevsky and
+        Trofimov 1981).
+        """
+        rows = self.rows
+        shares, one_more = np.exp(rows.log_shares), rows.weight[:, np.newaxis] / rows.weight.sum()
+
+        def slope(factor: float) -> float:
+            log_posteriors = log_softmax(rows.log_shares + factor * added)
+            residuals = rows.residuals(log_posteriors) + one_more * (np.exp(log_posteriors) - shares)
+            return float(np.sum(residuals * added))
+
+        return 1.0 if slope(1.0) <= 0.0 else float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
 
     def _is_clear(self, gains: Array) -> bool:
         """Whether the mean of some gains is above its standard error."""
