@@ -63,7 +63,7 @@ def test_counts_of_levels_are_the_same_bits(engines, table):
     assert_same_bits(*engines(lambda: summarize(X, y, families=Categorical(), sample_weight=weights)))
 
 
-@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("n_columns", [1, discrete_compiled.FEWEST_COLUMNS])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
 def test_many_rows_of_integers_are_counted_as_the_reference_counts_them(dtype, n_columns):
     rng, ends = np.random.default_rng(0), np.iinfo(dtype)

@@ -216,7 +216,9 @@ def _rows_quickly(table: Any, delimiter: str) -> Any:
     if any(pa.types.is_duration(of) for of in table.schema.types):
         return None  # which would be mere numbers
     text = pa.BufferOutputStream()
-    settings = arrow_csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+    settings = arrow_csv.WriteOptions(
+        include_header=False, delimiter=delimiter, quoting_style="none", batch_size=MOST_ROWS
+    )
     try:
         arrow_csv.write_csv(table, text, settings)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):

@@ -130,10 +130,10 @@ def _predictions(
 
     from suffice.engines.predictions import InParts
 
-    of_labels, names = pa.array(model.classes_.tolist()).type, _posterior_names(model)
+    names = _posterior_names(model)
 
     def answered(n_rows: int, labels: Any, posterior: Any) -> Any:
-        fields = {**copied.next_rows(n_rows), "prediction": pa.array(labels.tolist(), of_labels)}
+        fields = {**copied.next_rows(n_rows), "prediction": labels}
         if posterior is not None:
             fields |= {name: posterior[:, k] for k, name in enumerate(names)}
         return pa.table(fields)
@@ -148,15 +148,17 @@ def _predictions(
 
 
 def _answers(model: Any, decider: Any, X: Any, *, proba: bool) -> tuple[Any, Any]:
-    """Predictions and, if they are wanted, posteriors; the rows are scored once."""
+    """Predictions as an Arrow array and, if they are wanted, posteriors; the rows are scored once."""
+    import pyarrow as pa
+
     from suffice.engines.predictions import likeliest
 
-    if decider is None and not proba:
-        return model.predict(X), None
-    posterior = model.predict_proba(X)
-    if decider is not None:
-        return decider.predict(posterior), posterior if proba else None
-    return likeliest(model, X, posterior), posterior
+    posterior: Any = model.predict_proba(X) if proba or decider is not None else None
+    if decider is None and proba:
+        return likeliest(model, X, posterior), posterior
+    labels = model.predict(X) if decider is None else decider.predict(posterior)
+    of_labels = pa.array(model.classes_.tolist()).type
+    return pa.array(labels.tolist(), of_labels), posterior if proba else None
 
 
 class _Copied:

@@ -64,27 +64,32 @@ class Answers:
         """The answers to the rows of a pyarrow Table, in their order."""
         import pyarrow as pa
 
-        labels = self.model.classes_
-        of_labels = pa.array(labels.tolist()).type
+        labels = pa.array(self.model.classes_.tolist())
         predicted, posterior = labels[:0], np.empty((0, len(labels)))
         if table.num_rows:
             X = self.reading.arranged(table)
             if self.proba:
                 posterior = self.model.predict_proba(X)
-            predicted = likeliest(self.model, X, posterior) if self.proba else self.model.predict(X)
+                predicted = likeliest(self.model, X, posterior)
+            else:
+                predicted = pa.array(self.model.predict(X).tolist(), labels.type)
         fields = {name: table.column(name) for name in self.keep}
-        fields[PREDICTION] = pa.array(predicted.tolist(), of_labels)
+        fields[PREDICTION] = predicted
         if self.proba:
             fields |= {name: posterior[:, k] for k, name in enumerate(self.own[1:])}
         return pa.table(fields)
 
 
 def likeliest(model: Any, X: Any, posterior: Array) -> Any:
-    """The likeliest class of each row; the rows are scored again only where posteriors do not tell."""
-    codes = posterior.argmax(axis=1)
+    """The likeliest class of each row, as an Arrow array; where posteriors do not tell, scores do."""
+    import pyarrow as pa
+
+    labels, codes = pa.array(model.classes_.tolist()), posterior.argmax(axis=1)
+    best = posterior[np.arange(len(codes)), codes]
     # Scores that differ may round to the same posterior, so only a single best one tells the class.
-    tied = np.sum(posterior == posterior[np.arange(len(codes)), codes][:, np.newaxis], axis=1) > 1
-    return model.predict(X) if tied.any() else model.classes_[codes]
+    if np.count_nonzero(posterior == best[:, np.newaxis]) > len(codes):
+        return pa.array(model.predict(X).tolist(), labels.type)
+    return labels.take(pa.array(codes))
 
 
 def predicted(model: Any, source: Any, sink: Any, keep: Iterable[str], *, proba: bool) -> Any:

@@ -44,13 +44,14 @@ def summarize(
         The rows; cells may be missing (NaN, None or null). Sources are paths, globs and lists of them, SQL,
         Polars LazyFrames, DuckDB relations, Ibis tables, Dask and Spark DataFrames, Arrow streams, and
         iterables of frames or of pairs (X, y). They are read in batches; the first 100,000 rows decide the
-        families.
+        families, unless `families` is a Schema.
     y : array-like of shape (n_samples,), optional
         The class of each row.
     target : str, optional
         The column of X that holds the classes, instead of `y`.
     families : "infer", Family, dict or Schema, default="infer"
-        The family of each column, as in BayesClassifier.
+        The family of each column, as in BayesClassifier. A Schema, such as `schema` of other statistics or
+        `schema_` of a model, fixes what all columns are.
     sample_weight : array-like of shape (n_samples,) or str, optional
         Weights ≥ 0; a row of weight k counts as k rows. For sources, the name of a column.
     drop : list of str, optional

@@ -121,7 +121,7 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             Files (csv, tsv, jsonl, parquet, arrow, packed or not), SQL for DuckDB, Polars LazyFrames, DuckDB
             relations, Ibis tables, Dask and Spark DataFrames, Arrow streams and datasets, or an iterable of
             frames or of pairs (X, y). The first 100,000 rows (or the first 64 MB in memory) decide the family
-            of each column.
+            of each column, unless the model has a Schema as its `families`.
         target : str
             The column that holds the classes; only pairs (X, y) do without.
         weight : str, optional

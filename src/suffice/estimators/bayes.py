@@ -46,7 +46,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
     families : "infer", Family, dict or Schema, default="infer"
         The family of each column. A dict maps columns (names, positions or tuples of them) to families and
         leaves the other columns to inference; None as a value leaves a column out. A single family is used
-        for all columns.
+        for all columns. A Schema, such as `schema_` of another model, fixes what all columns are.
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).

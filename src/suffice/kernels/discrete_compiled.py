@@ -17,8 +17,8 @@ FEW_CLASSES = 0
 """Up to so many classes are summed in one run; here one thread sums each run."""
 STRIP = 64
 """Columns that are looked through together for those that a class holds."""
-MOST_LEVELS = 64
-"""Levels of a column, on average, up to which rows of integers are counted in bytes."""
+FEWEST_COLUMNS, MOST_LEVELS = 16, 64
+"""From so many columns on, with at most so many levels on average, rows of integers are counted in bytes."""
 FULL = 255
 """Rows of a class after which its bytes are emptied."""
 MOST = np.iinfo(np.int64).max
@@ -34,8 +34,8 @@ def count_levels(
     A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
     n_columns = len(low)
-    few_levels = n_columns == 1 or starts[-1] <= MOST_LEVELS * n_columns
-    if len(weights) or cells.dtype.kind not in "iu" or not few_levels:
+    in_bytes = n_columns >= FEWEST_COLUMNS and starts[-1] <= MOST_LEVELS * n_columns
+    if len(weights) or cells.dtype.kind not in "iu" or not (in_bytes or n_columns == 1):
         return _count_each(cells, classes, weights, low, starts, support, weight)
     can_hold = np.iinfo(cells.dtype)
     least = np.maximum(low, can_hold.min).astype(cells.dtype)
