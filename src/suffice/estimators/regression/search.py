@@ -274,6 +274,9 @@ def _inverse_times(gradient: Array, pairs: list[tuple[Array, Array]], curvature:
         right -= share * y
         shares.append(share)
     result = curvature.solve(right)
+    if pairs:  # where classes are nearly separated, it is flatter than the curvature knows
+        s, y = pairs[-1]
+        result *= max(1.0, float(np.sum(s * y) / np.sum(y * curvature.solve(y))))
     for (s, y), share in zip(pairs, reversed(shares), strict=True):
         result += (share - np.sum(y * result) / np.sum(s * y)) * s
     return result
