@@ -32,7 +32,7 @@ def small() -> list[Comparison]:
             lambda: suffice.BayesClassifier().fit(X, y).predict_proba(X),
             lambda: GaussianNB().fit(X, y).predict_proba(X),
             repeats=21,
-            at_least=1 / 1.5,
+            at_least=1,
         ),
         compare(
             "import of the first estimator (sklearn.naive_bayes)",

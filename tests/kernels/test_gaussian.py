@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from suffice import BayesClassifier, GaussianDiscriminant, set_threads, summarize
 from suffice.families import MultivariateNormal, Normal
 from suffice.kernels import gaussian as reference
+from suffice.kernels.cells import class_sums
 from suffice.kernels.choose import contiguous, linear_for
 
 compiled = pytest.importorskip(
@@ -117,6 +118,14 @@ def test_scores_of_rows_are_the_same(table):
         assert getattr(reference, name)(X, *arguments, plain)
         assert getattr(compiled, name)(X, *arguments, fast)
         np.testing.assert_allclose(fast, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max(), err_msg=name)
+
+
+def test_few_cells_are_summed_by_class_to_the_same_bits(monkeypatch):
+    rng = np.random.default_rng(0)
+    classes, cells = rng.integers(5, size=300), rng.normal(size=(300, 7))
+    few = class_sums(classes, 5, 7)(cells)
+    monkeypatch.setattr("suffice.kernels.cells.FEW_CELLS", 0)
+    np.testing.assert_array_equal(few, class_sums(classes, 5, 7)(cells))
 
 
 def test_linear_scores_of_many_columns_are_one_matrix_product():

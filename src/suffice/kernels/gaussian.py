@@ -40,6 +40,9 @@ def first_values(values: Matrix, classes: Codes, wanted: NDArray[np.bool_], foun
         first = np.full(len(wanted), -1)
         first[classes[run][::-1]] = np.arange(run.stop - 1, run.start - 1, -1)
         rows = values[first]
+        if wanted.all() and first.min() >= 0 and not np.isnan(rows).any():
+            found[:], wanted[:] = rows, False
+            return
         fresh = wanted & ~np.isnan(rows) & (first >= 0)[:, np.newaxis]
         found[fresh] = rows[fresh]
         wanted[fresh] = False

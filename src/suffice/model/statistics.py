@@ -101,7 +101,7 @@ class Accumulator:
         """The place of each label, after new ones have been added."""
         fresh = [i for i, label in enumerate(labels.tolist()) if label not in self._places]
         if fresh:
-            index = np.concatenate([np.arange(len(self.classes)), np.full(len(fresh), -1)])
+            index = np.array([*range(len(self.classes)), *[-1] * len(fresh)], dtype=np.intp)
             self.classes = joined_labels([self.classes, labels[fresh]])
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)

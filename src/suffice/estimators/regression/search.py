@@ -28,7 +28,7 @@ from suffice.storage import Fields
 from suffice.tables.wording import counted
 
 NEWTON = 3e8
-"""Operations of a Hessian up to which softmax takes Newton's method."""
+"""Operations of a Hessian up to which dense rows take Newton's method."""
 GRADIENTS = 8.0
 """Gradients of sparse rows that a Hessian may cost: Newton's method needs so many times fewer steps."""
 CHEAP = 3e9
@@ -40,8 +40,8 @@ SAMPLE_SHARE = 16
 SAMPLE_LEAST = 4096
 SAMPLE_PER_PARAMETER = 20
 """…but no fewer than these, and these for each parameter."""
-WORTH_SAMPLING = 4
-"""How many times the sample's rows there must be."""
+WORTH_SAMPLING = 8
+"""How many times the sample's rows there must be: the optimum of few rows may lie far from that of all."""
 SAMPLE_TOL = 0.3
 """The sample is solved to this many of its own standard errors."""
 REFRESH = 25
@@ -134,9 +134,10 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
 
 def hessian_is_cheap(objective: Objective) -> bool:
     """Whether one Hessian of all rows adds little to the cost of a fit."""
-    return (
-        _newton_suits(objective) if objective.design.is_sparse else _hessian_costs_at_most(objective, CHEAP)
-    )
+    if objective.design.is_sparse:
+        return _newton_suits(objective)
+    # For two classes a Hessian never costs much more than a few gradients.
+    return _hessian_costs_at_most(objective, np.inf if objective.shape[0] == 1 else CHEAP)
 
 
 def _newton_suits(objective: Objective) -> bool:
@@ -156,9 +157,8 @@ def _products_pay(objective: Objective) -> bool:
 
 
 def _hessian_costs_at_most(objective: Objective, operations: float) -> bool:
-    """For two classes a Hessian never costs much more than a few gradients."""
     m, p = objective.shape
-    return m * p <= DENSE and (m == 1 or objective.design.n_rows * float(m * p) ** 2 <= operations)
+    return m * p <= DENSE and objective.design.n_rows * float(m * p) ** 2 <= operations
 
 
 def _from_sample(objective: Objective) -> tuple[Array, Curvature | None] | None:
@@ -274,6 +274,9 @@ def _inverse_times(gradient: Array, pairs: list[tuple[Array, Array]], curvature:
         right -= share * y
         shares.append(share)
     result = curvature.solve(right)
+    if pairs:  # where classes are nearly separated, it is flatter than the curvature knows
+        s, y = pairs[-1]
+        result *= max(1.0, float(np.sum(s * y) / np.sum(y * curvature.solve(y))))
     for (s, y), share in zip(pairs, reversed(shares), strict=True):
         result += (share - np.sum(y * result) / np.sum(s * y)) * s
     return result

@@ -61,11 +61,19 @@ class ColumnParameters:
 
     def float_range(self) -> tuple[Array, Array]:
         """The largest and smallest |x| that are not cut off; beyond, scores would overflow, all alike."""
+        return self.largest(), np.exp2(np.maximum(self._spread() - 400.0, -1022.0))
+
+    def largest(self) -> Array:
+        """The largest |x| that is not cut off."""
+        spread = self._spread()
+        return np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
+
+    def _spread(self) -> Array:
+        """The power of two that the values of each active column are measured in."""
         spread = self.exponent[self.active].astype(np.float64)
         if self.family.default_origin > 0:
             spread = spread + np.log2(self.origin[:, self.active].max(axis=0))
-        largest = np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
-        return largest, np.exp2(np.maximum(spread - 400.0, -1022.0))
+        return spread
 
     def conventional(self) -> list[dict[str, Any]]:
         """The parameters people know, for each column: name → (k,) array."""

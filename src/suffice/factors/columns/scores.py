@@ -37,6 +37,7 @@ from suffice.kernels.choose import contiguous, gaussian_for
 CELLS_AT_ONCE = 1 << 15
 MOST_OUTCOMES = 1 << 21
 """The most probabilities of counts that are summed."""
+LARGEST = float(np.finfo(np.float64).max)
 LEAST_LOG_P = -40.0
 """The log probability of a count beyond which the rest is a geometric series."""
 Prepared = tuple[Array, NDArray[np.bool_] | None, Array | None]
@@ -131,7 +132,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             scale = np.ldexp(root, -self.exponent[on])
         if not np.isfinite(scale).all():
             return None
-        limit = np.minimum(self.float_range()[0], np.finfo(np.float64).max)
+        limit = np.minimum(self.largest(), LARGEST)
         constant = self.constant[:, on] + np.square(rest)
         return [np.ascontiguousarray(a) for a in (limit, self.origin[:, on], scale, rest, constant)]
 
