@@ -170,9 +170,10 @@ def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resul
     run are waited for, and the failure is raised. Inside a worker the parts run one after another, so
     that nested calls cannot wait for each other.
     """
-    n = min(threads(), len(parts))
     pool = _pools[0]
-    if n <= 1 or getattr(pool.here, "is_worker", False):
+    alone = len(parts) <= 1 or getattr(pool.here, "is_worker", False)
+    n = 1 if alone else min(threads(), len(parts))
+    if n <= 1:
         return [function(part) for part in parts]
     job = _Job(function, parts)
     try:
@@ -181,9 +182,10 @@ def run(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resul
     finally:
         job.drop()
         job.wait()
+        del job.function, job.parts  # a worker that comes late still holds the job
     if job.failures:
         raise job.failures[min(job.failures)]
-    return [job.results[i] for i in range(len(parts))]
+    return [job.results.pop(i) for i in range(len(parts))]
 
 
 def uninterrupted(work: Callable[[], Result]) -> Result:

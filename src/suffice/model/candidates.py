@@ -184,7 +184,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
     scored = [one for one in scored if np.isfinite(one.loss).all()]
     if not scored:
         return Normal(), f"{column.what}: no other family can hold them"
-    best = min(float(rows.mean(one.loss)) for one in scored)
+    best = float(rows.mean(np.stack([one.loss for one in scored]).T).min())
     nothing = (without - best) * len(rows.classes) < NOTHING
     tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
     if not all(isinstance(one.family, Steps) for one in tied):
@@ -201,8 +201,9 @@ def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: Colu
     In n rows, no row says more against a family than that it happens once in n rows: far out in a tail, one
     row would make the error so large that no family were worse than another.
     """
-    least = min(losses, key=lambda loss: float(rows.mean(loss)))
+    each = np.stack(losses)
+    least = each[np.argmin(rows.mean(each.T))]
     most = math.log(len(least))
-    apart = [np.clip(loss - least, -most, most) for loss in losses]
-    low = [bool(rows.mean(one) <= errors * rows.error(one)) for one in apart]
-    return [one for one, is_low in zip(scored, low, strict=True) if is_low]
+    apart = np.clip(each - least, -most, most).T
+    low = rows.mean(apart) <= errors * rows.error(apart)
+    return [one for one, is_low in zip(scored, low.tolist(), strict=True) if is_low]

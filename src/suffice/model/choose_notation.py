@@ -12,7 +12,7 @@ import numpy as np
 from suffice.arrays import Counts
 from suffice.factors import KINDS
 from suffice.families import Family
-from suffice.tables.columns import Levels
+from suffice.tables.columns import FEW_ROWS, Levels
 from suffice.tables.dates import BY_NAME
 from suffice.tables.notations import MARKS, Marks, Notation, read_number, unit_of
 from suffice.tables.table import Table
@@ -184,8 +184,9 @@ class _Cells(NamedTuple):
 def _days(table: Table, chosen: Mapping[int, Family | None]) -> set[int]:
     """The columns without a family whose first numbers, if any, are mostly whole and between two days."""
     columns = [j for j in range(table.n_columns) if j not in chosen and table.kind(j) == "number"]
-    first = table.part(slice(0, min(table.n_rows, SAMPLE)))
-    numbers = first.numbers(columns, infinities=True)
+    # The columns of few rows are read once for all that follows.
+    first = table if table.n_rows <= FEW_ROWS else table.part(slice(0, SAMPLE))
+    numbers = first.numbers(columns, infinities=True)[:SAMPLE]
     likely = (numbers >= FIRST_DAY) & (numbers <= LAST_DAY) & (numbers == np.floor(numbers))
     present = np.count_nonzero(~np.isnan(numbers), axis=0)
     return set(np.array(columns)[2 * np.count_nonzero(likely, axis=0) >= present].tolist())

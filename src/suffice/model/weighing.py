@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from scipy import linalg, optimize, sparse
@@ -322,6 +323,8 @@ class CorrectionDesign:
     """(m, p): corrections as sums of what is shrunk."""
     places: Codes
     """(n, d), the cell of each column that a row lies in; m where it is missing."""
+    first: Codes
+    """The first cell of each column, and m."""
 
     @classmethod
     def of(cls, codes: Array, sizes: Sequence[int], ordered: Sequence[bool]) -> CorrectionDesign:
@@ -336,16 +339,18 @@ class CorrectionDesign:
             np.tril(np.ones((size, size)))[:, 1:] if in_order else np.eye(size)
             for size, in_order in zip(sizes, ordered, strict=True)
         ]
-        return cls(cells, sparse.csr_array(sparse.block_diag(blocks)), places)
+        return cls(cells, sparse.csr_array(sparse.block_diag(blocks)), places, first)
 
     def curvature(self, of_rows: Array) -> Array:
         """Σ_n v_n·x_n·x_nᵀ, with x_n what is shrunk and v_n the curvature of a row's loss in its scores."""
         m = self.jumps.shape[0]
         cells = np.zeros((m + 1, m + 1))
-        for j in range(self.places.shape[1]):
+        for j, (begin, end) in enumerate(pairwise(self.first.tolist())):
             # All columns up to this one, whose cells come before: half of a symmetric matrix.
-            both = self.places[:, j, np.newaxis] * (m + 1) + self.places[:, : j + 1]
-            cells += np.bincount(both.ravel(), np.repeat(of_rows, j + 1), cells.size).reshape(cells.shape)
+            own = np.minimum(self.places[:, j], end) - begin
+            both = own[:, np.newaxis] * (m + 1) + self.places[:, : j + 1]
+            sums = np.bincount(both.ravel(), np.repeat(of_rows, j + 1), (end - begin + 1) * (m + 1))
+            cells[begin:end] = sums.reshape(-1, m + 1)[: end - begin]
         half = cells[:m, :m]
         whole = half + half.T - np.diag(half.diagonal())
         return np.asarray(self.jumps.T @ (self.jumps.T @ whole).T)

@@ -8,14 +8,14 @@ import fractions
 import math
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from suffice.arrays import Codes
+from suffice.arrays import Codes, read_only
 from suffice.kernels.columns import ChunkedCells
 from suffice.tables.as_arrays import as_floats, complex_refusal
 from suffice.text import Documents, read_documents
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind = Literal["number", "boolean", "level", "moment", "duration", "clock"]
+
+FEW_ROWS = 1 << 12
+"""Rows up to which the numbers of a column are kept, which would take longer to read than to use."""
 
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
 _WHOLE = (int, np.integer, decimal.Decimal, fractions.Fraction)
@@ -136,7 +139,15 @@ class FrameColumn:
         return self.series.dtype in (nw.Categorical, nw.Enum) and not self.is_text
 
     def numbers(self) -> NDArray[np.floating[Any]]:
-        """Return the cells as floats, by way of NumPy."""
+        """Return the cells as floats; a few rows are read once."""
+        return self._few_numbers if len(self.series) <= FEW_ROWS else self._read_numbers()
+
+    @cached_property
+    def _few_numbers(self) -> NDArray[np.floating[Any]]:
+        return read_only(self._read_numbers())
+
+    def _read_numbers(self) -> NDArray[np.floating[Any]]:
+        """Read the cells by way of NumPy."""
         if self.kind == "boolean":  # NumPy would get objects where a cell is missing
             import narwhals.stable.v2 as nw
 
@@ -168,7 +179,7 @@ class FrameColumn:
         """Whether the cells are integers, which have digits that floats lack."""
         return bool(self.series.dtype.is_integer() or self.series.dtype.is_decimal())
 
-    @property
+    @cached_property
     def _is_wide(self) -> bool:
         """Whether NumPy has no type for the cells."""
         import narwhals.stable.v2 as nw

@@ -10,6 +10,7 @@ import pytest
 
 import suffice
 from suffice import CostSensitive, EvidenceClassifier
+from suffice.model.weighing import CorrectionSearch
 
 from .conftest import FAMILIES, agrees, mixed, saved
 
@@ -297,3 +298,18 @@ def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
     with pytest.raises(AttributeError, match=f"no {name}: what a piece says is bounded, so"):
         getattr(of_penguins, name)
     assert hasattr(of_penguins.generative_, name)
+
+
+@pytest.mark.parametrize("bumps", [False, True])
+def test_of_many_rows_one_fold_shows_that_corrections_do_not_pay(bumps, monkeypatch):
+    searches = []
+    learn = CorrectionSearch.learn
+    monkeypatch.setattr(
+        CorrectionSearch, "learn", lambda *args, **kwargs: searches.append(1) or learn(*args, **kwargs)
+    )
+    y = np.arange(4200) % 2
+    x = np.random.default_rng(0).normal(np.where(bumps, 0.0, y))
+    y = np.where(bumps & (np.abs(x) < 0.3), 1, y)
+    model = EvidenceClassifier("normal", pieces=["columns", "cells"]).fit(x[:, np.newaxis], y)
+    assert (model.weights_.levels[-1].share > 0) == bumps
+    assert len(searches) > 5 if bumps else len(searches) == 1

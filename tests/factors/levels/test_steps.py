@@ -101,7 +101,7 @@ def test_cells_do_not_depend_on_the_batches(rows, cut):
         cells = whole.statistics_.totals[0].columns[0]
         distinct = np.unique(X)
         assert len(cells.cells) == min(len(distinct), len(cells.cells)) <= 5
-        low, beyond = cells.edges()
+        low, beyond = fine_cells.edges_of(cells.cells, np.int64(cells.shift))
         inside = (low <= X) & ((beyond > X) | (beyond == np.finfo(float).max))
         np.testing.assert_array_equal(inside.sum(axis=0), cells.support.sum(axis=0))
 
@@ -113,6 +113,14 @@ def test_the_order_of_the_bits_is_the_order_of_the_numbers(values):
     order = fine_cells._in_order(x)
     assert ((order[1:] > order[:-1]) == (x[1:] > x[:-1])).all()
     np.testing.assert_array_equal(fine_cells._numbers(order), x)
+
+
+@pytest.mark.parametrize("unseen", ["smooth", "error"])
+def test_every_number_is_in_a_step_whatever_is_said_of_unseen_ones(unseen):
+    x = np.concatenate([np.arange(30.0), np.arange(40.0, 50.0)])[:, np.newaxis]
+    y = np.repeat(["few", "many"], [10, 30])
+    expected, model = (BayesClassifier(family).fit(x, y) for family in (Steps(), Steps(unseen=unseen)))
+    np.testing.assert_array_equal(model.predict_proba(x + 20.0), expected.predict_proba(x + 20.0))
 
 
 def test_a_value_beyond_the_data_is_read_as_the_nearest_one():

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
-from suffice.kernels.threads import run, set_threads, threads
+from suffice.kernels.threads import _Pool, run, set_threads, threads
 
 
 @pytest.fixture(autouse=True)
@@ -146,3 +147,21 @@ def test_the_environment_chooses_unless_the_program_does(monkeypatch):
         threads()
     monkeypatch.delenv("SUFFICE_THREADS")
     assert threads() >= 1
+
+
+def test_a_finished_job_is_let_go_of_although_a_worker_comes_late(monkeypatch):
+    """Rows would stay in memory until the next job."""
+    late = []
+
+    def submit(_pool, job, n):
+        late.extend([job.work] * n)
+        late.pop()()
+
+    monkeypatch.setattr(_Pool, "submit", submit)
+    set_threads(2)
+    rows = np.zeros(3)
+    left = weakref.ref(rows)
+    assert run(lambda _, rows=rows: rows.sum(), [0, 1]) == [0.0, 0.0]
+    del rows
+    assert left() is None
+    late.pop()()

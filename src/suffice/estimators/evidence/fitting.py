@@ -23,7 +23,7 @@ from suffice.kernels.choose import one_choice
 from suffice.links import softmax
 from suffice.model.dealt import SEED, deal_by_content
 from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator
+from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.model.weighing import KnownRows
 from suffice.progress import Progress
@@ -41,6 +41,8 @@ MOST_WORK = 2.5e8
 """Operations of one Hessian, rows × classes × pieces², which bound these rows further."""
 FIRST_ROWS = 2_000
 """Rows of larger tables from which the kinds of evidence are chosen, before all rows are summed."""
+FIRST_FOLDS = 3
+"""Folds of these rows."""
 ROWS_AT_ONCE = 1 << 16
 ROUNDING = 1e-9
 
@@ -56,7 +58,9 @@ class Options:
     penalties: tuple[float, ...]
     most_pairs: int
     folds: int
+    """In which weights are judged."""
     nonnegative: bool = False
+    evidence_folds: int = FOLDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +95,13 @@ class Rows:
 
     def labels_of(self, some: Codes) -> tuple[NDArray[Any], Codes, Counts, Array | None]:
         """The labels that some rows have, the place of each row's label, how often each occurs; weights."""
-        present, own, counts = np.unique(self.codes[some], return_inverse=True, return_counts=True)
-        return self.labels[present], own, counts, None if self.weights is None else self.weights[some]
+        codes, weights = self.codes[some], None if self.weights is None else self.weights[some]
+        counts = np.bincount(codes, minlength=len(self.labels))
+        present = np.flatnonzero(counts)
+        if len(present) == len(counts):
+            return self.labels, codes, counts, weights
+        own = np.cumsum(counts > 0) - 1
+        return self.labels[present], own[codes], counts[present], weights
 
     def labelled(self, some: Codes, weights: Array | None) -> Rows:
         """The labels of some rows, or parts of rows, with their weights."""
@@ -144,7 +153,7 @@ class Fitting:
         read = pieces.schema.read(table)
         keys = row_keys(read, *_columns_of(pieces.schema))
         weights = None if rows.weights is None else rows.weights[sample]
-        dealt = deal_by_content(rows.codes[sample], weights, keys, FOLDS, options.folds)
+        dealt = deal_by_content(rows.codes[sample], weights, keys, options.evidence_folds, options.folds)
         self.sample = sample[dealt.rows]
         """The position of each row whose weights are learnt from; of rows in several folds, of each part."""
         self.held = rows.labelled(self.sample, dealt.weights)
@@ -152,7 +161,7 @@ class Fitting:
         self.once = np.unique(dealt.rows, return_index=True)[1] if in_parts else None
         self.cells = ReadCells(pieces, table.take(dealt.rows) if in_parts else read)
         self.fold, self.other_fold = dealt.fold, dealt.other_fold
-        folds = (np.flatnonzero(dealt.fold == one) for one in range(FOLDS))
+        folds = (np.flatnonzero(dealt.fold == one) for one in range(options.evidence_folds))
         self.folds = [fold for fold in folds if len(fold)]
         self.choose_pairs = whole is None and not pieces.pairs
         self.all_rows = self.whole = whole
@@ -213,7 +222,7 @@ class Fitting:
         """The rows of the sample whose class has rows in other folds."""
         codes, fold = self.held.codes, self.fold
         of_class = np.bincount(self.rows.codes, self.rows.weight, len(self.rows.labels))
-        own = np.zeros((len(of_class), FOLDS))
+        own = np.zeros((len(of_class), self.options.evidence_folds))
         np.add.at(own, (codes, fold), self.held.weight)
         return np.flatnonzero(of_class[codes] > own[codes, fold] * (1.0 + ROUNDING))
 
@@ -313,7 +322,7 @@ class Fitting:
         cells, no_pairs = self.cells, Accumulator.empty(self.pieces.pairs_schema).statistics()
 
         def sums(fold: Codes) -> Parts:
-            return self._without(fold, 0).solvable(), self._without(fold, 1).solvable(), no_pairs
+            return self._to_solve(fold, 0), self._to_solve(fold, 1), no_pairs
 
         def evidence(fold: Codes, solved: SolvedPieces) -> tuple[NDArray[Any], Array]:
             blocks = cells.base.to_score(fold), cells.beside.to_score(fold)
@@ -327,7 +336,7 @@ class Fitting:
         """The same of pairs."""
 
         def evidence(fold: Codes) -> tuple[NDArray[Any], Array]:
-            sums = self._without(fold, 2).solvable()
+            sums = self._to_solve(fold, 2)
             cells = self.cells.places_in_pairs[fold]
             return sums.classes, evidence_of_pairs(self.pieces.pairs, sums, cells)
 
@@ -355,9 +364,9 @@ class Fitting:
 
     def _without(self, fold: Codes, part: int) -> Accumulator:
         """The sums of all rows but those of a fold: of the table, of derived columns, or of pairs."""
-        cells = self.cells.of_schemas[part]
+        cells, rest = self.cells.of_schemas[part], self.rest.accumulators[part]
         if self.whole is None:
-            sums = Accumulator.of(self.rest.accumulators[part].statistics())
+            sums = Accumulator.of(rest.statistics()) if len(rest.classes) else Accumulator.empty(rest.schema)
             self._add(sums, cells, np.setdiff1d(np.arange(len(self.sample)), fold, assume_unique=True))
             return sums
         sums = Accumulator.of(self.whole[part])
@@ -366,6 +375,13 @@ class Fitting:
             self._add(gone, cells, fold)
             sums.add(gone.statistics(), -1)
         return sums
+
+    def _to_solve(self, fold: Codes, part: int) -> Statistics:
+        """The same, to be solved; sums of a few rows are neither checked nor copied, which takes longer."""
+        sums = self._without(fold, part)
+        if self.whole is not None or len(self.rest.accumulators[part].classes) or not len(sums.classes):
+            return sums.solvable()
+        return Statistics(sums.schema, sums.classes, sums.weight, sums.support, tuple(sums.totals))
 
 
 def _columns_of(schema: Schema) -> tuple[list[int], list[int]]:
@@ -393,7 +409,7 @@ def fit_rows(rows: LabelledRows, schema: Schema, options: Options, pieces: Piece
         weights = None if chosen.weights is None else chosen.weights[some]
         pieces = Pieces.of(schema, table, options.groups, weights)
         if len(some) < len(chosen.codes):
-            few = replace(options, folds=2)
+            few = replace(options, folds=2, evidence_folds=FIRST_FOLDS)
             first = Fitting(chosen.take(sampled(len(chosen.codes), FIRST_ROWS)), pieces, few)
             pieces = first.worth_summing()
     return Fitting(chosen, pieces, options).fitted()

@@ -130,10 +130,10 @@ class Learning:
         bias = one.bias + share * (each.bias - one.bias)
         corrections = nothing
         if self.design is not None:
-            corrections, added = self._corrections(self.design, each, judged)
+            added, of_all_rows = self._corrections(self.design, each, judged)
             share = self._share(held, held + added)
             held = held + share * added
-            corrections = share * corrections
+            corrections = share * of_all_rows() if share else nothing
             levels.append(Level("corrections of cells", rows.mean_loss(held), share))
         counts = np.bincount(rows.codes, rows.weight, k)
         # The bias of a class without held-out rows is not known.
@@ -243,13 +243,13 @@ class Learning:
     def _one_weight(self) -> tuple[PieceWeights, Array]:
         """One weight for all columns together."""
         columns = self.pieces.places("columns")
-        search = self._search(self.inputs[:, :, columns].sum(axis=2, keepdims=True))
+        weights = np.zeros(self.inputs.shape[2])
+        weights[columns] = 1.0
+        search = self._search((self.inputs @ weights)[:, :, np.newaxis])
         covariance = 100.0 * np.eye(1)
         found = search.learn(covariance)
         held, _ = self._held_out(search, covariance, [found] * len(self.splits))
-        weights = np.zeros(self.inputs.shape[2])
-        weights[columns] = found.weights[0]
-        return PieceWeights(weights, found.bias), held
+        return PieceWeights(found.weights[0] * weights, found.bias), held
 
     def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
         """The power of their length that divides the evidence of documents, if any pays, under one weight.
@@ -305,9 +305,9 @@ class Learning:
             held[test] = weights.scores(search.inputs[:, test])
         return held, found
 
-    def _in_folds(self, learn: Callable[[int], Result]) -> list[Result]:
-        """What is learnt without each fold; side by side where there is enough to do."""
-        folds = range(len(self.splits))
+    def _in_folds(self, learn: Callable[[int], Result], first: int = 0) -> list[Result]:
+        """What is learnt without each fold from some on; side by side where there is enough to do."""
+        folds = range(first, len(self.splits))
         return threads.run(learn, folds) if self.inputs.size >= SIDE_BY_SIDE else [*map(learn, folds)]
 
     def _only(self, some: Codes) -> Array:
@@ -318,16 +318,22 @@ class Learning:
 
     def _corrections(
         self, design: CorrectionDesign, each: PieceWeights, judged: Sequence[PieceWeights]
-    ) -> tuple[Array, Array]:
-        """Corrections of all cells, with the ridge of least loss, and what they add to held-out rows."""
+    ) -> tuple[Array, Callable[[], Array]]:
+        """What corrections of all cells add to held-out rows, with the ridge of least loss, and themselves.
+
+        They are searched for only where they are wanted.
+        """
         scores = each.scores(self.inputs)
         search = CorrectionSearch(design, self.rows, softmax(scores).T)
         offsets = [found.scores(self.inputs) for found in judged]
-        everyone = search.learn(scores, RIDGES[0], converged=JUDGED)[1]
-        starts = [everyone] * len(self.splits)
+        first = search.learn(offsets[0], RIDGES[0], self.training[0], converged=JUDGED)
+        if not self._may_pay(offsets[0], design, first[0]):
+            return np.zeros_like(scores), lambda: np.zeros((design.cells.shape[1], self.rows.n_classes))
         best_loss, best, best_added = self._loss_of_folds(offsets), RIDGES[0], np.zeros((0, 0))
+        found, starts = [first], [first[1]] * len(self.splits)
         for ridge in RIDGES:
-            found = self._in_folds(partial(self._corrections_without, search, offsets, ridge, starts))
+            learn = partial(self._corrections_without, search, offsets, ridge, starts)
+            found = [*found, *self._in_folds(learn, len(found))]
             starts = [parts for _, parts in found]
             added = np.empty_like(scores)
             for (table, _), (_, test) in zip(found, self.splits, strict=True):
@@ -337,11 +343,24 @@ class Learning:
                 best, best_added = ridge, added
             if loss >= best_loss:
                 break
-            best_loss = loss
-        return search.learn(scores, best, start=everyone)[0], best_added
+            best_loss, found = loss, []
+        return best_added, lambda: search.learn(scores, best, start=starts[0])[0]
+
+    def _may_pay(self, scores: Array, design: CorrectionDesign, corrections: Array) -> bool:
+        """Whether corrections may pay: of many rows, those of the first fold show where they do not."""
+        test = self.splits[0][1]
+        if not self._are_many or not len(test):
+            return True
+        rows, before = self.rows.take(test), scores[test]
+        return rows.mean_loss(before + design.cells[test] @ corrections) < rows.mean_loss(before)
 
     def _corrections_without(
-        self, search: CorrectionSearch, offsets: list[Array], ridge: float, starts: list[Array], fold: int
+        self,
+        search: CorrectionSearch,
+        offsets: list[Array],
+        ridge: float,
+        starts: list[Array],
+        fold: int,
     ) -> tuple[Array, Array]:
         return search.learn(offsets[fold], ridge, self.training[fold], starts[fold], JUDGED)
 
@@ -360,7 +379,7 @@ class Learning:
             residuals = rows.residuals(log_softmax(before + share * added))
             return float(np.sum(residuals * added)) - DOUBT * (1.0 - share)
 
-        if rows.weight.sum() >= MANY_ROWS and not self._is_clear(rows.losses(before) - rows.losses(after)):
+        if self._are_many and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
         if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
             return float(slope(1.0) <= 0.0)
@@ -382,6 +401,11 @@ class Learning:
             return float(np.sum(residuals * added))
 
         return 1.0 if slope(1.0) <= 0.0 else float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
+
+    @property
+    def _are_many(self) -> bool:
+        """Whether there are so many rows that a level must clearly pay."""
+        return bool(self.rows.weight.sum() >= MANY_ROWS)
 
     def _is_clear(self, gains: Array) -> bool:
         """Whether the mean of some gains is above its standard error."""

@@ -101,7 +101,8 @@ class WeighedEvidence(Shown):
         return EvidenceDisplay(self.container.frame({"column": names, "nats": self.nats})).plot(ax, most=most)
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
-        order = np.argsort(-np.abs(self.nats), kind="stable")[:MOST_LINES].tolist()
+        # Pieces that add the same up to rounding stay in their order.
+        order = np.argsort(-np.abs(self.nats).round(12), kind="stable")[:MOST_LINES].tolist()
         return [
             (
                 self.pieces[i].group,

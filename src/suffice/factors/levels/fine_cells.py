@@ -138,11 +138,11 @@ class CellCounts:
         weight = fields.array("weight", np.float64, (n_classes, len(cells)))
         return cls(shift, cells, weight, fields.array("support", np.int64, weight.shape))
 
-    def edges(self, which: Codes | slice = slice(None)) -> tuple[Array, Array]:
-        """The least number of each cell, and the least number beyond it."""
-        cells = self.cells[which]
-        beyond = np.where(cells < MOST >> self.shift, (cells + 1) << self.shift, MOST)
-        return _numbers(cells << self.shift), _numbers(beyond)
+
+def edges_of(cells: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[Array, Array]:
+    """The least number of cells of these shifts, and the least number beyond each."""
+    beyond = np.where(cells < MOST >> shift, (cells + 1) << shift, MOST)
+    return _numbers(cells << shift), _numbers(beyond)
 
 
 def _in_order(values: Array) -> NDArray[np.int64]:

@@ -14,14 +14,15 @@ from scipy import sparse, special
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression
 from suffice.factors.base import SolvedFactor, Totals
-from suffice.factors.checks import impossible, refuse_infinities
-from suffice.factors.levels.fine_cells import CellCounts, SortedColumn
+from suffice.factors.checks import impossible as impossible_counts
+from suffice.factors.checks import refuse_infinities
+from suffice.factors.levels.fine_cells import CellCounts, SortedColumn, edges_of
 from suffice.factors.levels.joining import joined
 from suffice.factors.levels.readings import Reading, row_reading
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.levels.step_tables import StepTables
-from suffice.factors.levels.totals import LevelCounts, no_counts
-from suffice.factors.scores import Scores
+from suffice.factors.levels.totals import no_counts
+from suffice.factors.scores import IMPOSSIBLE, Scores
 from suffice.families import Family
 from suffice.families.special import LOG_TWO
 from suffice.storage import Fields
@@ -131,7 +132,7 @@ class StepTotals(Totals):
 
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
-            if impossible(column.weight, column.support, size).any():
+            if impossible_counts(column.weight, column.support, size).any():
                 return f"{label} would have a negative row count in some cell"
         return None
 
@@ -140,8 +141,7 @@ def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) 
     """The density of every column."""
     held = [_held(column) for column in totals.columns]
     begun = joined([column.weight for column in held])
-    steps = [_steps(totals.family, column, starts) for column, starts in zip(held, begun, strict=True)]
-    return SolvedSteps(totals.family, [table for table, _ in steps], [edges for _, edges in steps])
+    return SolvedSteps(totals.family, *_tables(totals.family, held, begun))
 
 
 def _held(column: CellCounts) -> CellCounts:
@@ -155,25 +155,84 @@ def _held(column: CellCounts) -> CellCounts:
     return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
 
 
-def _steps(family: Family, column: CellCounts, starts: Codes) -> tuple[LevelTable, Array]:
-    """Log p(step | class) − log width of one column, and the edges of the steps."""
-    n_steps, n_classes = len(starts), len(column.weight)
-    if n_steps == 0:
-        return LevelTable(family, no_counts(n_classes)), np.zeros(0)
-    weight, support = (np.add.reduceat(one, starts, axis=1) for one in (column.weight, column.support))
-    table = LevelTable(family, LevelCounts(list(range(n_steps)), weight, support))
-    low, beyond = column.edges(np.concatenate([starts, starts[1:] - 1, [-1]]))
-    high = (low if column.shift == 0 else beyond)[n_steps:]
-    between = np.maximum(0.5 * high[:-1] + 0.5 * low[1:n_steps], beyond[n_steps:-1])
-    edges = np.concatenate([low[:1], between, high[-1:]])
-    table.log_p[:n_steps] -= _log_widths(edges)
-    return table, edges
+def _tables(
+    family: Family, columns: Sequence[CellCounts], begun: Sequence[Codes]
+) -> tuple[list[LevelTable], list[Array]]:
+    """Log p(step | class) − log width of the steps of each column, and their edges, all columns at once."""
+    n_steps, n_cells = ([len(one) for one in several] for several in (begun, [c.cells for c in columns]))
+    if not sum(n_steps):
+        return [_no_table(family, column) for column in columns], [np.zeros(0) for _ in columns]
+    starts = np.concatenate(begun) + np.repeat(np.cumsum([0, *n_cells[:-1]]), n_steps)
+    counts = np.concatenate([column.weight for column in columns], axis=1)
+    weight = np.add.reduceat(counts, starts, axis=1).T
+    ends = np.cumsum(n_steps)
+    first = (ends - n_steps)[np.array(n_steps) > 0].astype(np.intp)
+    of_step = np.repeat(np.arange(len(first)), np.diff([*first, len(starts)]))
+    per_class = np.add.reduceat(weight, first, axis=0)[of_step]
+    total = per_class.sum(axis=1, keepdims=True)
+    mean = np.divide(weight, per_class, out=np.zeros_like(weight), where=per_class > 0)
+    probability = family.smooth(
+        mean, per_class, weight.sum(axis=1, keepdims=True) / np.where(total > 0, total, 1.0)
+    )
+    impossible = probability <= 0
+    log_p = np.log(np.where(impossible, 1.0, probability))
+    if impossible.any():
+        with np.errstate(divide="ignore"):
+            log_p = np.where(impossible, -np.log(per_class), log_p)
+    low, high = _sides(columns, n_steps, starts)
+    log_p -= _log_widths(low, high)
+    tables, edges = [], []
+    for column, end, n in zip(columns, ends.tolist(), n_steps, strict=True):
+        part = slice(end - n, end)
+        edges.append(np.concatenate([low[part], high[part][-1:]]))
+        tables.append(
+            StepTable(weight[part].T, probability[part], log_p[part], impossible[part])
+            if n
+            else _no_table(family, column)
+        )
+    return tables, edges
 
 
-def _log_widths(edges: Array) -> Array:
+def _no_table(family: Family, column: CellCounts) -> LevelTable:
+    """The table of a column without rows."""
+    return LevelTable(family, no_counts(len(column.weight)))
+
+
+def _sides(columns: Sequence[CellCounts], n_steps: Sequence[int], starts: Codes) -> tuple[Array, Array]:
+    """The lower and the upper edge of each step: half way between neighbours, or beyond the lower one."""
+    shift = np.repeat([column.shift for column in columns], n_steps)
+    cells = np.concatenate([column.cells for column in columns])
+    ends = np.append(starts[1:], len(cells)) - 1
+    low, _ = edges_of(cells[starts], shift)
+    last, beyond = edges_of(cells[ends], shift)
+    high = np.where(shift == 0, last, beyond)
+    opens = np.zeros(len(starts), dtype=np.bool_)  # a column
+    opens[(np.cumsum(n_steps) - n_steps)[np.array(n_steps) > 0]] = True
+    between = np.where(opens[1:], 0.0, np.maximum(0.5 * high[:-1] + 0.5 * low[1:], beyond[:-1]))
+    high[:-1], low[1:] = np.where(opens[1:], high[:-1], between), np.where(opens[1:], low[1:], between)
+    return low, high
+
+
+def _log_widths(low: Array, high: Array) -> Array:
     """The log width of each step, (steps, 1); all rows at one value are a probability, not a density."""
-    halves = 0.5 * edges[1:] - 0.5 * edges[:-1]  # the width itself may overflow
+    halves = 0.5 * high - 0.5 * low  # the width itself may overflow
     return np.log(np.where(halves > 0, halves, 0.5))[:, np.newaxis] + LOG_TWO
+
+
+class StepTable(LevelTable):
+    """Log p(step | class) − log width of one column; every number is in a step."""
+
+    def __init__(
+        self, weight: Array, probability: Array, log_p: Array, impossible: NDArray[np.bool_]
+    ) -> None:
+        n_classes = len(weight)
+        self.levels = [*range(len(log_p))]
+        self.weight, self.probability = weight, probability
+        self.groups, self.n_unnamed, self.n_unseen = None, 0, 0
+        self.log_p = np.concatenate([log_p, np.zeros((2, n_classes))])
+        self.order = None
+        if impossible.any():
+            self.order = np.concatenate([np.where(impossible, IMPOSSIBLE, 0.0), np.zeros((2, n_classes))])
 
 
 class SolvedSteps(SolvedLevels):
@@ -236,7 +295,7 @@ class SolvedSteps(SolvedLevels):
         result = np.zeros((len(powers), len(self.tables), self.log_p.shape[1]))
         for j, (table, edges) in enumerate(zip(self.tables, self.edges, strict=True)):
             if table.levels:
-                steps, widths = table.limits[: len(table.levels)], _log_widths(edges)
+                steps, widths = table.limits[: len(table.levels)], _log_widths(edges[:-1], edges[1:])
                 result[:, j] = [special.logsumexp(a * steps + widths, axis=0) for a in powers]
         return result
 
