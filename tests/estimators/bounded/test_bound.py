@@ -286,6 +286,7 @@ def test_what_a_bounded_model_cannot_say_is_refused_with_the_cure():
 
 @pytest.mark.data
 @pytest.mark.skipif(FOLDER is None, reason="SUFFICE_DATA is not set")
+@pytest.mark.filterwarnings("ignore:on 500 of its rows.*too sure. Column 'Rainfall'")
 def test_a_bound_lowers_the_log_loss_where_normal_tails_are_wrong():
     frame = pd.read_csv(Path(FOLDER) / "weather_aus" / "data.csv.gz").iloc[::20]
     rain = frame.pop("RainTomorrow")

@@ -125,6 +125,7 @@ OTHERWISE_SCORED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:on 500 of its rows.*too sure. Columns 'told")
 @pytest.mark.parametrize("name", OTHERWISE_SCORED)
 def test_posteriors_of_other_settings_classes_or_rows_are_compared_with_the_priors(name):
     assert OTHERWISE_SCORED[name](rows(300, 5)[0]).test == "score"
