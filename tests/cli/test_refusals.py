@@ -64,6 +64,15 @@ def test_a_column_that_the_data_lack_is_named(run, model):
     assert "If you meant 'Sex', rename it" in told
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_columns_that_a_file_lacks_are_named_with_the_file_whatever_its_place(run, model, command):
+    rest = ["species", "island", "bill_length_mm", "year"]
+    csv.write_csv(csv.read_csv("part1.csv").select(rest), "few.csv")
+    for files in (["few.csv"], ["few.csv", "part2.csv"], ["part2.csv", "few.csv"]):
+        told = run(command, model, *files, code=3).stderr
+        assert told.startswith("Error: few.csv: the data lacks 'bill_depth_mm', 'flipper_length_mm', ")
+
+
 def test_cells_of_another_kind_are_named(run, model):
     Path("other.csv").write_text(Path("part1.csv").read_text().replace("3750", "heavy", 1))
     told = run("predict", model, "other.csv", code=3).stderr
@@ -118,12 +127,33 @@ def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1]", b"[]", b"[" * 100_000, b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'],
+    ids=lambda content: content[:30].decode(),
+)
 def test_costs_that_are_none_are_answered_with_an_example(run, model, content):
     Path("costs.json").write_bytes(content)
     told = run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
     assert "costs.json" in told
     assert '{"bad": {"good": 5}' in told
+    assert "attribute" not in told
+    Path("costs.json").write_bytes(b'{"Adelie": {"Gentoo": 1e999}}')
+    assert "costs.json" in run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "", "-y", "y", "-o", "n.suffice"),
+        ("fit", "penguins.csv", "-y", "species", "-o", ""),
+        ("predict", "m.suffice", ""),
+        ("predict", "", "penguins.csv"),
+        ("sample", "m.suffice", "-y", ""),
+    ],
+)
+def test_an_empty_name_is_no_folder_and_no_column(run, arguments):
+    assert "the name is empty" in run(*arguments, code=2).stderr
 
 
 @pytest.mark.parametrize("place", [2, 12, 40, -3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
 import signal
 import sys
 import threading
@@ -19,7 +20,10 @@ from suffice.cli.messages import in_options, tell, wants_json
 
 NOT_CAUGHT = {
     *("SIGKILL", "SIGSTOP"),  # which nothing can catch
-    *("SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS", "SIGTRAP"),  # faults, after which nothing can run
+    # After these faults, the same instruction would be run again, forever; no handler of Python's can tell a
+    # fault from a signal that was sent.
+    *("SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV"),
+    *(() if platform.machine() in ("x86_64", "AMD64", "i686") else ("SIGTRAP",)),
     *("SIGCHLD", "SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH", "SIGINFO"),  # no ends
 }
 """Any other signal ends a command, after it has removed what it has begun to write."""

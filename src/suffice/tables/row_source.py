@@ -42,6 +42,10 @@ class RowSource(ABC):
     def title(self) -> str:
         """What messages call all rows."""
 
+    def parts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The columns of each part that must have all that are read, and how errors about it begin."""
+        yield "", self.names
+
     @abstractmethod
     def only(self, names: Iterable[str], wanted: Mapping[str, Any] | None = None) -> Self:
         """The same rows with some of the columns, in this order, and the kinds their cells must have."""

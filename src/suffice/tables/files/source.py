@@ -107,6 +107,14 @@ class FileSource(RowSource):
             self.headers[path] = (*names, *self._keys)
         return self.headers[path]
 
+    def parts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The columns of each file but jsonl, whose lines may lack some; of one, if others may be skipped."""
+        first = self._first_path
+        for path in (first, *(one for one in self.paths if one != first and self.skipped is None)):
+            file = self._file(path)
+            if path == first or file.form != "jsonl":
+                yield f"{file}: ", self._names_in(path)
+
     def _file(self, path: Path) -> DataFile:
         form = format_of(path) if self.form is None else self.form
         return DataFile(path, form, self.options, self.called)
@@ -209,9 +217,10 @@ class FileSource(RowSource):
         file, present = self._file(path), set(self._names_in(path))
         missing = [name for name in names if name not in present]
         if missing and file.form != "jsonl":
+            be = "is" if len(missing) == 1 else "are"
             raise file.error(
-                f"there is no column {quoted(missing[0])}, which "
-                f"{'the first file has' if self.kept is None else 'is needed'}."
+                f"there {be} no column{'s' * (be == 'are')} {listed(missing, brackets=False)}, which "
+                f"{'the first file has' if self.kept is None else f'{be} needed'}."
             )
         types: Mapping[str, Any] = self._types
         if file.form not in TEXT:
