@@ -108,9 +108,10 @@ def test_a_regression_does_not_add(run):
         (b"x,y\n", "no rows"),
         (b"x,y\n1,a\n2\n", "there are 2 columns"),
         (b"x,y\n1,a\n2,b,c\n", "there are 2 columns"),
-        (b"x,y\n1,a\n2,\n", "no label at row 1"),
+        (b"x,y\n1,a\n2,\n", "no label at row 1; add one, or use --drop-unlabelled."),
         (b"x,y\n1,\xff\n", "UTF-8"),
-        (b"x,y\ninf,a\n2,b\n", "infinite"),
+        (b"x,y\ninf,a\n2,b\n", "infinite or too large (inf) at row 0; drop the row, or leave the cell empty"),
+        (b"x,y\n1.5,a\n%s,b\n" % (b"9" * 400), "infinite or too large (inf) at row 1"),
         (b"y\na\n", "no columns are left"),
     ],
 )
@@ -154,6 +155,24 @@ def test_costs_that_are_none_are_answered_with_an_example(run, model, content):
 )
 def test_an_empty_name_is_no_folder_and_no_column(run, arguments):
     assert "the name is empty" in run(*arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("d.jsonl", b'{"a": {"b": 1}}\n{"a": [1]}\n', "column 'a' changes from object to array at row 1;"),
+        ("d.parquet", b"x,y\n1,a\n", "this is no parquet file, or it is damaged."),
+        ("d.arrow", b"x,y\n1,a\n2,b\n", "this is no arrow file, or it is damaged."),
+    ],
+)
+def test_what_arrow_refuses_is_told_in_plain_words(run, name, content, words):
+    Path(name).write_bytes(content)
+    assert f"{name}: {words}" in run("fit", name, "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
+def test_weights_that_are_no_numbers_are_told_with_their_place(run):
+    told = run("fit", "penguins.csv", "-y", "species", "--weight", "island", "-o", "n.suffice", code=1).stderr
+    assert "such as 'Torgersen' at row 0 of penguins.csv; give one number per row" in told
 
 
 @pytest.mark.parametrize("place", [2, 12, 40, -3])
@@ -310,3 +329,22 @@ def test_one_row_is_not_rows(run, model):
     run("summarize", "one.csv", "-y", "species", "-o", "one.suffice", "--like", model)
     refused = run("explain", model, "one.csv", "--row", 3, code=2)
     assert "the data has 1 row, and" in refused.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_text_that_cannot_be_copied_is_refused_where_it_is_kept(run, model, ending):
+    row = '{"island": "Biscoe", "bill_length_mm": 40.0, "bill_depth_mm": 18.0, "flipper_length_mm": 190, '
+    row += '"body_mass_g": 4000, "sex": "male", "year": 2008, '
+    Path("d.jsonl").write_text(row + '"a": "x", "b": "x"}\n' + row + '"a": "x\\ud800", "b": "x"}\n')
+    arguments = ("predict", model, "d.jsonl", "-o", f"answers.{ending}", "--keep")
+    told = run(*arguments, "a", code=1).stderr
+    assert "d.jsonl: column 'a': row 1 holds half of a surrogate pair" in told
+    run(*arguments, "b")
+
+
+def test_a_model_that_cannot_be_read_is_named(run, monkeypatch):
+    def fails(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("suffice.storage.saved.unpacked", fails)
+    assert run("info", "penguins.csv", code=1).stderr == "Error: penguins.csv: Input/output error\n"

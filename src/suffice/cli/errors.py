@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from suffice.cli.messages import in_options, tell, wants_json
+from suffice.tables.wording import visible
 
 NOT_CAUGHT = {
     *("SIGKILL", "SIGSTOP"),  # which nothing can catch
@@ -161,6 +162,7 @@ def _told(error: click.ClickException) -> int:
     if wants_json():
         text.write(json.dumps({"error": error.format_message(), "exit_code": error.exit_code}))
     else:
+        error.message = visible(error.message)  # click would leave escapes out
         error.show(text)
     tell(text.getvalue().rstrip("\n"))
     return error.exit_code
@@ -169,6 +171,7 @@ def _told(error: click.ClickException) -> int:
 def _failure(error: Exception) -> click.ClickException:
     """An error as a message and a kind of failure."""
     from suffice.engines.model_columns import ModelColumnsError
+    from suffice.storage.saved import OF_WRITING
     from suffice.tables.files.source import WrongCellError
     from suffice.tables.targets import UnknownColumnError
 
@@ -184,7 +187,9 @@ def _failure(error: Exception) -> click.ClickException:
     if isinstance(error, MemoryError):
         return DataFailure(f"there is not enough memory{': ' * bool(message)}{message}; use fewer rows.")
     if isinstance(error, OSError) and error.strerror:
-        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        # Whoever writes to a file names it; help goes to stdout without.
+        name = error.filename or ("stdout" if error.errno in OF_WRITING else None)
+        message = f"{name}: {error.strerror}" if name else error.strerror
     if isinstance(error, (OSError, ValueError, TypeError, NotImplementedError)):
         return DataFailure(message)
     return DataFailure(_unexpected(error))

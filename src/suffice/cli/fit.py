@@ -52,7 +52,9 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
     default=next(iter(MODELS)),
     show_default=True,
     metavar="|".join(MODELS),
-    help="; ".join(f"{name}: {what}" for name, what in MODELS.items()) + ".",
+    help="; ".join(f"{name}: {what}" for name, what in MODELS.items())
+    + "".join(f"; {name}: {model}" for name, model in OTHER_NAMES.items())
+    + ".",
 )
 @options.like(
     "Use the families and pieces of evidence of this model or statistics, so that both can be merged."
@@ -60,7 +62,7 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
 @options.families
 @click.option(
     "--alpha",
-    type=options.Finite(),
+    type=options.Finite(most=2.0**53),  # beyond which one row more changes no sum
     help="bayes, text: the smoothing of every inferred family, in pseudo-observations.",
 )
 @click.option(

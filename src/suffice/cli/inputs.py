@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -67,6 +68,8 @@ def opened(
 @contextmanager
 def _spool() -> Iterator[str]:
     """A temporary file with what comes from stdin."""
+    from suffice.storage.saved import naming
+
     try:
         spool = tempfile.NamedTemporaryFile(prefix="suffice-")  # noqa: SIM115, it is entered below
     except OSError as error:
@@ -75,8 +78,9 @@ def _spool() -> Iterator[str]:
             f"written to ({error.strerror}); set TMPDIR to one, or name a file instead of -."
         ) from error
     with spool:
-        shutil.copyfileobj(_stdin(), spool)
-        spool.flush()
+        with naming(f"{Path(spool.name).parent}, which keeps a copy of stdin", nullcontext(spool)):
+            shutil.copyfileobj(_stdin(), spool)
+            spool.flush()
         yield spool.name
 
 
@@ -92,6 +96,7 @@ def load(path: str, *, to_ask: bool = False) -> Any:
     from suffice.storage.load import loaded, newer_versions_named
     from suffice.storage.saved import read
 
+    name = "stdin" if path == "-" else path
     try:
         fields = read(io.BytesIO(_stdin().read()) if path == "-" else path)
         if to_ask and is_alone():
@@ -99,8 +104,10 @@ def load(path: str, *, to_ask: bool = False) -> Any:
         with newer_versions_named(fields):
             return loaded(fields)
     except suffice.SufficeFileError as error:
-        name = "stdin" if path == "-" else path
         raise DataFailure(f"{name}: {error} Models are written by suffice fit.") from error
+    except OSError as error:
+        error.filename = error.filename or name
+        raise
 
 
 def _do_without(fields: Fields) -> None:

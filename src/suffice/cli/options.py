@@ -20,8 +20,8 @@ Decorator = Callable[[Any], Any]
 class Finite(click.FloatRange):
     """A number that is not negative; float would also read inf and nan."""
 
-    def __init__(self) -> None:
-        super().__init__(min=0.0)
+    def __init__(self, most: float | None = None) -> None:
+        super().__init__(min=0.0, max=most)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read the text of a number."""

@@ -114,7 +114,7 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Genera
     import pyarrow as pa
 
     options = replace(source.options, missing=(), decimal=".")
-    copied = replace(source, options=options, said=lambda _, __: None).only(names, {})
+    copied = replace(source, options=options, said=lambda _, __: None, verbatim=True).only(names, {})
     forms = copied.forms
     if forms & set(TEXT) or (form in TEXT and forms == {"jsonl"}):
         copied.settle(dict.fromkeys(names, pa.string()))

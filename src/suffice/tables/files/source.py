@@ -70,6 +70,8 @@ class FileSource(RowSource):
     """Whether text may come as codes of a dictionary, in columns with `TEXT_AS_CODES`."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
+    verbatim: bool = False
+    """Whether text that cannot be kept as it is written is refused, instead of read with U+FFFD."""
     skipped: dict[Path, str] | None = None
     """Why files were skipped, where those that cannot be read are; None to refuse them."""
 
@@ -117,7 +119,7 @@ class FileSource(RowSource):
 
     def _file(self, path: Path) -> DataFile:
         form = format_of(path) if self.form is None else self.form
-        return DataFile(path, form, self.options, self.called)
+        return DataFile(path, form, self.options, self.called, (self.kept or ()) if self.verbatim else ())
 
     @property
     def forms(self) -> set[str]:
