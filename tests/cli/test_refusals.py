@@ -1,6 +1,10 @@
 """What goes wrong: the exit code tells which kind, and the message what to type instead."""
 
 import gzip
+import io
+import os
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,8 @@ import pytest
 from pyarrow import csv
 
 import suffice
+from suffice.cli.errors import DataFailure, _ClosedOutput
+from suffice.cli.outputs import refuse_output
 from suffice.cli.program import COMMANDS
 
 HOSTILE = ['a"; drop table x; --', "a,b", "a=b", "new\nline", " space ", "Ünïcode ☃", "--help", "a.b[0]", "-"]
@@ -187,6 +193,35 @@ def test_damaged_gzip_is_told_with_the_name_of_the_file(run, place):
 def test_files_that_are_not_there_and_folders_without_any(run, path):
     Path("empty").mkdir()
     assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
+def test_the_file_that_was_meant_is_named(run):
+    told = run("fit", "pengiuns.csv", "-y", "y", "-o", "m.suffice", code=1).stderr
+    assert told == "Error: no file matches 'pengiuns.csv'; did you mean 'penguins.csv'?\n"
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_rows_are_not_replaced_by_what_is_made_of_them(run, model, command):
+    Path("again.csv").symlink_to("part1.csv")
+    for output in ("part1.csv", "again.csv"):
+        told = run(command, model, "part2.csv", "part1.csv", "-o", output, "--force", code=2).stderr
+        assert f"{output} holds the rows" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_read_as_stdin_is(run, model):
+    os.mkfifo("pipe.csv")
+    rows = Path("part1.csv").read_bytes()
+    writer = threading.Thread(target=lambda: Path("pipe.csv").write_bytes(rows))
+    writer.start()
+    assert run("predict", model, "pipe.csv").stdout == run("predict", model, "part1.csv").stdout
+    writer.join()
+
+
+def test_a_closed_stdout_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(_ClosedOutput())))
+    with pytest.raises(DataFailure, match="stdout is closed"):
+        refuse_output("-", force=False)
 
 
 def test_a_file_without_an_extension_asks_for_its_format(run, model):

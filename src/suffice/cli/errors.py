@@ -30,6 +30,9 @@ NOT_CAUGHT = {
 """Any other signal ends a command, after it has removed what it has begun to write."""
 
 
+CLOSED = "stdout is closed; name a file with -o, or redirect stdout."
+
+
 class DataFailure(click.ClickException):
     """Data that cannot be used."""
 
@@ -141,7 +144,13 @@ class _ClosedOutput(io.RawIOBase):
         return True
 
     def write(self, _: Any) -> int:
-        raise OSError("stdout is closed; name a file with -o, or redirect stdout.")
+        raise OSError(CLOSED)
+
+
+def refuse_closed_stdout() -> None:
+    """Refuse to write to a closed stdout, before any work is done."""
+    if isinstance(getattr(getattr(sys.stdout, "buffer", None), "raw", None), _ClosedOutput):
+        raise DataFailure(CLOSED)
 
 
 def _drop_stdout() -> None:
@@ -162,7 +171,7 @@ def _told(error: click.ClickException) -> int:
     if wants_json():
         text.write(json.dumps({"error": error.format_message(), "exit_code": error.exit_code}))
     else:
-        error.message = visible(error.message)  # click would leave escapes out
+        vars(error).update(message=visible(error.message))  # click would leave escapes out
         error.show(text)
     tell(text.getvalue().rstrip("\n"))
     return error.exit_code

@@ -17,7 +17,7 @@ FORMATS = {
     "tsv": ("tsv", "tab"),
     "jsonl": ("jsonl", "ndjson"),
     "parquet": ("parquet", "pq"),
-    "arrow": ("arrow", "feather", "ipc"),
+    "arrow": ("arrow", "arrows", "feather", "ipc"),
 }
 """Formats and their extensions; all but parquet files may be packed."""
 TEXT = ("csv", "tsv")

@@ -6,6 +6,7 @@ import glob
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,10 +29,12 @@ from suffice.tables.files.types import (
     wider,
 )
 from suffice.tables.row_source import RowSource
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import did_you_mean, listed, quoted
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
+MOST_BESIDE = 1000
+"""The most files beside one that is not there, among which the one that was meant is looked for."""
 ANY_TEXT = Wanted("level")
 
 
@@ -328,12 +331,22 @@ def open_source(X: Any, form: str | None = None, options: ReadingOptions = DEFAU
         path = Path(one)
         found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(one)))]  # noqa: PTH207  a pattern may be absolute
         if not found:
-            raise FileNotFoundError(f"no file matches {str(one)!r}.")
+            raise FileNotFoundError(f"no file matches {str(one)!r}{_hint(path)}")
         for place in found:
             inside = files_in(place, form) if place.is_dir() else {place: {}}
             paths += inside
             partitions |= {file: parts for file, parts in inside.items() if parts}
     return FileSource(tuple(paths), form, options=options, partitions=partitions)
+
+
+def _hint(path: Path) -> str:
+    """A question that names the closest of the first files beside one that is not there."""
+    try:
+        beside = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE)]
+    except OSError:
+        beside = []
+    near = did_you_mean(path.name, beside)
+    return f"; {near}" if near else "."
 
 
 def _completed(batch: Any, names: tuple[str, ...], parts: Partition) -> Any:
