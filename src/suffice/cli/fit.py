@@ -153,6 +153,8 @@ def _report(model: Any, evaluation: Any, n_rows: int, output: str) -> tuple[str,
     if hasattr(model, "schema_"):
         lines.insert(0, f"{model.schema_!r}\n")
         facts["columns"] = described_columns(model.schema_)
+        if any("decimal commas" in column.reason for column in model.schema_):
+            lines.append("Numbers with decimal commas are read with --decimal ,")
     if hasattr(model, "weights_"):
         lines.insert(1, f"{model.weights_!r}\n")
     if evaluation is None:
