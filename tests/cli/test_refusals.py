@@ -116,8 +116,11 @@ def test_a_regression_does_not_add(run):
         (b"x,y\n1,a\n2,b,c\n", "there are 2 columns"),
         (b"x,y\n1,a\n2,\n", "no label at row 1; add one, or use --drop-unlabelled."),
         (b"x,y\n1,\xff\n", "UTF-8"),
-        (b"x,y\ninf,a\n2,b\n", "infinite or too large (inf) at row 0; drop the row, or leave the cell empty"),
-        (b"x,y\n1.5,a\n%s,b\n" % (b"9" * 400), "infinite or too large (inf) at row 1"),
+        (b"x,y\ninf,a\n2,b\n", "infinite value inf at row 0; drop the row, or leave the cell empty"),
+        (
+            b"x,y\n1.5,a\n%s,b\n" % (b"9" * 400),
+            "9999', which is too large for a number, at row 1; drop the row",
+        ),
         (b"y\na\n", "no columns are left"),
     ],
 )
@@ -167,6 +170,7 @@ def test_an_empty_name_is_no_folder_and_no_column(run, arguments):
     "name, content, words",
     [
         ("d.jsonl", b'{"a": {"b": 1}}\n{"a": [1]}\n', "column 'a' changes from object to array at row 1;"),
+        ("d.jsonl", b'{"x": 1, "y": "a"}\n{"x": %s, "y": "b"}\n' % (b"9" * 5000), "column 'x' holds '999"),
         ("d.parquet", b"x,y\n1,a\n", "this is no parquet file, or it is damaged."),
         ("d.arrow", b"x,y\n1,a\n2,b\n", "this is no arrow file, or it is damaged."),
     ],

@@ -16,7 +16,6 @@ from suffice.tables.wording import visible
 OPTIONS = {
     r"\bmissing_marks=": "--missing",
     r"\bunseen='(\w+)'": r"suffice fit --unseen \1",
-    r"contains the infinite value (-?inf)\b": r"holds a number that is infinite or too large (\1)",
     r"replace (the value|it) with NaN, which is treated as missing": "leave the cell empty (in jsonl, null)",
     r"(has no label at row \d+; add one), or remove the row": r"\1, or use --drop-unlabelled",
 }

@@ -71,9 +71,13 @@ class RowSource(ABC):
         except ValueError as error:
             row = row_in(error)
             if row is not None:
-                held, there = self.locate(start + row)
-                rename_row(error, there, f"{held}: ")
+                self.place_error(error, start + row)
             raise
+
+    def place_error(self, error: ValueError, row: int, *, named: bool = True) -> None:
+        """Let an error about this one of all rows count it, and maybe name what holds it, as it is there."""
+        held, there = self.locate(row)
+        rename_row(error, there, f"{held}: " if named else "")
 
     def place(self, first: int, end: int) -> str:
         """Where some rows of the batches read so far are, for messages."""

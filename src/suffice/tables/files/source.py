@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -182,6 +183,30 @@ class FileSource(RowSource):
         """The file that holds a row of the batches read so far, and the number of the row there."""
         start, file = max((one for one in self._starts if one[0] <= row), key=lambda one: one[0])
         return file, row - start
+
+    def place_error(self, error: ValueError, row: int, *, named: bool = True) -> None:
+        """The same, and show a number that is too large for a float as it is written, not as an infinity."""
+        super().place_error(error, row, named=named)
+        for name in self.names:
+            start, infinite, rest = str(error).partition(f"column {quoted(name)} contains the infinite value")
+            in_file = infinite and name not in self._keys
+            written = self._written(name, *self.locate(row)) if in_file else None
+            if isinstance(written, str) and any(map(str.isdigit, written)):
+                rest = rest.partition(" at row ")[2]
+                words = f"column {quoted(name)} holds {quoted(written, 40)}, which is too large for a number,"
+                error.args = (f"{start}{words} at row {rest}",)
+                return
+
+    def _written(self, name: str, file: DataFile, row: int) -> Any:
+        """A cell of a file, as it is written if that is text."""
+        import pyarrow as pa
+
+        with closing(raw_batches(file, (name,), {name: pa.string()})) as batches:
+            for batch in batches:
+                if row < batch.num_rows:
+                    return batch.column(name)[row].as_py()
+                row -= batch.num_rows
+        return None
 
     def place(self, first: int, end: int) -> str:
         """Where some rows of the batches read so far are; in a parquet file, also in which row groups."""
