@@ -98,6 +98,7 @@ def test_a_full_stdout_is_told(run, model, shell):
         pytest.skip("there is no /dev/full")
     told = shell("suffice info m.suffice > /dev/full", code=1).stderr
     assert told == b"Error: stdout: No space left on device\n"
+    assert shell("suffice --help > /dev/full", code=1).stderr == told
     told = run("predict", model, "part1.csv", "-o", "/dev/full", "--output-format", "csv", code=1).stderr
     assert told == "Error: /dev/full: No space left on device\n"
     assert shell("suffice info m.suffice 2> /dev/full").stdout.startswith(b"BayesClassifier")

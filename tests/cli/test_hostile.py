@@ -74,6 +74,7 @@ def test_terminal_escapes_are_escaped_by_every_command(run, hostile):
         told = run(*arguments, code=code).stderr
         assert told.startswith(("Error: ", "Usage: "))
         assert is_safe(told), arguments
+    assert r"no\x1b[31mred" in run("info", f"no{ESCAPES}.suffice", code=1).stderr
     assert not is_safe(run("predict", hostile, "d.csv").stdout)  # results are data
 
 

@@ -46,6 +46,17 @@ def test_other_separators_decimals_encodings_and_marks_are_read(run, model, othe
     run("summarize", "other.csv", "-y", "species", "-o", "t.suffice", "--like", "o.suffice", *other)
 
 
+@pytest.mark.parametrize("step", [1, 25])
+def test_decimal_commas_are_told_with_their_cure(run, step):
+    rows = [f"{number // step},{number // step % 9};{'ab'[number % 2]}" for number in range(100)]
+    Path("d.csv").write_text("\n".join(["x;y", *rows, "?;a"]))
+    arguments = ("fit", "d.csv", "-y", "y", "--sep", ";", "--model", "bayes", "-o", "n.suffice", "--force")
+    told = run(*arguments).stderr
+    assert "are they numbers with decimal commas?" in told
+    assert "are read with --decimal ," in told
+    assert "decimal" not in run(*arguments, "--decimal", ",").stderr
+
+
 def test_marks_of_missing_cells_work_with_every_model(run, folder):
     lines = [f"{'unknown' if i % 9 == 0 else i * 7 % 100},{i % 5},{'ab'[i % 2]}" for i in range(120)]
     (folder / "rows.csv").write_text("\n".join(["n,m,kind", *lines]) + "\n")
@@ -81,11 +92,13 @@ def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
     (("--threads", "0"), "--threads"),
     (("--alpha", "-1"), "--alpha"),
     (("--model", "bayes", "--alpha", "nan"), "'--alpha': nan is not a finite number"),
+    (("--model", "bayes", "--alpha", "1e308"), "'--alpha': 1e+308 is not in the range"),
     (("--timeout", "inf"), "'--timeout': inf is not a finite number"),
-    (("--sep", ",", "--decimal", ","), "--sep and decimal are both ','"),
+    (("--sep", ",", "--decimal", ","), "--sep ',' also separates decimals"),
+    (("--sep", "."), "--sep '.' also separates decimals"),
     (("--priors", "a"), "write uniform, or CLASS=P"),
     (("--priors", "Adelie=0.5,Emperor=0.5"), "'Emperor'"),
-    (("--priors", "Adelie=0.5"), "--priors"),
+    (("--priors", "Adelie=0.5"), "every class once: missing ['Chinstrap', 'Gentoo']; "),
     (("--unseen", "what"), "--unseen"),
     (("--alpha", "1"), "--alpha works with --model bayes or --model text, not with --model evidence"),
     (("--model", "qda", "--alpha", "0"), "--alpha works with --model bayes"),

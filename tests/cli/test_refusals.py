@@ -1,6 +1,10 @@
 """What goes wrong: the exit code tells which kind, and the message what to type instead."""
 
 import gzip
+import io
+import os
+import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,8 @@ import pytest
 from pyarrow import csv
 
 import suffice
+from suffice.cli.errors import DataFailure, _ClosedOutput
+from suffice.cli.outputs import refuse_output
 from suffice.cli.program import COMMANDS
 
 HOSTILE = ['a"; drop table x; --', "a,b", "a=b", "new\nline", " space ", "Ünïcode ☃", "--help", "a.b[0]", "-"]
@@ -64,6 +70,15 @@ def test_a_column_that_the_data_lack_is_named(run, model):
     assert "If you meant 'Sex', rename it" in told
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_columns_that_a_file_lacks_are_named_with_the_file_whatever_its_place(run, model, command):
+    rest = ["species", "island", "bill_length_mm", "year"]
+    csv.write_csv(csv.read_csv("part1.csv").select(rest), "few.csv")
+    for files in (["few.csv"], ["few.csv", "part2.csv"], ["part2.csv", "few.csv"]):
+        told = run(command, model, *files, code=3).stderr
+        assert told.startswith("Error: few.csv: the data lacks 'bill_depth_mm', 'flipper_length_mm', ")
+
+
 def test_cells_of_another_kind_are_named(run, model):
     Path("other.csv").write_text(Path("part1.csv").read_text().replace("3750", "heavy", 1))
     told = run("predict", model, "other.csv", code=3).stderr
@@ -99,9 +114,13 @@ def test_a_regression_does_not_add(run):
         (b"x,y\n", "no rows"),
         (b"x,y\n1,a\n2\n", "there are 2 columns"),
         (b"x,y\n1,a\n2,b,c\n", "there are 2 columns"),
-        (b"x,y\n1,a\n2,\n", "no label at row 1"),
+        (b"x,y\n1,a\n2,\n", "no label at row 1; add one, or use --drop-unlabelled."),
         (b"x,y\n1,\xff\n", "UTF-8"),
-        (b"x,y\ninf,a\n2,b\n", "infinite"),
+        (b"x,y\ninf,a\n2,b\n", "infinite value inf at row 0; drop the row, or leave the cell empty"),
+        (
+            b"x,y\n1.5,a\n%s,b\n" % (b"9" * 400),
+            "9999', which is too large for a number, at row 1; drop the row",
+        ),
         (b"y\na\n", "no columns are left"),
     ],
 )
@@ -118,12 +137,52 @@ def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     assert suffice.load("m.suffice").schema_.names == ("x", "the\nname")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1]", b"[]", b"[" * 100_000, b'{"Adelie": 3}', b'{"Adelie": {"Gentoo": "x"}}'],
+    ids=lambda content: content[:30].decode(),
+)
 def test_costs_that_are_none_are_answered_with_an_example(run, model, content):
     Path("costs.json").write_bytes(content)
     told = run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
     assert "costs.json" in told
     assert '{"bad": {"good": 5}' in told
+    assert "attribute" not in told
+    Path("costs.json").write_bytes(b'{"Adelie": {"Gentoo": 1e999}}')
+    assert "costs.json" in run("predict", model, "penguins.csv", "--costs", "costs.json", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "", "-y", "y", "-o", "n.suffice"),
+        ("fit", "penguins.csv", "-y", "species", "-o", ""),
+        ("predict", "m.suffice", ""),
+        ("predict", "", "penguins.csv"),
+        ("sample", "m.suffice", "-y", ""),
+    ],
+)
+def test_an_empty_name_is_no_folder_and_no_column(run, arguments):
+    assert "the name is empty" in run(*arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "name, content, words",
+    [
+        ("d.jsonl", b'{"a": {"b": 1}}\n{"a": [1]}\n', "column 'a' changes from object to array at row 1;"),
+        ("d.jsonl", b'{"x": 1, "y": "a"}\n{"x": %s, "y": "b"}\n' % (b"9" * 5000), "column 'x' holds '999"),
+        ("d.parquet", b"x,y\n1,a\n", "this is no parquet file, or it is damaged."),
+        ("d.arrow", b"x,y\n1,a\n2,b\n", "this is no arrow file, or it is damaged."),
+    ],
+)
+def test_what_arrow_refuses_is_told_in_plain_words(run, name, content, words):
+    Path(name).write_bytes(content)
+    assert f"{name}: {words}" in run("fit", name, "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
+def test_weights_that_are_no_numbers_are_told_with_their_place(run):
+    told = run("fit", "penguins.csv", "-y", "species", "--weight", "island", "-o", "n.suffice", code=1).stderr
+    assert "such as 'Torgersen' at row 0 of penguins.csv; give one number per row" in told
 
 
 @pytest.mark.parametrize("place", [2, 12, 40, -3])
@@ -138,6 +197,35 @@ def test_damaged_gzip_is_told_with_the_name_of_the_file(run, place):
 def test_files_that_are_not_there_and_folders_without_any(run, path):
     Path("empty").mkdir()
     assert path in run("fit", path, "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
+def test_the_file_that_was_meant_is_named(run):
+    told = run("fit", "pengiuns.csv", "-y", "y", "-o", "m.suffice", code=1).stderr
+    assert told == "Error: no file matches 'pengiuns.csv'; did you mean 'penguins.csv'?\n"
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_rows_are_not_replaced_by_what_is_made_of_them(run, model, command):
+    Path("again.csv").symlink_to("part1.csv")
+    for output in ("part1.csv", "again.csv"):
+        told = run(command, model, "part2.csv", "part1.csv", "-o", output, "--force", code=2).stderr
+        assert f"{output} holds the rows" in told
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_named_pipe_is_read_as_stdin_is(run, model):
+    os.mkfifo("pipe.csv")
+    rows = Path("part1.csv").read_bytes()
+    writer = threading.Thread(target=lambda: Path("pipe.csv").write_bytes(rows))
+    writer.start()
+    assert run("predict", model, "pipe.csv").stdout == run("predict", model, "part1.csv").stdout
+    writer.join()
+
+
+def test_a_closed_stdout_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(_ClosedOutput())))
+    with pytest.raises(DataFailure, match="stdout is closed"):
+        refuse_output("-", force=False)
 
 
 def test_a_file_without_an_extension_asks_for_its_format(run, model):
@@ -280,3 +368,22 @@ def test_one_row_is_not_rows(run, model):
     run("summarize", "one.csv", "-y", "species", "-o", "one.suffice", "--like", model)
     refused = run("explain", model, "one.csv", "--row", 3, code=2)
     assert "the data has 1 row, and" in refused.stderr
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_text_that_cannot_be_copied_is_refused_where_it_is_kept(run, model, ending):
+    row = '{"island": "Biscoe", "bill_length_mm": 40.0, "bill_depth_mm": 18.0, "flipper_length_mm": 190, '
+    row += '"body_mass_g": 4000, "sex": "male", "year": 2008, '
+    Path("d.jsonl").write_text(row + '"a": "x", "b": "x"}\n' + row + '"a": "x\\ud800", "b": "x"}\n')
+    arguments = ("predict", model, "d.jsonl", "-o", f"answers.{ending}", "--keep")
+    told = run(*arguments, "a", code=1).stderr
+    assert "d.jsonl: column 'a': row 1 holds half of a surrogate pair" in told
+    run(*arguments, "b")
+
+
+def test_a_model_that_cannot_be_read_is_named(run, monkeypatch):
+    def fails(*_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("suffice.storage.saved.unpacked", fails)
+    assert run("info", "penguins.csv", code=1).stderr == "Error: penguins.csv: Input/output error\n"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -150,7 +151,8 @@ def test_a_signal_removes_what_came_from_stdin(models, name):
 def test_every_signal_that_ends_a_process_and_can_be_caught_is():
     from suffice.cli.errors import Ended, exit_code_of
 
-    deaf = {"KILL", "STOP", "ILL", "BUS", "FPE", "SEGV", "SYS", "TRAP"}
+    deaf = {"KILL", "STOP", "ILL", "BUS", "FPE", "SEGV"}
+    deaf |= set() if platform.machine() == "x86_64" else {"TRAP"}  # elsewhere, a fault that is met again
     deaf |= {"CHLD", "CONT", "TSTP", "TTIN", "TTOU", "URG", "WINCH", "INFO"}
     kept = {one for one in signal.valid_signals() if signal.getsignal(one) == signal.SIG_DFL}
     numbers = [one for one in kept if getattr(one, "name", "").removeprefix("SIG") not in deaf]

@@ -161,7 +161,7 @@ def test_the_headers_of_files_put_one_behind_the_other_are_no_rows(tmp_path):
         ("t.jsonl", "", "empty"),
         ("t.jsonl", '{"a": 1}\nnonsense\n', "row 1 is not a JSON object"),
         ("t.jsonl", '{"a": [1, 2]}\n', "lists, objects or bytes"),
-        ("t.parquet", "a,b\n1,2\n", "Parquet"),
+        ("t.parquet", "a,b\n1,2\n", "no parquet file"),
         ("t.arrow", "a,b\n1,2\n", "t.arrow"),
         ("t.txt", "a,b\n1,2\n", "must end in .csv"),
     ],

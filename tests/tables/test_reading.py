@@ -185,7 +185,7 @@ def test_points_part_thousands_where_other_cells_show_it(tmp_path):
 
 def test_decimals_are_not_separated_by_what_separates_cells(tmp_path):
     refused(write(tmp_path / "t.csv", 'a,b\n"1,5",x\n'), "both separated by ','; name what", decimal=",")
-    with pytest.raises(ValueError, match="sep and decimal are both ','"):
+    with pytest.raises(ValueError, match="sep ',' also separates decimals"):
         ReadingOptions(sep=",", decimal=",")
 
 

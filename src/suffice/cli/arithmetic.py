@@ -14,7 +14,7 @@ from suffice.tables.wording import counted
 
 
 @options.command("suffice merge monday.suffice tuesday.suffice -o both.suffice")
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILES...")
+@click.argument("files", nargs=-1, required=True, type=options.FilePath(), metavar="FILES...")
 @options.output(required=True, text="The file for the sum; - is stdout.")
 @options.timeout
 @options.force

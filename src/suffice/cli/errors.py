@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
 import signal
 import sys
 import threading
@@ -16,13 +17,20 @@ from typing import Any
 import click
 
 from suffice.cli.messages import in_options, tell, wants_json
+from suffice.tables.wording import visible
 
 NOT_CAUGHT = {
     *("SIGKILL", "SIGSTOP"),  # which nothing can catch
-    *("SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV", "SIGSYS", "SIGTRAP"),  # faults, after which nothing can run
+    # After these faults, the same instruction would be run again, forever; no handler of Python's can tell a
+    # fault from a signal that was sent.
+    *("SIGILL", "SIGBUS", "SIGFPE", "SIGSEGV"),
+    *(() if platform.machine() in ("x86_64", "AMD64", "i686") else ("SIGTRAP",)),
     *("SIGCHLD", "SIGCONT", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGWINCH", "SIGINFO"),  # no ends
 }
 """Any other signal ends a command, after it has removed what it has begun to write."""
+
+
+CLOSED = "stdout is closed; name a file with -o, or redirect stdout."
 
 
 class DataFailure(click.ClickException):
@@ -136,7 +144,13 @@ class _ClosedOutput(io.RawIOBase):
         return True
 
     def write(self, _: Any) -> int:
-        raise OSError("stdout is closed; name a file with -o, or redirect stdout.")
+        raise OSError(CLOSED)
+
+
+def refuse_closed_stdout() -> None:
+    """Refuse to write to a closed stdout, before any work is done."""
+    if isinstance(getattr(getattr(sys.stdout, "buffer", None), "raw", None), _ClosedOutput):
+        raise DataFailure(CLOSED)
 
 
 def _drop_stdout() -> None:
@@ -157,6 +171,7 @@ def _told(error: click.ClickException) -> int:
     if wants_json():
         text.write(json.dumps({"error": error.format_message(), "exit_code": error.exit_code}))
     else:
+        vars(error).update(message=visible(error.message))  # click would leave escapes out
         error.show(text)
     tell(text.getvalue().rstrip("\n"))
     return error.exit_code
@@ -165,6 +180,7 @@ def _told(error: click.ClickException) -> int:
 def _failure(error: Exception) -> click.ClickException:
     """An error as a message and a kind of failure."""
     from suffice.engines.model_columns import ModelColumnsError
+    from suffice.storage.saved import OF_WRITING
     from suffice.tables.files.source import WrongCellError
     from suffice.tables.targets import UnknownColumnError
 
@@ -180,7 +196,9 @@ def _failure(error: Exception) -> click.ClickException:
     if isinstance(error, MemoryError):
         return DataFailure(f"there is not enough memory{': ' * bool(message)}{message}; use fewer rows.")
     if isinstance(error, OSError) and error.strerror:
-        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        # Whoever writes to a file names it; help goes to stdout without.
+        name = error.filename or ("stdout" if error.errno in OF_WRITING else None)
+        message = f"{name}: {error.strerror}" if name else error.strerror
     if isinstance(error, (OSError, ValueError, TypeError, NotImplementedError)):
         return DataFailure(message)
     return DataFailure(_unexpected(error))

@@ -52,7 +52,9 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
     default=next(iter(MODELS)),
     show_default=True,
     metavar="|".join(MODELS),
-    help="; ".join(f"{name}: {what}" for name, what in MODELS.items()) + ".",
+    help="; ".join(f"{name}: {what}" for name, what in MODELS.items())
+    + "".join(f"; {name}: {model}" for name, model in OTHER_NAMES.items())
+    + ".",
 )
 @options.like(
     "Use the families and pieces of evidence of this model or statistics, so that both can be merged."
@@ -60,7 +62,7 @@ SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "
 @options.families
 @click.option(
     "--alpha",
-    type=options.Finite(),
+    type=options.Finite(most=2.0**53),  # beyond which one row more changes no sum
     help="bayes, text: the smoothing of every inferred family, in pseudo-observations.",
 )
 @click.option(
@@ -151,6 +153,8 @@ def _report(model: Any, evaluation: Any, n_rows: int, output: str) -> tuple[str,
     if hasattr(model, "schema_"):
         lines.insert(0, f"{model.schema_!r}\n")
         facts["columns"] = described_columns(model.schema_)
+        if any("decimal commas" in column.reason for column in model.schema_):
+            lines.append("Numbers with decimal commas are read with --decimal ,")
     if hasattr(model, "weights_"):
         lines.insert(1, f"{model.weights_!r}\n")
     if evaluation is None:

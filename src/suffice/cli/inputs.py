@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -40,9 +41,9 @@ def opened(
     drop_unlabelled: bool = False,
     on_error: str = "raise",
 ) -> Iterator[FileSource]:
-    """The rows of files; stdin goes to a temporary file first, since rows may be read twice."""
+    """The rows of files; stdin or a pipe goes to a temporary file first, since rows may be read twice."""
     from suffice.progress import Progress
-    from suffice.tables.files.formats import UnknownFormatError
+    from suffice.tables.files.formats import format_of
     from suffice.tables.files.source import open_source
 
     if "-" in data and len(data) > 1:
@@ -50,33 +51,63 @@ def opened(
     typed = click.get_current_context().params
     if "-" in data and "-" in (typed.get("model"), typed.get("like"), *typed.get("models", ())):
         raise click.UsageError("the model and the rows cannot both come from stdin (-); name a file for one.")
-    spooled = _spool() if "-" in data else nullcontext(None)
+    piped = data[0] if len(data) == 1 and (data[0] == "-" or Path(data[0]).is_fifo()) else None
+    form = data_format.form
+    if piped is not None and form is None:
+        with _formats_asked_for():
+            form = "csv" if piped == "-" else format_of(Path(piped))
+    spooled = nullcontext(None) if piped is None else _spool(piped)
     with spooled as spool, Progress(work, quiet=is_quiet()) as progress:
-        form = data_format.form or ("csv" if spool is not None else None)
         source = open_source(spool or list(data), form, data_format.options)
-        source.called = None if spool is None else "stdin"
+        _refuse_to_replace_rows(source, typed.get("output"))
+        source.called = "stdin" if piped == "-" else piped
         source.drop_unlabelled = drop_unlabelled
         source.skipped = {} if on_error == "skip" else None
-        try:
+        with _formats_asked_for():
             _ = source.names
-        except UnknownFormatError as error:
-            raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
         yield replace(source, said=progress.rows)
 
 
 @contextmanager
-def _spool() -> Iterator[str]:
-    """A temporary file with what comes from stdin."""
+def _formats_asked_for() -> Iterator[None]:
+    """Ask for the format of a file whose name does not reveal it."""
+    from suffice.tables.files.formats import UnknownFormatError
+
+    try:
+        yield
+    except UnknownFormatError as error:
+        raise click.UsageError(f"{str(error).rstrip('.')}, or name the format with --format.") from error
+
+
+def _refuse_to_replace_rows(source: FileSource, output: str | None) -> None:
+    """Refuse to write the result over the rows that it is made of, which nobody means."""
+    if output is None or output == "-" or not Path(output).is_file():
+        return
+    if any(Path(output).samefile(path) for path in source.paths):
+        raise click.UsageError(f"{output} holds the rows; name another file for the result.")
+
+
+@contextmanager
+def _spool(path: str) -> Iterator[str]:
+    """A temporary file with what comes from stdin, or from a pipe."""
+    from suffice.storage.saved import naming
+
+    name = "stdin" if path == "-" else path
     try:
         spool = tempfile.NamedTemporaryFile(prefix="suffice-")  # noqa: SIM115, it is entered below
     except OSError as error:
         raise DataFailure(
-            "stdin is copied to a temporary file, since rows may be read twice, but no folder for it can be "
-            f"written to ({error.strerror}); set TMPDIR to one, or name a file instead of -."
+            f"{name} is copied to a temporary file, since rows may be read twice, but no folder for it can "
+            f"be written to ({error.strerror}); set TMPDIR to one, or name a file instead of {path}."
         ) from error
     with spool:
-        shutil.copyfileobj(_stdin(), spool)
-        spool.flush()
+        place = f"{Path(spool.name).parent}, which keeps a copy of {name}"
+        with (
+            nullcontext(_stdin()) if path == "-" else Path(path).open("rb") as pipe,
+            naming(place, nullcontext(spool)),
+        ):
+            shutil.copyfileobj(pipe, spool)
+            spool.flush()
         yield spool.name
 
 
@@ -92,6 +123,7 @@ def load(path: str, *, to_ask: bool = False) -> Any:
     from suffice.storage.load import loaded, newer_versions_named
     from suffice.storage.saved import read
 
+    name = "stdin" if path == "-" else path
     try:
         fields = read(io.BytesIO(_stdin().read()) if path == "-" else path)
         if to_ask and is_alone():
@@ -99,8 +131,10 @@ def load(path: str, *, to_ask: bool = False) -> Any:
         with newer_versions_named(fields):
             return loaded(fields)
     except suffice.SufficeFileError as error:
-        name = "stdin" if path == "-" else path
         raise DataFailure(f"{name}: {error} Models are written by suffice fit.") from error
+    except OSError as error:
+        error.filename = error.filename or name
+        raise
 
 
 def _do_without(fields: Fields) -> None:

@@ -13,8 +13,13 @@ import click
 
 from suffice.tables.wording import visible
 
-OPTIONS = {r"\bmissing_marks=": "--missing", r"\bunseen='(\w+)'": r"suffice fit --unseen \1"}
-"""Settings of the library that messages name, and how to choose them here."""
+OPTIONS = {
+    r"\bmissing_marks=": "--missing",
+    r"\bunseen='(\w+)'": r"suffice fit --unseen \1",
+    r"replace (the value|it) with NaN, which is treated as missing": "leave the cell empty (in jsonl, null)",
+    r"(has no label at row \d+; add one), or remove the row": r"\1, or use --drop-unlabelled",
+}
+"""What messages of the library name, and how to choose it here."""
 _CHOSEN = {"quiet": False, "json": False, "alone": False}
 """How the command speaks; for the whole process, since errors are told after the command has ended."""
 

@@ -20,13 +20,28 @@ Decorator = Callable[[Any], Any]
 class Finite(click.FloatRange):
     """A number that is not negative; float would also read inf and nan."""
 
-    def __init__(self) -> None:
-        super().__init__(min=0.0)
+    def __init__(self, most: float | None = None) -> None:
+        super().__init__(min=0.0, max=most)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Read the text of a number."""
         number: float = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
+
+
+class FilePath(click.Path):
+    """The name of a file; an empty one would be the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read a name."""
+        return super().convert(named(value, param, ctx), param, ctx)
+
+
+def named(value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    """A name, unless it is empty."""
+    if not value:
+        raise click.BadParameter("the name is empty.", ctx, param)
+    return value
 
 
 def command(*examples: str) -> Decorator:
@@ -81,12 +96,12 @@ def columns_of_data(context: click.Context, _: click.Parameter, incomplete: str)
 
 def data(*, required: bool = True) -> Decorator:
     """The files that hold the rows."""
-    return click.argument("data", nargs=-1, required=required, type=click.Path(), metavar="DATA...")
+    return click.argument("data", nargs=-1, required=required, type=FilePath(), metavar="DATA...")
 
 
 def model_file(name: str = "model") -> Decorator:
     """A file with a model or statistics."""
-    return click.argument(name, type=click.Path(), metavar=name.upper())
+    return click.argument(name, type=FilePath(), metavar=name.upper())
 
 
 @dataclass(frozen=True)
@@ -212,7 +227,7 @@ families = click.option(
 
 def like(text: str) -> Decorator:
     """A file whose families to use."""
-    return click.option("--like", type=click.Path(), metavar="FILE", help=text)
+    return click.option("--like", type=FilePath(), metavar="FILE", help=text)
 
 
 def refuse_beside_like(families: tuple[str, ...]) -> None:
@@ -226,7 +241,7 @@ drop_unlabelled = click.option(
 )
 checkpoint = click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False),
+    type=FilePath(dir_okay=False),
     metavar="FILE",
     help="Write the sums so far to this file every few seconds; after an interruption, the same command goes "
     "on from there. It is removed at the end.",
@@ -253,7 +268,7 @@ def output(*, required: bool, text: str) -> Decorator:
     """Where the result goes; stdout by default, unless it is required."""
     # A default of None would count as an answer.
     said: dict[str, Any] = {"required": True} if required else {"default": "-"}
-    return click.option("-o", "--output", type=click.Path(), metavar="FILE", help=text, **said)
+    return click.option("-o", "--output", type=FilePath(), metavar="FILE", help=text, **said)
 
 
 output_format = click.option(

@@ -17,6 +17,7 @@ from typing import Any
 
 import click
 
+from suffice.cli.errors import refuse_closed_stdout
 from suffice.cli.messages import as_json, say, wants_json
 from suffice.tables.wording import visible
 
@@ -41,7 +42,9 @@ def refuse_beside_json(path: str) -> None:
 
 
 def refuse_to_replace(path: str, *, force: bool) -> None:
-    """Refuse to overwrite a file, before any work is done."""
+    """Refuse to overwrite a file, or to write to a closed stdout, before any work is done."""
+    if path == "-":
+        refuse_closed_stdout()
     if path != "-" and Path(path).is_dir():
         raise click.UsageError(f"{path} is a folder; name a file in it.")
     if path != "-" and Path(path).is_file() and not force:

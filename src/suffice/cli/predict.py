@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--proba", is_flag=True, help="Add the posterior of each class, in columns p(CLASS).")
 @click.option(
     "--costs",
-    type=click.Path(exists=True, dir_okay=False),
+    type=options.FilePath(exists=True, dir_okay=False),
     help="Predict the class of least expected cost. Costs are a JSON file {TRUE: {PREDICTED: cost}}, or a "
     "csv file with the columns true, predicted and cost.",
 )
@@ -114,7 +114,7 @@ def _as_written(source: FileSource, names: tuple[str, ...], form: str) -> Genera
     import pyarrow as pa
 
     options = replace(source.options, missing=(), decimal=".")
-    copied = replace(source, options=options, said=lambda _, __: None).only(names, {})
+    copied = replace(source, options=options, said=lambda _, __: None, verbatim=True).only(names, {})
     forms = copied.forms
     if forms & set(TEXT) or (form in TEXT and forms == {"jsonl"}):
         copied.settle(dict.fromkeys(names, pa.string()))
@@ -211,7 +211,12 @@ def _cost_sensitive(model: Any, path: str) -> Any:
         tables = source.only(kinds, kinds).batches()
         entries = [tuple(row.values()) for table in tables for row in table.to_pylist()]
     costs = {(label(t), label(p)): float(cost) for t, p, cost in entries}
-    return suffice.CostSensitive(_Posteriors(model.classes_), costs)
+    decider = suffice.CostSensitive(_Posteriors(model.classes_), costs)
+    try:
+        _ = decider.costs_
+    except ValueError as error:
+        raise DataFailure(f"{path}: {error}") from error
+    return decider
 
 
 class _Posteriors:
@@ -232,8 +237,9 @@ def _nested_costs(path: str) -> list[tuple[Any, ...]]:
     try:
         nested = json.loads(Path(path).read_text(encoding="utf-8"))
         return [(t, p, float(cost)) for t, row in nested.items() for p, cost in row.items()]
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        known = isinstance(error, ValueError)
         raise DataFailure(
             f'{path}: costs must be JSON such as {{"bad": {{"good": 5}}, "good": {{"bad": 1}}}}, with the '
-            f"true class outside and the predicted class inside ({error})."
+            f"true class outside and the predicted class inside{f' ({error})' if known else ''}."
         ) from error

@@ -52,7 +52,7 @@ def report(model: str, **settings: Any) -> None:
     "-m",
     "--model",
     "models",
-    type=click.Path(),
+    type=options.FilePath(),
     multiple=True,
     required=True,
     metavar="MODEL",

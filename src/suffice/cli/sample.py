@@ -32,7 +32,14 @@ ROWS_TO_MEASURE = 10_000
     help="The number of rows.",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The same seed draws the same rows.")
-@click.option("-y", "--target", default="class", show_default=True, help="The name of the column of classes.")
+@click.option(
+    "-y",
+    "--target",
+    default="class",
+    show_default=True,
+    callback=lambda ctx, param, value: options.named(value, param, ctx),
+    help="The name of the column of classes.",
+)
 @options.output(required=False, text="The file for the rows; stdout by default.")
 @options.output_format
 @options.force

@@ -104,7 +104,7 @@ def facts_of(statistics: Any) -> dict[str, Any]:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(),
+    type=options.FilePath(),
     metavar="FILE",
     help="The file for the updated model; MODEL itself by default.",
 )

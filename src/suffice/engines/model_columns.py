@@ -44,7 +44,20 @@ def reader(model: Any, source: RowSource, *, learning: bool = False, allow_missi
     every row. A model that is `learning` also reads columns that had no values so far, since it can now
     choose their families.
     """
-    present = source.names
+    (first, _), *others = source.parts()
+    try:
+        made = _reader(model, source.names, learning=learning, allow_missing=allow_missing)
+    except ModelColumnsError as error:
+        raise ModelColumnsError(f"{first}{error}") from None
+    for other, present in others:
+        there = set(present)
+        missing = [name for name in made.names if name not in there]
+        if missing:
+            raise ModelColumnsError(f"{other}{_missing(missing, present, list(made.names))}")
+    return made
+
+
+def _reader(model: Any, present: tuple[str, ...], *, learning: bool, allow_missing: bool) -> Reader:
     if getattr(model, "reads_documents", False):
         return _documents(present)
     if hasattr(model, "feature_names_in_"):

@@ -14,7 +14,7 @@ from suffice.factors import KINDS
 from suffice.families import Family
 from suffice.tables.columns import FEW_ROWS, Levels
 from suffice.tables.dates import BY_NAME
-from suffice.tables.notations import MARKS, Marks, Notation, read_number, unit_of
+from suffice.tables.notations import MARKS, Marks, Notation, is_mark, read_number, unit_of
 from suffice.tables.table import Table
 
 UNREADABLE = 0.01
@@ -29,6 +29,9 @@ FEW_CODES = 10
 """So many different whole numbers are categories, if they are text although all of them are numbers."""
 SAMPLE = 64
 """The first levels, which show the units; the first rows, which show whether numbers may be days."""
+MANY = 1000
+"""So many levels show whether their decimals are separated by commas."""
+DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+(,[0-9]+)?\s*")
 MOST_MARKS = 3
 """So many different texts among numbers may all stand for missing cells."""
 CODES = {
@@ -111,6 +114,13 @@ def _are_few_codes(levels: Levels, notation: Notation) -> bool:
 def may_be_dates(levels: Levels) -> bool:
     """Whether the levels of a column are dates whose days and months cannot be told apart."""
     return _is_ambiguous(_readable(levels, _candidates(levels, MARKS)))
+
+
+def may_be_decimal_commas(levels: Levels) -> bool:
+    """Whether nearly all levels of a column look like numbers with decimal commas, as in 12,5."""
+    texts = [str(value) for value in levels.values[:MANY] if not is_mark(str(value), MARKS)]
+    alike = [text for text in texts if DECIMAL_COMMA.fullmatch(text)]
+    return len(alike) > (1.0 - UNREADABLE) * len(texts) and any("," in text for text in alike)
 
 
 def not_numbers(levels: Levels) -> list[str]:

@@ -27,6 +27,7 @@ from suffice.model.choose_notation import (
     choose_notations,
     is_named_like_a_code,
     may_be_dates,
+    may_be_decimal_commas,
     may_be_written,
     not_numbers,
     words_of,
@@ -382,11 +383,14 @@ def _levels_column(name: Hashable, levels: Levels) -> Column:
             Categorical(),
             f"{counted(n_levels, 'category')}: dates whose day and month may be exchanged",
         )
+    commas = ": are they numbers with decimal commas?" if may_be_decimal_commas(levels) else ""
     if _are_nearly_unique(n_levels, n_rows):
-        return Column(name, None, _identifier(n_levels, n_rows, "value"))
+        return Column(name, None, f"{_identifier(n_levels, n_rows, 'value')}{commas}")
     marks = not_numbers(levels)
     note = (
-        f", numbers but for {listed(marks, brackets=False)}: does that mark missing cells?" if marks else ""
+        f", numbers but for {listed(marks, brackets=False)}: does that mark missing cells?"
+        if marks
+        else commas
     )
     return Column(name, Categorical(), f"{counted(n_levels, 'category')}{note}")
 

@@ -46,9 +46,10 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
         missing = [label for label in classes.tolist() if label not in named]
         unknown = [label for label in named if label not in known]
         if missing or unknown:
+            wrong = {"missing": missing, "unknown": unknown}
+            told = ", ".join(f"{word} {listed(labels)}" for word, labels in wrong.items() if labels)
             raise ValueError(
-                f"priors must name every class once: missing {listed(missing)}, unknown {listed(unknown)}; "
-                f"the classes are {listed(classes.tolist())}."
+                f"priors must name every class once: {told}; the classes are {listed(classes.tolist())}."
             )
         priors = [named[label] for label in classes.tolist()]
     values = as_reals(priors, "priors")

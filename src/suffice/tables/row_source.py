@@ -42,6 +42,10 @@ class RowSource(ABC):
     def title(self) -> str:
         """What messages call all rows."""
 
+    def parts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The columns of each part that must have all that are read, and how errors about it begin."""
+        yield "", self.names
+
     @abstractmethod
     def only(self, names: Iterable[str], wanted: Mapping[str, Any] | None = None) -> Self:
         """The same rows with some of the columns, in this order, and the kinds their cells must have."""
@@ -67,9 +71,13 @@ class RowSource(ABC):
         except ValueError as error:
             row = row_in(error)
             if row is not None:
-                held, there = self.locate(start + row)
-                rename_row(error, there, f"{held}: ")
+                self.place_error(error, start + row)
             raise
+
+    def place_error(self, error: ValueError, row: int, *, named: bool = True) -> None:
+        """Let an error about this one of all rows count it, and maybe name what holds it, as it is there."""
+        held, there = self.locate(row)
+        rename_row(error, there, f"{held}: " if named else "")
 
     def place(self, first: int, end: int) -> str:
         """Where some rows of the batches read so far are, for messages."""

@@ -96,7 +96,9 @@ def read_weights(
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} holds values that are not numbers; give one number per row.") from None
+        row = _first_without_number(values)
+        at = "" if row is None else f" such as {quoted(values[row])} at {place(row)}"
+        raise ValueError(f"{what} holds values that are not numbers{at}; give one number per row.") from None
     bad = (~np.isfinite(weights) | (weights < 0)).reshape(-1)
     if bad.any():
         row = int(np.argmax(bad))
@@ -104,6 +106,16 @@ def read_weights(
         cure = " (to remove rows again, use forget)" if what == "sample_weight" and value < 0 else ""
         raise ValueError(f"{what} is {value} at {place(row)}; weights must be finite and not negative{cure}.")
     return weights
+
+
+def _first_without_number(values: Any) -> int | None:
+    """The place of the first cell that is no number; None if the values are no list of cells."""
+    for row, value in enumerate(values if np.ndim(values) == 1 else ()):
+        try:
+            np.float64(value)
+        except (TypeError, ValueError):
+            return row
+    return None
 
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> Array:

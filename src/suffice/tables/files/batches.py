@@ -14,7 +14,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, is_coded, open_source
-from suffice.tables.row_source import RowSource, rename_row, row_in
+from suffice.tables.row_source import RowSource, row_in
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
 
@@ -121,8 +121,7 @@ class LabelledFiles(Labelled):
         row = row_in(error)
         if row is None or self.weight is not None or self.files.drop_unlabelled:
             return
-        held, there = self.files.locate(at.start + row)
-        rename_row(error, there, "" if at.number > 1 else f"{held}: ")
+        self.files.place_error(error, at.start + row, named=at.number == 1)
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""

@@ -17,7 +17,7 @@ FORMATS = {
     "tsv": ("tsv", "tab"),
     "jsonl": ("jsonl", "ndjson"),
     "parquet": ("parquet", "pq"),
-    "arrow": ("arrow", "feather", "ipc"),
+    "arrow": ("arrow", "arrows", "feather", "ipc"),
 }
 """Formats and their extensions; all but parquet files may be packed."""
 TEXT = ("csv", "tsv")
@@ -30,6 +30,8 @@ BLOCK_BYTES = 1 << 22
 """How much of a csv, tsv or jsonl file is read at a time; no row may be longer."""
 BATCH_ROWS, BATCH_CELLS, FEWEST_ROWS = 1 << 17, 1 << 21, 1 << 13
 """The most rows and cells of a batch of a parquet file; it has some rows, however many columns there are."""
+OTHER_CONTENT = ("magic bytes not found", "metadata bytes, but only read")
+"""What Arrow says of files that are not in the format of their names, or not whole."""
 MOST_COLUMNS = 100_000
 """The most columns of a text file; each takes some memory, even without rows."""
 
@@ -66,6 +68,8 @@ class DataFile:
     options: ReadingOptions = DEFAULTS
     called: str | None = None
     """What messages call it, if not by its path."""
+    verbatim: tuple[str, ...] = ()
+    """Columns whose text must stay as it is written, half of a surrogate pair too, which nothing can hold."""
     raw: list[Any] = field(default_factory=list, compare=False)
     """Where it is open, the open file last."""
 
@@ -94,11 +98,14 @@ def refusals(file: DataFile) -> Iterator[None]:
     except MemoryError as error:  # of a size that a damaged file claims
         raise file.error("the file is damaged: it asks for more memory than there is.") from error
     except (UnicodeDecodeError, pa.ArrowException) as error:
+        if any(words in str(error) for words in OTHER_CONTENT):
+            raise file.error(f"this is no {file.form} file, or it is damaged.") from error
         raise file.error(f"{str(error).splitlines()[0].rstrip('.')}.") from error
     except (EOFError, zlib.error, lzma.LZMAError) as error:
         raise file.error(f"the compressed data is damaged or truncated ({error}).") from error
     except OSError as error:
         if error.errno is not None:  # of the operating system, such as a file that does not exist
+            error.filename = error.filename or str(file)
             raise
         raise file.error(f"the file is damaged or truncated ({error}).") from error
 

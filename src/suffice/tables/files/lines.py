@@ -12,7 +12,7 @@ import numpy as np
 
 from suffice.tables.files.formats import MOST_COLUMNS, DataFile, FileDataError
 from suffice.tables.files.packed import UTF_8, not_utf8, whole_rows
-from suffice.tables.wording import quoted
+from suffice.tables.wording import is_utf8, quoted
 
 LARGEST_INTEGER = 2.0**63
 """Beyond this, Arrow reads the integers of jsonl files as floats."""
@@ -29,7 +29,7 @@ MOST_CELLS = 1 << 24
 """The most cells of some lines; Arrow's parser makes one for each line and each key of any line."""
 TWICE = re.compile(r"Column\(/(.*)\) was specified twice", re.DOTALL)
 TOO_LARGE = "which is too large for a number; drop the row, or write null for a missing cell."
-CHANGED = re.compile(r"Column\(/.*\) changed from", re.DOTALL)
+CHANGED = re.compile(r"Column\(/(.*)\) changed from (\w+) to (\w+)", re.DOTALL)
 ROW_NUMBER = re.compile(r"[.]? in row (\d+)$")
 LF, CR = b"\n\r"
 WHOLE = re.compile(r"-?[0-9]{1,38}")
@@ -60,7 +60,7 @@ def _parsed(file: DataFile, block: bytes, types: dict[str, Any], n_before: int) 
     _refuse_deep_nesting(file, block)
     _refuse_many_keys(file, block, n_before)
     try:
-        table = _table(block, types)
+        table = _table(file, block, types, n_before)
     except pa.ArrowInvalid as error:
         raise _misread(file, block, n_before, str(error)) from error
     yield from table.to_batches()
@@ -74,6 +74,12 @@ def _misread(file: DataFile, block: bytes, n_before: int, said: str) -> FileData
     twice = TWICE.fullmatch(reason)
     if twice is not None:
         return file.error(f"row {n_before + row} has the key {quoted(twice[1])} twice; each may occur once.")
+    changed = CHANGED.fullmatch(reason)
+    if changed is not None:
+        return file.error(
+            f"column {quoted(changed[1])} changes from {changed[2]} to {changed[3]} at row {n_before + row}; "
+            "each cell must be a number, a text or a time."
+        )
     if "too big" in reason:
         line = [one for one in re.split(rb"[\r\n]+", block) if one.strip()][row]
         for name, cell in _objects(line)[0]:
@@ -143,7 +149,7 @@ def _refuse_many_keys(file: DataFile, block: bytes, n_before: int) -> None:
         )
 
 
-def _table(block: bytes, types: dict[str, Any]) -> Any:
+def _table(file: DataFile, block: bytes, types: dict[str, Any], n_before: int) -> Any:
     """Some lines, in which lone surrogates are read as U+FFFD, as in lists of texts."""
     import pyarrow as pa
 
@@ -152,6 +158,13 @@ def _table(block: bytes, types: dict[str, Any]) -> Any:
     except pa.ArrowInvalid as error:
         if "surrogate" not in str(error):
             raise
+    for row, pairs in enumerate(_objects(block) if file.verbatim else (), n_before):
+        for name, cell in pairs:
+            if name in file.verbatim and isinstance(cell, str) and not is_utf8(cell):
+                raise file.error(
+                    f"column {quoted(name)}: row {row} holds half of a surrogate pair, which is no character "
+                    f"and cannot be copied: {quoted(cell)}."
+                )
     return _widened_table(ESCAPE.sub(lambda escape: rb"\ufffd" if escape[1] else escape[0], block), types)
 
 

@@ -49,7 +49,7 @@ class ReadingOptions:
         if self.decimal not in DECIMALS:
             raise ValueError(f"decimal must be '.' or ',', but is {self.decimal!r}.")
         if self.sep == self.decimal:
-            raise ValueError(f"sep and decimal are both {self.sep!r}; what separates cells is in no number.")
+            raise ValueError(f"sep {self.sep!r} also separates decimals; choose another for one of them.")
         try:
             b" ".decode(self.encoding, "ignore")
             codecs.getincrementaldecoder(self.encoding)

@@ -31,7 +31,9 @@ def opened(file: DataFile) -> Iterator[Any]:
     with file.path.open("rb") as raw:
         file.raw.append(raw)
         if not raw.seekable():
-            raise file.error("rows are read twice, which a pipe cannot be; send it to stdin (-) instead.")
+            raise file.error(
+                "rows are read twice, which a pipe cannot be; send it to stdin (-) instead, alone."
+            )
         start = raw.read(10)
         raw.seek(0)
         kind = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)

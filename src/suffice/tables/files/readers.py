@@ -36,7 +36,7 @@ def column_names(file: DataFile) -> tuple[str, ...]:
 
 def raw_batches(
     file: DataFile, names: tuple[str, ...], types: Mapping[str, Any], *, coded: bool = False
-) -> Iterator[Any]:
+) -> Generator[Any]:
     """The batches of a file, with these columns only; of jsonl, with those that occur.
 
     Cells of csv and tsv files are text or missing; in columns of these types, which may become more while

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,10 +30,12 @@ from suffice.tables.files.types import (
     wider,
 )
 from suffice.tables.row_source import RowSource
-from suffice.tables.wording import listed, quoted
+from suffice.tables.wording import did_you_mean, listed, quoted
 
 T = TypeVar("T")
 Types = Mapping[str, Wanted]
+MOST_BESIDE = 1000
+"""The most files beside one that is not there, among which the one that was meant is looked for."""
 ANY_TEXT = Wanted("level")
 
 
@@ -70,6 +74,8 @@ class FileSource(RowSource):
     """Whether text may come as codes of a dictionary, in columns with `TEXT_AS_CODES`."""
     drop_unlabelled: bool = False
     """Whether rows without a label are left out where labels are read, instead of refused."""
+    verbatim: bool = False
+    """Whether text that cannot be kept as it is written is refused, instead of read with U+FFFD."""
     skipped: dict[Path, str] | None = None
     """Why files were skipped, where those that cannot be read are; None to refuse them."""
 
@@ -107,9 +113,17 @@ class FileSource(RowSource):
             self.headers[path] = (*names, *self._keys)
         return self.headers[path]
 
+    def parts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The columns of each file but jsonl, whose lines may lack some; of one, if others may be skipped."""
+        first = self._first_path
+        for path in (first, *(one for one in self.paths if one != first and self.skipped is None)):
+            file = self._file(path)
+            if path == first or file.form != "jsonl":
+                yield f"{file}: ", self._names_in(path)
+
     def _file(self, path: Path) -> DataFile:
         form = format_of(path) if self.form is None else self.form
-        return DataFile(path, form, self.options, self.called)
+        return DataFile(path, form, self.options, self.called, (self.kept or ()) if self.verbatim else ())
 
     @property
     def forms(self) -> set[str]:
@@ -170,6 +184,30 @@ class FileSource(RowSource):
         start, file = max((one for one in self._starts if one[0] <= row), key=lambda one: one[0])
         return file, row - start
 
+    def place_error(self, error: ValueError, row: int, *, named: bool = True) -> None:
+        """The same, and show a number that is too large for a float as it is written, not as an infinity."""
+        super().place_error(error, row, named=named)
+        for name in self.names:
+            start, infinite, rest = str(error).partition(f"column {quoted(name)} contains the infinite value")
+            in_file = infinite and name not in self._keys
+            written = self._written(name, *self.locate(row)) if in_file else None
+            if isinstance(written, str) and any(map(str.isdigit, written)):
+                rest = rest.partition(" at row ")[2]
+                words = f"column {quoted(name)} holds {quoted(written, 40)}, which is too large for a number,"
+                error.args = (f"{start}{words} at row {rest}",)
+                return
+
+    def _written(self, name: str, file: DataFile, row: int) -> Any:
+        """A cell of a file, as it is written if that is text."""
+        import pyarrow as pa
+
+        with closing(raw_batches(file, (name,), {name: pa.string()})) as batches:
+            for batch in batches:
+                if row < batch.num_rows:
+                    return batch.column(name)[row].as_py()
+                row -= batch.num_rows
+        return None
+
     def place(self, first: int, end: int) -> str:
         """Where some rows of the batches read so far are; in a parquet file, also in which row groups."""
         file, row = self.locate(first)
@@ -209,9 +247,10 @@ class FileSource(RowSource):
         file, present = self._file(path), set(self._names_in(path))
         missing = [name for name in names if name not in present]
         if missing and file.form != "jsonl":
+            be = "is" if len(missing) == 1 else "are"
             raise file.error(
-                f"there is no column {quoted(missing[0])}, which "
-                f"{'the first file has' if self.kept is None else 'is needed'}."
+                f"there {be} no column{'s' * (be == 'are')} {listed(missing, brackets=False)}, which "
+                f"{'the first file has' if self.kept is None else f'{be} needed'}."
             )
         types: Mapping[str, Any] = self._types
         if file.form not in TEXT:
@@ -317,12 +356,22 @@ def open_source(X: Any, form: str | None = None, options: ReadingOptions = DEFAU
         path = Path(one)
         found = [path] if path.exists() else [Path(name) for name in sorted(glob.glob(str(one)))]  # noqa: PTH207  a pattern may be absolute
         if not found:
-            raise FileNotFoundError(f"no file matches {str(one)!r}.")
+            raise FileNotFoundError(f"no file matches {str(one)!r}{_hint(path)}")
         for place in found:
             inside = files_in(place, form) if place.is_dir() else {place: {}}
             paths += inside
             partitions |= {file: parts for file, parts in inside.items() if parts}
     return FileSource(tuple(paths), form, options=options, partitions=partitions)
+
+
+def _hint(path: Path) -> str:
+    """A question that names the closest of the first files beside one that is not there."""
+    try:
+        beside = [one.name for one in islice(path.parent.iterdir(), MOST_BESIDE)]
+    except OSError:
+        beside = []
+    near = did_you_mean(path.name, beside)
+    return f"; {near}" if near else "."
 
 
 def _completed(batch: Any, names: tuple[str, ...], parts: Partition) -> Any:
