@@ -271,6 +271,13 @@ def test_columns_that_are_not_there_may_be_taken_as_missing(run, model):
     assert found == run("predict", model, "gaps.csv", "--proba").stdout
     csv.write_csv(pa.table({"unknown": [1]}), "nothing.csv")
     assert "the data lacks" in run("predict", model, "nothing.csv", "--allow-missing-columns", code=3).stderr
+    for files, told in (
+        (("fewer.csv", "penguins.csv"), "penguins.csv: the data has 'bill_depth_mm', 'sex', 'year', which"),
+        (("penguins.csv", "fewer.csv"), "fewer.csv: the data lacks 'bill_depth_mm', 'sex', 'year', which"),
+    ):
+        error = run("predict", model, *files, "--allow-missing-columns", code=3).stderr
+        assert told in error
+        assert "one by one" in error
 
 
 ARGUMENTS = {

@@ -31,6 +31,8 @@ class Reader:
     """What the model is given of a table with these columns."""
     coded: bool = False
     """Whether text may come as codes of a dictionary, as files hold it."""
+    missing: frozenset[str] = frozenset()
+    """Columns of the model that the rows lack."""
 
     def rows(self, source: RowSource, *others: str, wanted: Types | None = None) -> RowSource:
         """Rows with the model's columns and others, whose kinds may be given."""
@@ -40,8 +42,8 @@ class Reader:
 def reader(model: Any, source: RowSource, *, learning: bool = False, allow_missing: bool = False) -> Reader:
     """How a model reads a source that has its columns.
 
-    Columns without a family are not read and may be missing; any may if that is allowed, and is missing in
-    every row. A model that is `learning` also reads columns that had no values so far, since it can now
+    Columns without a family are not read and may be missing; any may if that is allowed, and if all files
+    lack it. A model that is `learning` also reads columns that had no values so far, since it can now
     choose their families.
     """
     (first, _), *others = source.parts()
@@ -52,8 +54,15 @@ def reader(model: Any, source: RowSource, *, learning: bool = False, allow_missi
     for other, present in others:
         there = set(present)
         missing = [name for name in made.names if name not in there]
-        if missing:
+        if missing and not allow_missing:
             raise ModelColumnsError(f"{other}{_missing(missing, present, list(made.names))}")
+        added = [name for name in present if name in made.missing]
+        if missing or added:
+            lacks, has = ("lacks", "has") if missing else ("has", "lacks")
+            raise ModelColumnsError(
+                f"{other}the data {lacks} {_list(missing or added)}, which the first file {has}; "
+                "files that lack different columns must be read one by one."
+            )
     return made
 
 
@@ -96,7 +105,7 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
         fields = [table.field(name) if name in kept else pa.field(name, pa.null()) for name in everything]
         return pa.table(columns, schema=pa.schema(fields))
 
-    return Reader(read, wanted, arranged, coded=True)
+    return Reader(read, wanted, arranged, coded=True, missing=frozenset(missing))
 
 
 def _by_position(model: Any, present: tuple[str, ...], *, learning: bool) -> Reader:
