@@ -136,12 +136,7 @@ class FrameColumn:
         """Whether the container says that the cells are categories, whatever they look like."""
         import narwhals.stable.v2 as nw
 
-        return self._dtype in (nw.Categorical, nw.Enum) and not self.is_text
-
-    @cached_property
-    def _dtype(self) -> Any:
-        """The type of the cells, which narwhals looks up anew each time."""
-        return self.series.dtype
+        return self.series.dtype in (nw.Categorical, nw.Enum) and not self.is_text
 
     def numbers(self) -> NDArray[np.floating[Any]]:
         """Return the cells as floats; a few rows are read once."""
@@ -169,7 +164,7 @@ class FrameColumn:
         native = self.series.to_native()
         is_polars = self.series.implementation.is_polars()
         n_gaps = native.null_count() if is_polars else native.null_count
-        if n_gaps == 0 and self._dtype.is_float() and len(native):
+        if n_gaps == 0 and self.series.dtype.is_float() and len(native):
             chunks = native.get_chunks() if is_polars else native.chunks
             cells = [as_floats(chunk.to_numpy()) for chunk in chunks]
             return cells[0].__getitem__ if len(cells) == 1 else ChunkedCells(cells)
@@ -182,15 +177,14 @@ class FrameColumn:
     @property
     def is_whole(self) -> bool:
         """Whether the cells are integers, which have digits that floats lack."""
-        return bool(self._dtype.is_integer() or self._dtype.is_decimal())
+        return bool(self.series.dtype.is_integer() or self.series.dtype.is_decimal())
 
     @cached_property
     def _is_wide(self) -> bool:
         """Whether NumPy has no type for the cells."""
         import narwhals.stable.v2 as nw
 
-        dtype = self._dtype
-        return not dtype.is_float() and (dtype.is_decimal() or dtype in (nw.Int128, nw.UInt128))
+        return self.series.dtype.is_decimal() or self.series.dtype in (nw.Int128, nw.UInt128)
 
     def _objects(self) -> NDArray[np.object_]:
         cells = np.empty(len(self.series), dtype=object)
@@ -205,7 +199,7 @@ class FrameColumn:
         """Let the container encode text, booleans and integers (exact beyond 2⁵³), and NumPy the rest."""
         if self._is_wide:
             return ArrayColumn(self._objects(), self.kind).levels()
-        if self.kind not in ("level", "boolean") and not self._dtype.is_integer():
+        if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
             codes, distinct = self.series.to_native().factorize()
