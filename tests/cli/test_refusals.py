@@ -131,6 +131,18 @@ def test_data_that_cannot_be_used_end_with_1_and_the_reason(run, content, words)
     assert not Path("m.suffice").exists()
 
 
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        (b'{"x": 1e999, "y": "b"}', "column 'x': row 1 holds '1e999', which is too large for a number"),
+        (b'{"x": 1e999"2", "y": "b"}', "row 1 cannot be read as a JSON object"),
+    ],
+)
+def test_numbers_that_are_too_large_are_named_unless_the_line_is_broken(run, line, words):
+    Path("d.jsonl").write_bytes(b'{"x": 1, "y": "a"}\n' + line + b"\n")
+    assert words in run("fit", "d.jsonl", "-y", "y", "-o", "m.suffice", code=1).stderr
+
+
 def test_a_byte_order_mark_quotes_and_newlines_are_read(run):
     Path("d.csv").write_bytes('\ufeffx,"the\nname",y\n"1,5",a,p\n2,"b\nc",q\n'.encode() * 1)
     run("fit", "d.csv", "-y", "y", "-o", "m.suffice", "--model", "bayes")

@@ -66,8 +66,8 @@ def test_weights_of_another_size_are_refused(packed, name, shape):
 
 
 @pytest.mark.parametrize("name", ["weights.pieces", "weights.bias", "weights.corrections"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_weights_that_are_no_numbers_are_refused(packed, name, value):
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1e305])
+def test_weights_that_leave_no_finite_scores_are_refused(packed, name, value):
     header, body = taken_apart(packed)
     start, stop = header[name]["data_offsets"]
     numbers = np.frombuffer(body[start:stop]).copy().reshape(header[name]["shape"])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sums import SolvedPieces, rows_of_pairs
-from suffice.estimators.evidence.word_corrections import WordCorrections
+from suffice.estimators.evidence.word_corrections import WordCorrections, read_weights
 from suffice.export.expressions import (
     Expression,
     Gaps,
@@ -98,9 +98,9 @@ class Weights:
         n_cells = sum(cell.size for cell in pieces.cells)
         words = fields.branches("words") if "words" in fields else []
         return cls(
-            fields.array("pieces", np.float64, (len(pieces.listed),)),
-            fields.array("bias", np.float64, (n_classes,)),
-            fields.array("corrections", np.float64, (n_cells, n_classes)),
+            read_weights(fields, "pieces", (len(pieces.listed),)),
+            read_weights(fields, "bias", (n_classes,)),
+            read_weights(fields, "corrections", (n_cells, n_classes)),
             _power(fields) if "power" in fields else 0.0,
             tuple(WordCorrections._from_fields(one, pieces.words, n_classes) for one in words),
         )

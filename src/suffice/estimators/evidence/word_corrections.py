@@ -24,6 +24,8 @@ from suffice.storage import Fields
 from suffice.tables.table import Table
 from suffice.text import Analysis, Documents, Vocabulary, count
 
+MOST_WEIGHT = 1e100
+"""The largest weight or correction that a file may hold."""
 MOST_CORRECTIONS = 1 << 19
 """Words × classes that have corrections: those of the words in most documents."""
 FOUND_WORDS = 1e-9
@@ -69,7 +71,15 @@ class WordCorrections:
         column = fields.integer("column", 0, max(columns, default=-1))
         if column not in columns:
             raise fields.error("column", "must be a column of text whose words may have corrections.")
-        return cls(column, vocabulary, fields.array("table", np.float64, (len(vocabulary), n_classes)))
+        return cls(column, vocabulary, read_weights(fields, "table", (len(vocabulary), n_classes)))
+
+
+def read_weights(fields: Fields, name: str, shape: tuple[int, ...]) -> Array:
+    """Learnt numbers of a file; scores made of larger ones could be infinite."""
+    weights: Array = fields.array(name, np.float64, shape)
+    if np.abs(weights).max(initial=0.0) > MOST_WEIGHT:
+        raise fields.error(name, f"must hold numbers of at most {MOST_WEIGHT:g}.")
+    return weights
 
 
 def _analysis(family: Family) -> Analysis:

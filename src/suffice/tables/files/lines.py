@@ -81,11 +81,10 @@ def _misread(file: DataFile, block: bytes, n_before: int, said: str) -> FileData
             "each cell must be a number, a text or a time."
         )
     if "too big" in reason:
-        line = [one for one in re.split(rb"[\r\n]+", block) if one.strip()][row]
-        for name, cell in _objects(line)[0]:
-            if isinstance(cell, _Number) and math.isinf(float(cell)):
-                place = f"column {quoted(name)}: row {n_before + row}"
-                return file.error(f"{place} holds {quoted(cell)}, {TOO_LARGE}")
+        lines = [one for one in re.split(rb"[\r\n]+", block) if one.strip()]
+        for name, cell in _too_large(b"".join(lines[row : row + 1])):
+            place = f"column {quoted(name)}: row {n_before + row}"
+            return file.error(f"{place} holds {quoted(cell)}, {TOO_LARGE}")
     return file.error(f"row {n_before + row} cannot be read as a JSON object ({reason}).")
 
 
@@ -247,6 +246,20 @@ def _objects(block: bytes) -> list[Any]:
             one, place = decoder.raw_decode(text, place)
             objects.append(one if isinstance(one, _Pairs) else _Pairs())
     return objects
+
+
+def _too_large(line: bytes) -> list[tuple[str, str]]:
+    """The numbers of a line that are too large, with their keys; none where the line is broken besides."""
+    try:
+        objects = _objects(line)
+    except ValueError:
+        return []
+    return [
+        (name, cell)
+        for pairs in objects
+        for name, cell in pairs
+        if isinstance(cell, _Number) and math.isinf(float(cell))
+    ]
 
 
 def _mixed(objects: list[Any]) -> set[str]:
