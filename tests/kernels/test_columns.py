@@ -32,7 +32,7 @@ def test_rows_in_runs_of_a_class_are_summed_to_the_same_bits(dtype, n_classes):
     columns = tuple(read_only(rng.normal(size=300).astype(dtype)) for _ in range(8))
     classes = read_only(rng.integers(0, n_classes, 300).astype(np.uint8))
     origin, sums = rng.normal(size=(n_classes, 8)), np.zeros((2, n_classes, 16))
-    runs = compiled.by_class(classes, n_classes)
+    runs = compiled.rows_to_sum(classes, n_classes)
     assert isinstance(runs, tuple)
     compiled.column_sums(columns, runs, origin, sums[0])
     compiled.column_sums(columns, classes, origin, sums[1])
@@ -45,7 +45,7 @@ def test_sums_of_columns_are_the_same_bits(dtype):
     columns = tuple(read_only((rng.integers(-64, 64, 300) / 8).astype(dtype)) for _ in range(8))
     classes, origin = read_only(rng.integers(0, 5, 300).astype(np.uint8)), rng.integers(-8, 8, (5, 8)) / 4
     ours, theirs = np.zeros((5, 16)), np.zeros((5, 16))
-    compiled.column_sums(columns, compiled.by_class(classes, 5), origin, ours)
+    compiled.column_sums(columns, compiled.rows_to_sum(classes, 5), origin, ours)
     reference.column_sums(columns, classes, origin, theirs)
     assert_array_equal(ours, theirs)
     assert ours.any()

@@ -177,7 +177,7 @@ def free_space(path: str) -> int | None:
     try:
         number = sys.stdout.fileno()
         return shutil.disk_usage(number).free if stat.S_ISREG(os.fstat(number).st_mode) else None
-    except (OSError, ValueError):  # of a stdout that is no file of the system
+    except (OSError, ValueError):  # stdout is not a file of the system
         return None
 
 

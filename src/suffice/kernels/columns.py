@@ -103,7 +103,7 @@ def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
     return list(values.T) if is_worth_it else None
 
 
-def by_class(classes: Codes, n_classes: int) -> Codes:  # noqa: ARG001 — compiled kernels need it
+def rows_to_sum(classes: Codes, _: int) -> Codes:
     """The rows as `column_sums` reads them: here their classes."""
     return classes
 
@@ -111,7 +111,7 @@ def by_class(classes: Codes, n_classes: int) -> Codes:  # noqa: ARG001 — compi
 def column_sums(columns: tuple[Cells, ...], rows: Codes, origin: Array, sums: Array) -> None:
     """Add Σ(x − c) and Σ(x − c)² of each class to the first and second half of sums[class].
 
-    The rows are `by_class`. A sum is not finite where a cell is missing or infinite.
+    The rows are `rows_to_sum`. A sum is not finite where a cell is missing or infinite.
     """
     d = len(columns)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -25,7 +25,7 @@ TOGETHER = 64
 """Rows among which those of a class come together: few, so that memory is read almost in its order."""
 
 
-def by_class(classes: Codes, n_classes: int) -> Codes | ClassRuns:
+def rows_to_sum(classes: Codes, n_classes: int) -> Codes | ClassRuns:
     """The rows as `column_sums` reads them."""
     return _class_runs(classes, n_classes) if n_classes <= FEW_CLASSES else classes
 
@@ -58,8 +58,8 @@ def _class_runs(classes: Codes, n_classes: int) -> ClassRuns:
 def column_sums(columns: tuple[Cells, ...], rows: Codes | ClassRuns, origin: Array, sums: Array) -> None:
     """Add Σ(x − c) and Σ(x − c)² of each class to the first and second half of sums[class].
 
-    The rows are `by_class`. A sum is not finite where a cell is missing or infinite. Both ways add the rows
-    of a class in their order, and give the same bits.
+    The rows are `rows_to_sum`. A sum is not finite where a cell is missing or infinite. Both ways add the
+    rows of a class in their order, and give the same bits.
     """
     if isinstance(rows, tuple):
         _sums_of_runs(columns, *rows, origin, sums)

@@ -109,7 +109,7 @@ def read_weights(
 
 
 def _first_without_number(values: Any) -> int | None:
-    """The place of the first cell that is no number; None if the values are no list of cells."""
+    """The place of the first cell that is not a number; None if the values are not a list of cells."""
     for row, value in enumerate(values if np.ndim(values) == 1 else ()):
         try:
             np.float64(value)

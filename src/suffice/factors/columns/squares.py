@@ -113,7 +113,7 @@ def _add_columns(
 ) -> bool:
     """What `complete_sums` does, of columns that lie apart."""
     counts += np.bincount(classes, minlength=len(counts))
-    own_rows = [kernels.by_class(classes[rows], len(counts)) for rows, _ in runs]
+    own_rows = [kernels.rows_to_sum(classes[rows], len(counts)) for rows, _ in runs]
     groups = zip(*(column_groups(columns, kernels.WIDTH) for _, columns in runs), strict=True)
     for group, middle in zip(groups, middles, strict=True):
         own = np.zeros((len(counts), 2, middle.shape[1]))
