@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ import click
 
 from suffice.cli.errors import refuse_closed_stdout
 from suffice.cli.messages import as_json, say, wants_json
+from suffice.kernels import threads
 from suffice.tables.wording import visible
 
 MOST_ROWS = 1 << 13
 """Rows that are Python objects at a time, on their way into text."""
+AT_ONCE = 1 << 15
+"""Rows that one thread makes lines of text of."""
 PACKED = (".gz", ".bz2", ".xz")
 """Extensions of files that are compressed as they are written."""
 NOT_WRITTEN = (".zst", ".zstd", ".lz4", ".br")
@@ -204,11 +208,18 @@ def _write_separated(delimiter: str) -> Callable[[Iterable[Any], Any], None]:
         for number, table in enumerate(tables):
             if number == 0:
                 out.write(_lines([table.column_names], delimiter))
-            quickly = _rows_quickly(table, delimiter)
-            out.write(_rows(table, delimiter) if quickly is None else quickly)
+            parts = [table[start : start + AT_ONCE] for start in range(0, table.num_rows, AT_ONCE)]
+            for lines in threads.run(partial(_text_of, delimiter=delimiter), parts):
+                out.write(lines)
             out.flush()
 
     return write
+
+
+def _text_of(table: Any, delimiter: str) -> Any:
+    """The rows as lines of text."""
+    quickly = _rows_quickly(table, delimiter)
+    return _rows(table, delimiter) if quickly is None else quickly
 
 
 def _rows_quickly(table: Any, delimiter: str) -> Any:
