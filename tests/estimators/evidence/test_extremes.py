@@ -135,6 +135,13 @@ def test_columns_that_say_nothing_leave_the_class_shares():
     assert max(worse) < 0.01
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_rows_without_errors_leave_half_an_error_whatever_the_number_of_classes(n_classes):
+    t = np.arange(60 * n_classes) % n_classes
+    model = EvidenceClassifier(pieces=["columns"]).fit({"x": np.array([*"abcdefghij"])[t]}, t)
+    assert model.weights_.levels[-1].loss * len(t) == pytest.approx(0.5, rel=0.01)
+
+
 def test_few_rows_of_noise_are_hardly_worse_than_the_class_shares():
     worse = []
     for seed in range(12):

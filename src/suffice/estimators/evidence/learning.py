@@ -388,12 +388,15 @@ class Learning:
     def _sureness(self, added: Array) -> float:
         """The factor ≤ 1 that fits what all levels add to held-out rows, and to one more row.
 
-        That row is an average one, of a class drawn by the shares. Of two equal classes it counts half as an
-        error and half as none, which loses least in log loss whatever the rate of errors (Krichevsky and
-        Trofimov 1981).
+        That row is an average one. It counts half as an error and half as none, which loses least in log loss
+        whatever the rate of errors (Krichevsky and Trofimov 1981). As an error, its class is drawn by the
+        shares: a class so drawn is another one with chance 1 − Σ_k π_k². Where that is less than half, all of
+        the row is drawn.
         """
         rows = self.rows
-        shares, one_more = np.exp(rows.log_shares), rows.weight[:, np.newaxis] / rows.weight.sum()
+        shares = np.exp(rows.log_shares)
+        drawn = min(1.0, 0.5 / (1.0 - float(shares @ shares)))
+        one_more = drawn * rows.weight[:, np.newaxis] / rows.weight.sum()
 
         def slope(factor: float) -> float:
             log_posteriors = log_softmax(rows.log_shares + factor * added)
