@@ -10,18 +10,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice import factors
 from suffice.arrays import Array, Codes, Counts
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.factors import SolvedFactor
 from suffice.factors.base import Block
 from suffice.factors.derived import CellOfPair
+from suffice.factors.gaussian.solve import solve_gaussians
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.scores import Scores, bounded
 from suffice.factors.weighed import weighed
 from suffice.factors.words.scores import SolvedWords
 from suffice.model.columns import Factor
-from suffice.model.solution import SolvedModel
+from suffice.model.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.table import Table
 
@@ -76,8 +76,17 @@ class PieceSums:
 class SolvedPieces:
     """The parameters of every piece."""
 
-    def __init__(self, pieces: Pieces, base: SolvedModel, beside: SolvedModel, sums: Parts) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        base: SolvedModel,
+        beside: SolvedModel,
+        sums: Parts,
+        full: SolvedFactor | None,
+    ) -> None:
         self.pieces, self.base, self.beside = pieces, base, beside
+        self.full = full
+        """The joint Gaussian with a covariance for each class."""
         self.classes = base.classes
         self.most = most_nats(sums[0])
         self._sums = sums
@@ -85,7 +94,10 @@ class SolvedPieces:
     @classmethod
     def of(cls, pieces: Pieces, sums: Parts) -> Self:
         """The parameters of these sums."""
-        return cls(pieces, SolvedModel.of(sums[0], None), SolvedModel.of(sums[1], "uniform"), sums)
+        saved, full = _joint_gaussians(pieces, sums[1])
+        return cls(
+            pieces, SolvedModel.of(sums[0], None), SolvedModel.of(sums[1], "uniform", saved), sums, full
+        )
 
     @classmethod
     def of_each(cls, pieces: Pieces, several: Sequence[Parts]) -> list[Self]:
@@ -96,20 +108,11 @@ class SolvedPieces:
         found: dict[int, Self] = {}
         for places in alike.values():
             base = SolvedModel.of_each([several[i][0] for i in places], None)
-            beside = SolvedModel.of_each([several[i][1] for i in places], "uniform")
-            for i, of_table, of_derived in zip(places, base, beside, strict=True):
-                found[i] = cls(pieces, of_table, of_derived, several[i])
+            joint, full = zip(*(_joint_gaussians(pieces, several[i][1]) for i in places), strict=True)
+            beside = SolvedModel.of_each([several[i][1] for i in places], "uniform", joint)
+            for i, of_table, of_derived, own in zip(places, base, beside, full, strict=True):
+                found[i] = cls(pieces, of_table, of_derived, several[i], own)
         return [found[i] for i in range(len(several))]
-
-    @cached_property
-    def full(self) -> SolvedFactor | None:
-        """The joint Gaussian with a covariance for each class."""
-        if not self.pieces.has_full:
-            return None
-        beside = self._sums[1]
-        at = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
-        totals = beside.totals[at].with_family(self.pieces.full_family)
-        return factors.solve(totals, beside.schema.factor_labels[at], self.classes)
 
     @cached_property
     def pair_tables(self) -> list[Array]:
@@ -152,6 +155,21 @@ class SolvedPieces:
     def _unweighed(self, factor: SolvedFactor, at: Factor) -> SolvedFactor:
         """A factor of bounded evidence, whose columns have the weight 1."""
         return weighed(factor, np.ones(len(at.columns)), self.most)
+
+
+def _joint_gaussians(pieces: Pieces, beside: Statistics) -> tuple[SavedSearches, SolvedFactor | None]:
+    """The joint Gaussian of derived columns, at its place among their factors, if it is solved twice.
+
+    The second time is with a covariance for each class.
+    """
+    found: SavedSearches = [None] * len(beside.totals)
+    if not pieces.has_full:
+        return found, None
+    at = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
+    families = [pieces.joint_family, pieces.full_family]
+    labels = beside.schema.factor_labels[at]
+    found[at], full = solve_gaussians(beside.totals[at], labels, beside.classes, families)
+    return found, full
 
 
 def most_nats(sums: Statistics) -> float:

@@ -7,7 +7,7 @@ nothing here depends on the units of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,17 @@ class ClassMoments:
     moments: Moments
     left_out: dict[int, str]
     """Columns left out, with the reason."""
+
+    def tied(self, tying: Tying) -> ClassMoments:
+        """The moments of classes that have a scatter matrix each, for groups of them that share one."""
+        moments = self.moments
+        scatter, noise = (tying.pooled(one) for one in (moments.scatter, moments.noise))
+        parts = moments.scatter_parts
+        if parts is not None:
+            parts = [replace(part, group=int(tying.group[part.group])) for part in parts]
+        return replace(
+            self, tying=tying, moments=replace(moments, scatter=scatter, noise=noise, scatter_parts=parts)
+        )
 
     def fourth_power(self, classes: Iterable[int], factor: Array, away: Array | None = None) -> float:
         """Σ w·|z·factor|⁴ over the rows of some classes, about `away` from their means, (k, d)."""
