@@ -88,27 +88,6 @@ class SolvedModel:
         uniform = class_priors("uniform", statistics.classes, statistics.weight)
         return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
 
-    @classmethod
-    def of_each(
-        cls, several: Sequence[Statistics], priors: Priors, known: Sequence[SavedSearches] = ()
-    ) -> list[Self]:
-        """The models of several statistics of one schema and the same classes, which score rows.
-
-        For each of them, some factors may be solved already.
-        """
-        classes, schema = several[0].classes, several[0].schema
-        of_factors = [*zip(*known, strict=True)] or [()] * len(schema.factors)
-        solved = [
-            [one for one in already if one is not None]
-            or factors.solve_each([one.totals[at] for one in several], labels, classes)
-            for at, (labels, already) in enumerate(zip(schema.factor_labels, of_factors, strict=True))
-        ]
-        uniform = class_priors("uniform", classes, several[0].weight)
-        return [
-            cls(one, [each[i] for each in solved], uniform, estimated=False).with_priors(priors)
-            for i, one in enumerate(several)
-        ]
-
     def __copy__(self) -> Self:
         other = type(self).__new__(type(self))
         other.__dict__ = dict(self.__dict__)

@@ -64,9 +64,10 @@ class LevelCells:
     def encoded(self) -> Callable[[slice | Codes], LevelCells]:
         """The same cells as a function of the rows; each column is encoded now, once.
 
-        Rows (n, m) give all columns m times, one after the other.
+        Rows (n, m) give all columns m times, one after the other. The cells of the row −1 are missing.
         """
-        columns = [read() for read in self._readers]
+        read = [one() for one in self._readers]
+        columns = [replace(levels, codes=np.append(levels.codes, -1)) for levels in read]
 
         def cells(rows: slice | Codes) -> LevelCells:
             several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T

@@ -47,8 +47,8 @@ def choose_pairs(
         sums, first, n_rows = _sums_in_pairs(places, there, [cell.size for cell in cells[: i + 1]], both)
         gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
         beyond = gain - 0.5 * degrees - np.sqrt(degrees * t) - t
-        for j in np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS)).tolist():
-            found.append((float(beyond[j]), CellOfPair(cells[j], cells[i])))
+        likely = np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS)).tolist()
+        found += [(float(beyond[j]), CellOfPair(cells[j], cells[i])) for j in likely]
     found.sort(key=lambda one: -one[0])
     return [pair for _, pair in found[:most]]
 

@@ -113,7 +113,7 @@ def description_length(counts: NDArray[Any]) -> Array:
 
 
 def _whole(cells: Array) -> NDArray[Any]:
-    """Counts (columns, cells, classes) as integers, whose descriptions are found faster, if they are whole."""
+    """Counts (columns, cells, classes) as integers if they are whole: their lengths are found faster."""
     most = cells.sum(axis=(1, 2)).max() + cells.shape[2]
     is_listed = most < MOST_LISTED and (cells == np.floor(cells)).all()
     return cells.astype(np.intp) if is_listed else cells
