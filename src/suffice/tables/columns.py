@@ -7,7 +7,7 @@ import decimal
 import fractions
 import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from types import NoneType
@@ -67,16 +67,18 @@ class LevelCells:
         Rows (n, m) give all columns m times, one after the other. The cells of the row −1 are missing.
         """
         read = [one() for one in self._readers]
-        columns = [replace(levels, codes=np.append(levels.codes, -1)) for levels in read]
+        columns = [Levels(np.append(levels.codes, -1), levels.values) for levels in read]
 
         def cells(rows: slice | Codes) -> LevelCells:
             several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T
-            return LevelCells(
-                None,
-                [partial(replace, levels, codes=levels.codes[one]) for one in several for levels in columns],
-            )
+            taken = [Levels(levels.codes[one], levels.values) for one in several for levels in columns]
+            return LevelCells(None, [partial(_same, one) for one in taken])
 
         return cells
+
+
+def _same(levels: Levels) -> Levels:
+    return levels
 
 
 @dataclass(frozen=True)
