@@ -74,7 +74,7 @@ class Folds:
         rows = rows[:, np.newaxis].repeat(len(self.held), axis=1)
         for place, fold in enumerate(self.held):
             rows[fold, place] = MISSING
-        return rows[(rows != MISSING).any(axis=1)]
+        return np.asarray(rows[(rows != MISSING).any(axis=1)])
 
     def apart(self) -> list[Folds]:
         """Each fold by itself."""
