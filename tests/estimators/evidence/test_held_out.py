@@ -54,3 +54,13 @@ def test_rows_that_the_sums_do_not_hold_cannot_be_subtracted():
     model = EvidenceClassifier().fit(X[:60], y[:60])
     with pytest.raises(ValueError, match="no data could produce"):
         model.reweigh(X, y)
+
+
+@pytest.mark.parametrize("gone", [0, 1, 2])
+def test_rows_without_some_class_of_the_sums_can_be_weighed(gone):
+    X, y = a_table(300)
+    model = EvidenceClassifier().fit(X, y)
+    model.reweigh(X[y != gone], y[y != gone])
+    posteriors = model.predict_proba(X)
+    assert model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(posteriors.sum(axis=1), 1.0)

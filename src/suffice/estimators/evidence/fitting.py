@@ -346,13 +346,15 @@ class Fitting:
         found = np.zeros((len(self.sample), scored[0][0].shape[1], len(labels)))
         for folds, each in zip(several, scored, strict=True):
             classes = sums.classes(folds)
-            for fold, said in zip(folds.held, each, strict=True):
-                if len(classes) == len(labels):
+            if np.array_equal(classes, labels):
+                for fold, said in zip(folds.held, each, strict=True):
                     found[fold] = said
-                    continue
+                continue
+            known = np.flatnonzero(np.isin(classes, labels))  # the sums may hold more classes than the rows
+            places = np.searchsorted(labels, classes[known])
+            for fold, said in zip(folds.held, each, strict=True):
                 found[fold] = said.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
-                places = np.searchsorted(labels, classes)
-                found[np.ix_(fold, np.arange(said.shape[1]), places)] = said
+                found[np.ix_(fold, np.arange(said.shape[1]), places)] = said[:, :, known]
         return found
 
 
