@@ -66,19 +66,16 @@ class LevelCells:
 
         Rows (n, m) give all columns m times, one after the other. The cells of the row −1 are missing.
         """
-        read = [one() for one in self._readers]
-        columns = [Levels(np.append(levels.codes, -1), levels.values) for levels in read]
+        encoded = [read() for read in self._readers]
+        columns = [Levels(np.append(levels.codes, -1), levels.values) for levels in encoded]
 
         def cells(rows: slice | Codes) -> LevelCells:
             several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T
-            taken = [Levels(levels.codes[one], levels.values) for one in several for levels in columns]
-            return LevelCells(None, [partial(_same, one) for one in taken])
+            return LevelCells(
+                None, [partial(Levels, read.codes[one], read.values) for one in several for read in columns]
+            )
 
         return cells
-
-
-def _same(levels: Levels) -> Levels:
-    return levels
 
 
 @dataclass(frozen=True)
