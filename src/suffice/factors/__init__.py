@@ -17,7 +17,7 @@ from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.hurdle.left_out import leave_out_hurdle
 from suffice.factors.hurdle.scores import predictive_hurdle, solve_hurdle
 from suffice.factors.hurdle.totals import HurdleTotals
-from suffice.factors.kinds import KINDS, predictive, solve, solve_each, solve_from_search, with_presence
+from suffice.factors.kinds import KINDS, predictive, solve, solve_from_search, with_presence
 from suffice.factors.levels.histogram import HistogramTotals, solve_histogram
 from suffice.factors.levels.left_out import leave_out_levels
 from suffice.factors.levels.scores import solve_levels
@@ -53,7 +53,6 @@ __all__ = [
     "WithPresence",
     "predictive",
     "solve",
-    "solve_each",
     "solve_from_search",
     "with_presence",
 ]

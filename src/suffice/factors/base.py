@@ -8,7 +8,7 @@ classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -97,14 +97,6 @@ class Totals(ABC):
     @abstractmethod
     def take_columns(self, index: Codes) -> Self:
         """A copy with these columns; −1 is a column without rows."""
-
-    @classmethod
-    def side_by_side(cls, _parts: Sequence[Any], /) -> Totals | None:
-        """The columns of several sums, of one family and the same classes, as those of one factor.
-
-        None where to solve them at once would save nothing.
-        """
-        return None
 
     def with_family(self, family: Family) -> Self:
         """The same sums for a family that differs only in settings used when solving."""

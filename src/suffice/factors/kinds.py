@@ -6,7 +6,6 @@ finds its kind by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,15 +23,6 @@ KINDS: dict[str, Kind] = {}
 def solve(totals: Totals, labels: list[str], classes: NDArray[Any]) -> SolvedFactor:
     """The parameters of one factor, by the kind of its family."""
     return KINDS[totals.family.factor].solve(totals, labels, classes)
-
-
-def solve_each(parts: Sequence[Totals], labels: list[str], classes: NDArray[Any]) -> list[SolvedFactor]:
-    """The parameters of several sums of one family, to score rows; independent columns are solved at once."""
-    whole = parts[0].side_by_side(parts) if len(parts) > 1 else None
-    if whole is None:
-        return [solve(part, labels, classes) for part in parts]
-    solved, columns = solve(whole, labels * len(parts), classes), np.arange(len(labels))
-    return [solved.take_columns(columns + i * len(labels)) for i in range(len(parts))]
 
 
 def solve_from_search(

@@ -93,7 +93,7 @@ def unseen_log_shares(weight: Array, alpha: float, n_levels: int, n_unseen: int 
         return np.log(unseen), np.log1p(-np.minimum(n_unseen * unseen, 1.0))
 
 
-def bounded(evidence: Array, most: float) -> Array:
+def bounded(evidence: Array, most: float | Array) -> Array:
     """Evidence for each class on the last axis, below the highest, and at most so many nats below it."""
     highest = evidence.max(axis=-1, keepdims=True)
     below = evidence - np.where(np.isfinite(highest), highest, 0.0)

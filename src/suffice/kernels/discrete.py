@@ -36,14 +36,16 @@ def count_levels(
 
     A missing cell adds nothing. Returns False if a cell is not a whole number within its column's bounds.
     """
-    for j in range(cells.shape[1]):
-        places = _places(cells[:, j], low[j], starts[j + 1] - starts[j])
-        column = slice(starts[j], starts[j + 1])
-        if (places == starts[j + 1] - starts[j]).any():
+    first, size = starts[:-1], np.diff(starts)
+    for run in row_runs(*cells.shape):
+        places = _places(cells[run], low, size)
+        if (places == size).any():
             return False
-        level_counts(places, classes, None, support[:, column])
+        at = np.where(places == MISSING, MISSING, first + places).ravel()
+        own, times = classes[run], cells.shape[1]
+        level_counts(at, own.repeat(times), None, support)
         if len(weights):
-            level_counts(places, classes, weights, weight[:, column])
+            level_counts(at, own.repeat(times), weights[run].repeat(times), weight)
     return True
 
 
@@ -82,16 +84,16 @@ def add_level_scores(
     return known
 
 
-def _places(column: Cells, low: int, n_levels: int) -> Counts:
+def _places(cells: Cells, low: Counts | int, n_levels: Counts | int) -> Counts:
     """How far each cell lies above `low`; `n_levels` where it is not one of so many whole numbers."""
     with np.errstate(invalid="ignore"):
-        whole = column.astype(np.int64, copy=False)
+        whole = cells.astype(np.int64, copy=False)
     # A negative distance is a large one without its sign.
-    places = np.minimum((whole - low).view(np.uint64), np.uint64(n_levels)).view(np.int64)
-    if column.dtype.kind in "fu":
-        places[whole != column] = n_levels
-    if column.dtype.kind == "f":
-        places[np.isnan(column)] = MISSING
+    places = np.minimum((whole - low).view(np.uint64), np.asarray(n_levels, np.uint64)).view(np.int64)
+    if cells.dtype.kind in "fu":
+        np.copyto(places, n_levels, where=whole != cells)
+    if cells.dtype.kind == "f":
+        places[np.isnan(cells)] = MISSING
     return places
 
 

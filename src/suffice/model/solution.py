@@ -88,20 +88,6 @@ class SolvedModel:
         uniform = class_priors("uniform", statistics.classes, statistics.weight)
         return cls(statistics, solved, uniform, estimated=False).with_priors(priors)
 
-    @classmethod
-    def of_each(cls, several: Sequence[Statistics], priors: Priors) -> list[Self]:
-        """The models of several statistics of one schema and the same classes, which score rows."""
-        classes, schema = several[0].classes, several[0].schema
-        solved = [
-            factors.solve_each([one.totals[at] for one in several], labels, classes)
-            for at, labels in enumerate(schema.factor_labels)
-        ]
-        uniform = class_priors("uniform", classes, several[0].weight)
-        return [
-            cls(one, [each[i] for each in solved], uniform, estimated=False).with_priors(priors)
-            for i, one in enumerate(several)
-        ]
-
     def __copy__(self) -> Self:
         other = type(self).__new__(type(self))
         other.__dict__ = dict(self.__dict__)

@@ -7,7 +7,7 @@ import decimal
 import fractions
 import math
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import count
 from types import NoneType
@@ -64,15 +64,15 @@ class LevelCells:
     def encoded(self) -> Callable[[slice | Codes], LevelCells]:
         """The same cells as a function of the rows; each column is encoded now, once.
 
-        Rows (n, m) give all columns m times, one after the other.
+        Rows (n, m) give all columns m times, one after the other. The cells of the row −1 are missing.
         """
-        columns = [read() for read in self._readers]
+        encoded = [read() for read in self._readers]
+        columns = [Levels(np.append(levels.codes, -1), levels.values) for levels in encoded]
 
         def cells(rows: slice | Codes) -> LevelCells:
             several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T
             return LevelCells(
-                None,
-                [partial(replace, levels, codes=levels.codes[one]) for one in several for levels in columns],
+                None, [partial(Levels, read.codes[one], read.values) for one in several for read in columns]
             )
 
         return cells

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
+from suffice.estimators.evidence.held_out import CodedRows, Folds, FoldSums, evidence, evidence_of_pairs
 from suffice.estimators.evidence.learning import SIDE_BY_SIDE, Learning, Learnt
 from suffice.estimators.evidence.pairs import choose_pairs
 from suffice.estimators.evidence.pieces import Group, Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
-from suffice.estimators.evidence.sums import Parts, PieceSums, SolvedPieces, evidence_of_pairs
+from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import WordDesign
 from suffice.kernels import threads
@@ -23,7 +24,7 @@ from suffice.kernels.choose import one_choice
 from suffice.links import softmax
 from suffice.model.dealt import SEED, deal_by_content
 from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.model.weighing import KnownRows
 from suffice.progress import Progress
@@ -45,9 +46,6 @@ FIRST_FOLDS = 3
 """Folds of these rows."""
 ROWS_AT_ONCE = 1 << 16
 ROUNDING = 1e-9
-
-Part = TypeVar("Part")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -319,69 +317,45 @@ class Fitting:
 
     def _held_out(self) -> Array:
         """The evidence of every row of the sample but that of pairs, by the sums of all other folds."""
-        cells, no_pairs = self.cells, Accumulator.empty(self.pieces.pairs_schema).statistics()
-
-        def sums(fold: Codes) -> Parts:
-            return self._to_solve(fold, 0), self._to_solve(fold, 1), no_pairs
-
-        def evidence(fold: Codes, solved: SolvedPieces) -> tuple[NDArray[Any], Array]:
-            blocks = cells.base.to_score(fold), cells.beside.to_score(fold)
-            return solved.classes, solved.evidence(*blocks, len(fold))
-
-        solved = SolvedPieces.of_each(self.pieces, self._side_by_side(sums, self.folds))
-        found = self._side_by_side(lambda pair: evidence(*pair), [*zip(self.folds, solved, strict=True)])
-        return self._in_order(found)
+        base, beside = self._fold_sums(0), self._fold_sums(1)
+        return self._by_fold(base, lambda folds: evidence(self.pieces, base, beside, folds))
 
     def _held_out_pairs(self) -> Array:
         """The same of pairs."""
+        sums, cells = self._fold_sums(2), self.cells.places_in_pairs
+        return self._by_fold(sums, lambda folds: evidence_of_pairs(self.pieces, sums, folds, cells))
 
-        def evidence(fold: Codes) -> tuple[NDArray[Any], Array]:
-            sums = self._to_solve(fold, 2)
-            cells = self.cells.places_in_pairs[fold]
-            return sums.classes, evidence_of_pairs(self.pieces.pairs, sums, cells)
+    def _fold_sums(self, part: int) -> FoldSums:
+        """The sums that folds are scored by: of the table, of derived columns, or of pairs."""
+        rest, held = self.rest.accumulators[part], self.held
+        rows = CodedRows(held.labels, held.codes, held.weights)
+        if self.whole is not None:
+            before, sign = Accumulator.of(self.whole[part]), -1 if self.subtracted else 0
+        else:
+            before, sign = Accumulator.empty(rest.schema), 1
+            if len(rest.classes):
+                before = Accumulator.of(rest.statistics())
+        return FoldSums(self.cells.of_schemas[part], rows, before, sign)
 
-        return self._in_order(self._side_by_side(evidence, self.folds))
-
-    def _side_by_side(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-        """What is done for each fold; side by side where there is enough to do."""
-        size = len(self.sample) * len(self.pieces.listed) * len(self.rows.labels)
-        return threads.run(work, parts) if size >= SIDE_BY_SIDE else [*map(work, parts)]
-
-    def _in_order(self, several: Sequence[tuple[NDArray[Any], Array]]) -> Array:
-        """Evidence of the rows of each fold, for the classes that other folds have, in one array."""
+    def _by_fold(self, sums: FoldSums, score: Callable[[Folds], list[Array]]) -> Array:
+        """Evidence of all rows in one array; small folds are scored at once, large ones side by side."""
         labels = self.rows.labels
-        found = np.zeros((len(self.sample), 0, len(labels)))
-        for fold, (classes, evidence) in zip(self.folds, several, strict=True):
-            if not found.shape[1]:
-                found = np.zeros((len(self.sample), evidence.shape[1], len(labels)))
-            if len(classes) == len(labels):
-                found[fold] = evidence
+        is_large = len(self.sample) * len(self.pieces.listed) * len(labels) >= SIDE_BY_SIDE
+        several = sums.alike(self.folds, at_once=self.whole is None and not is_large)
+        scored = threads.run(score, several) if is_large else [*map(score, several)]
+        found = np.zeros((len(self.sample), scored[0][0].shape[1], len(labels)))
+        for folds, each in zip(several, scored, strict=True):
+            classes = sums.classes(folds)
+            if np.array_equal(classes, labels):
+                for fold, said in zip(folds.held, each, strict=True):
+                    found[fold] = said
                 continue
-            found[fold] = evidence.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
-            places = np.searchsorted(labels, classes)
-            found[np.ix_(fold, np.arange(evidence.shape[1]), places)] = evidence
+            known = np.flatnonzero(np.isin(classes, labels))  # the sums may hold more classes than the rows
+            places = np.searchsorted(labels, classes[known])
+            for fold, said in zip(folds.held, each, strict=True):
+                found[fold] = said.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
+                found[np.ix_(fold, np.arange(said.shape[1]), places)] = said[:, :, known]
         return found
-
-    def _without(self, fold: Codes, part: int) -> Accumulator:
-        """The sums of all rows but those of a fold: of the table, of derived columns, or of pairs."""
-        cells, rest = self.cells.of_schemas[part], self.rest.accumulators[part]
-        if self.whole is None:
-            sums = Accumulator.of(rest.statistics()) if len(rest.classes) else Accumulator.empty(rest.schema)
-            self._add(sums, cells, np.setdiff1d(np.arange(len(self.sample)), fold, assume_unique=True))
-            return sums
-        sums = Accumulator.of(self.whole[part])
-        if self.subtracted:
-            gone = Accumulator.empty(sums.schema)
-            self._add(gone, cells, fold)
-            sums.add(gone.statistics(), -1)
-        return sums
-
-    def _to_solve(self, fold: Codes, part: int) -> Statistics:
-        """The same, to be solved; sums of a few rows are neither checked nor copied, which takes longer."""
-        sums = self._without(fold, part)
-        if self.whole is not None or len(self.rest.accumulators[part].classes) or not len(sums.classes):
-            return sums.solvable()
-        return Statistics(sums.schema, sums.classes, sums.weight, sums.support, tuple(sums.totals))
 
 
 def _columns_of(schema: Schema) -> tuple[list[int], list[int]]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, Counts
 from suffice.factors.derived import CellOfPair, CoarseCell
+from suffice.kernels.cells import as_columns
 from suffice.model.weighing import KnownRows
 
 FEWEST_ROWS = 20
@@ -44,38 +44,41 @@ def choose_pairs(
     places = np.where(there, codes, 0.0).astype(np.intp)
     found: list[tuple[float, CellOfPair]] = []
     for i in range(1, len(cells)):
-        for j, sums in enumerate(_sums_in_pairs(places, there, [cell.size for cell in cells[: i + 1]], both)):
-            if sums is None:
-                continue
-            gain, degrees = _gain(sums[:, :n_classes], sums[:, n_classes:])
-            beyond = gain - 0.5 * degrees - math.sqrt(degrees * t) - t
-            if beyond > 0:
-                found.append((beyond, CellOfPair(cells[j], cells[i])))
+        sums, first, n_rows = _sums_in_pairs(places, there, [cell.size for cell in cells[: i + 1]], both)
+        gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
+        beyond = gain - 0.5 * degrees - np.sqrt(degrees * t) - t
+        likely = np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS)).tolist()
+        found += [(float(beyond[j]), CellOfPair(cells[j], cells[i])) for j in likely]
     found.sort(key=lambda one: -one[0])
     return [pair for _, pair in found[:most]]
 
 
 def _sums_in_pairs(
     places: Codes, there: NDArray[np.bool_], sizes: list[int], of_rows: Array
-) -> Iterator[Array | None]:
+) -> tuple[Array, Codes, Counts]:
     """The sums of some numbers of rows in the cells of the last column with each one before it.
 
-    None where too few rows have both cells.
+    Also where the cells of each of these pairs begin, and how many rows have both cells.
     """
     i = len(sizes) - 1
-    first = np.cumsum([0, *(size * sizes[i] for size in sizes[:i])])
-    cell = first[:-1] + places[:, :i] * sizes[i] + places[:, i, np.newaxis]
+    ends = np.cumsum([size * sizes[i] for size in sizes[:i]])
+    first = np.append(0, ends[:-1])
+    cell = first + places[:, :i] * sizes[i] + places[:, i, np.newaxis]
     seen = there[:, :i] & there[:, i, np.newaxis]
-    ends = np.concatenate([[0], np.cumsum(seen.sum(axis=1))])
-    held = sparse.csr_array((np.ones(ends[-1]), cell[seen], ends), shape=(len(places), int(first[-1])))
-    sums = held.T @ of_rows
-    for j, n_rows in enumerate(seen.sum(axis=0).tolist()):
-        yield sums[first[j] : first[j + 1]] if n_rows >= FEWEST_ROWS else None
+    rows = np.append(0, np.cumsum(np.count_nonzero(seen, axis=1)))
+    held = as_columns(rows, cell[seen], np.ones(rows[-1]), int(ends[-1]))
+    return held @ of_rows, first, np.count_nonzero(seen, axis=0)
 
 
-def _gain(slope: Array, curvature: Array) -> tuple[float, float]:
-    """Nats that one step would add, shrunk by one pseudo-row in each cell, and its degrees of freedom."""
+def _gains(slope: Array, curvature: Array, first: Codes) -> tuple[Array, Array]:
+    """For each pair, whose cells begin there, the nats that one step would add, and its degrees of freedom.
+
+    The step is shrunk by one pseudo-row in each cell.
+    """
     k = slope.shape[1]
     free = (k - 1) / k  # the scores of one class are free
     shrunk = curvature + 1.0
-    return 0.5 * free * float(np.sum(slope * (slope / shrunk))), free * float(np.sum(curvature / shrunk))
+    gains, degrees = (
+        np.add.reduceat(one.sum(axis=1), first) for one in (slope * (slope / shrunk), curvature / shrunk)
+    )
+    return 0.5 * free * gains, free * degrees

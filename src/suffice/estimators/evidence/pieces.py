@@ -132,14 +132,14 @@ class Pieces:
         return (*self.steps, *self.presence, *self.joint)
 
     @property
-    def joint_family(self) -> Family:
+    def joint_family(self) -> MultivariateNormal:
         """How the joint Gaussian is solved for one covariance."""
         if len(self.joint) > MOST_JOINT:
             return WIDE
         return replace(SHARED, missing="pairwise" if self.gaps else "em")
 
     @property
-    def full_family(self) -> Family:
+    def full_family(self) -> MultivariateNormal:
         """How it is solved for a covariance of each class."""
         return replace(FULL, missing="pairwise" if self.gaps else "em")
 
@@ -319,21 +319,35 @@ class _Columns:
 
     def cells(self, most_levels: int, most_cells: int) -> Iterator[CoarseCell]:
         """The levels of a column, or intervals with about as many rows each."""
+        edges = self._edges([j for j in self.families if not self._is_levels(j)], most_cells)
         for j in self.families:
             if self._is_levels(j):
                 levels = self._levels(j, most_levels)
                 if len(levels) > 1:
                     yield CoarseCell(j, levels=levels)
                 continue
-            numbers = self.reader.numbers(j)
-            there = numbers[~np.isnan(numbers)]
+            if len(edges[j]):
+                yield CoarseCell(j, tuple(edges[j].tolist()))
+
+    def _edges(self, columns: Sequence[int], n_cells: int) -> dict[int, Array]:
+        """Between so many cells of each column of numbers, with about as many rows each."""
+        shares, found = np.arange(1, n_cells) / n_cells, {}
+        seen = {j: ~np.isnan(self.reader.numbers(j)) for j in columns}
+        whole = [j for j in columns if self.weights is None and seen[j].all()]
+        if whole:  # at once, since a call takes longer than the few rows of a column
+            numbers = np.stack([self.reader.numbers(j) for j in whole])
+            found = dict(zip(whole, np.quantile(numbers, shares, axis=1).T, strict=True))
+        for j in columns:
+            there = self.reader.numbers(j)[seen[j]]
             if not len(there):
+                found[j] = np.zeros(0)
                 continue
-            weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
-            edges = np.unique(_quantiles(there, weights, np.arange(1, most_cells) / most_cells))
-            edges = edges[(edges > there.min()) & (edges <= there.max())]
-            if len(edges):
-                yield CoarseCell(j, tuple(edges.tolist()))
+            if j not in found:
+                weights = None if self.weights is None else self.weights[seen[j]]
+                found[j] = _quantiles(there, weights, shares)
+            edges = np.unique(found[j])
+            found[j] = edges[(edges > there.min()) & (edges <= there.max())]
+        return found
 
     def words(self) -> Iterator[int]:
         """Columns of text that count single words."""

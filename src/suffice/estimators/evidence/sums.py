@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from suffice import factors
 from suffice.arrays import Array, Codes, Counts
-from suffice.estimators.evidence.pieces import POWERS, Pieces
-from suffice.factors import SolvedFactor
-from suffice.factors.base import Block
+from suffice.estimators.evidence.pieces import Pieces
+from suffice.factors import SolvedFactor, Totals
 from suffice.factors.derived import CellOfPair
-from suffice.factors.levels.scores import LevelTable, SolvedLevels
-from suffice.factors.scores import Scores, bounded
-from suffice.factors.weighed import weighed
-from suffice.factors.words.scores import SolvedWords
-from suffice.model.columns import Factor
-from suffice.model.solution import SolvedModel
+from suffice.factors.gaussian.solve import solve_gaussians
+from suffice.factors.gaussian.totals import GaussianTotals
+from suffice.factors.levels.totals import LevelCounts, LevelTotals
+from suffice.factors.scores import bounded
+from suffice.model.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.table import Table
 
@@ -76,8 +74,17 @@ class PieceSums:
 class SolvedPieces:
     """The parameters of every piece."""
 
-    def __init__(self, pieces: Pieces, base: SolvedModel, beside: SolvedModel, sums: Parts) -> None:
+    def __init__(
+        self,
+        pieces: Pieces,
+        base: SolvedModel,
+        beside: SolvedModel,
+        sums: Parts,
+        full: SolvedFactor | None,
+    ) -> None:
         self.pieces, self.base, self.beside = pieces, base, beside
+        self.full = full
+        """The joint Gaussian with a covariance for each class."""
         self.classes = base.classes
         self.most = most_nats(sums[0])
         self._sums = sums
@@ -85,92 +92,35 @@ class SolvedPieces:
     @classmethod
     def of(cls, pieces: Pieces, sums: Parts) -> Self:
         """The parameters of these sums."""
-        return cls(pieces, SolvedModel.of(sums[0], None), SolvedModel.of(sums[1], "uniform"), sums)
-
-    @classmethod
-    def of_each(cls, pieces: Pieces, several: Sequence[Parts]) -> list[Self]:
-        """The parameters of several sums, to score rows; sums of the same classes are solved at once."""
-        alike: dict[tuple[Any, ...], list[int]] = {}
-        for i, sums in enumerate(several):
-            alike.setdefault(tuple(sums[0].classes.tolist()), []).append(i)
-        found: dict[int, Self] = {}
-        for places in alike.values():
-            base = SolvedModel.of_each([several[i][0] for i in places], None)
-            beside = SolvedModel.of_each([several[i][1] for i in places], "uniform")
-            for i, of_table, of_derived in zip(places, base, beside, strict=True):
-                found[i] = cls(pieces, of_table, of_derived, several[i])
-        return [found[i] for i in range(len(several))]
-
-    @cached_property
-    def full(self) -> SolvedFactor | None:
-        """The joint Gaussian with a covariance for each class."""
-        if not self.pieces.has_full:
-            return None
-        beside = self._sums[1]
-        at = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
-        totals = beside.totals[at].with_family(self.pieces.full_family)
-        return factors.solve(totals, beside.schema.factor_labels[at], self.classes)
+        beside = sums[1]
+        solved: SavedSearches = [None] * len(beside.totals)
+        full: list[SolvedFactor] = []
+        for at, labels in enumerate(beside.schema.factor_labels):
+            if beside.schema.factors[at].family.joint:
+                solved[at], *full = solve_joint(pieces, beside.totals[at], labels, beside.classes)
+        models = SolvedModel.of(sums[0], None), SolvedModel.of(beside, "uniform", solved)
+        return cls(pieces, *models, sums, full[0] if full else None)
 
     @cached_property
     def pair_tables(self) -> list[Array]:
         """The bounded evidence of the cells of each pair."""
-        return solved_pairs(self.pieces.pairs, self._sums[2])
+        sums = self._sums[2]
+        most = most_nats(sums)
+        return [one for totals in sums.totals for one in tables_of_pairs(self.pieces.pairs, totals, most)]
 
-    def evidence(self, base: list[Block], beside: list[Block], n_rows: int) -> Array:
-        """Log p of each piece but pairs for each class, (rows, pieces, classes), up to what classes share.
 
-        `base` and `beside` are the cells of the rows, as the factors of the table and of the derived columns
-        read them. After all pieces come those of text once more, divided by each power of their length.
-        """
-        pieces, k = self.pieces, len(self.classes)
-        n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
-        together = n_columns + n_single
-        n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
-        found = np.zeros((n_rows, n_pieces + len(POWERS) * len(texts), k))
-        of_columns = np.zeros((n_rows, len(self.base.schema), k))
-        places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
-        for at, factor, labels, block in _factors(self.base, base):
-            if len(texts) and isinstance(factor, SolvedWords):
-                said = bounded(factor.contributions_by(block, labels, (0.0, *POWERS)), self.most)
-                of_columns[:, at.columns] = said[0]
-                for j, column in enumerate(at.columns.tolist()):
-                    found[:, places[column] :: len(texts)] = said[1:, :, j].swapaxes(0, 1)
-                continue
-            of_columns[:, at.columns] = self._unweighed(factor, at).contributions(block, labels, base=False)
-        for i, columns in enumerate(pieces.of_columns):
-            of_columns[:, columns].sum(axis=1, out=found[:, i])
-        for at, factor, labels, block in _factors(self.beside, beside):
-            if at.family.joint:
-                for i, one in enumerate((factor,) if self.full is None else (factor, self.full)):
-                    found[:, together + i] = _scores(self._unweighed(one, at), block, labels, k)
-            else:
-                cells = self._unweighed(factor, at).contributions(block, labels, base=False)
-                found[:, n_columns + at.columns] = cells
-        found -= found.mean(axis=2, keepdims=True)
-        return found
-
-    def _unweighed(self, factor: SolvedFactor, at: Factor) -> SolvedFactor:
-        """A factor of bounded evidence, whose columns have the weight 1."""
-        return weighed(factor, np.ones(len(at.columns)), self.most)
+def solve_joint(
+    pieces: Pieces, totals: Totals, labels: list[str], classes: NDArray[Any]
+) -> list[SolvedFactor]:
+    """The joint Gaussian, and with a covariance for each class if there is one."""
+    if not (pieces.has_full and isinstance(totals, GaussianTotals)):
+        return [factors.solve(totals, labels, classes)]
+    return [*solve_gaussians(totals, labels, classes, [pieces.joint_family, pieces.full_family])]
 
 
 def most_nats(sums: Statistics) -> float:
     """Nats that a piece may say against a class: no more than the rows know."""
     return math.log(max(float(sums.weight.sum()), 2.0))
-
-
-def _factors(
-    model: SolvedModel, blocks: list[Block]
-) -> Iterator[tuple[Factor, SolvedFactor, list[str], Block]]:
-    """The factors of a model, each with its cells."""
-    return zip(model.schema.factors, model.factors, model.factor_labels, blocks, strict=True)
-
-
-def _scores(factor: SolvedFactor, block: Block, labels: list[str], n_classes: int) -> Array:
-    """What all columns of a factor say together."""
-    scores = Scores(np.zeros((len(block), n_classes)))
-    factor.add_scores(block, labels, scores, base=False)
-    return scores.finite
 
 
 def rows_of_pairs(pairs: Sequence[CellOfPair], cells: Array) -> NDArray[np.intp]:
@@ -179,39 +129,24 @@ def rows_of_pairs(pairs: Sequence[CellOfPair], cells: Array) -> NDArray[np.intp]
     return np.where(np.isnan(cells), sizes, cells).astype(np.intp)
 
 
-def solved_pairs(pairs: Sequence[CellOfPair], sums: Statistics) -> list[Array]:
+def tables_of_pairs(pairs: Sequence[CellOfPair], totals: Totals, most: float) -> list[Array]:
     """For each pair, the bounded evidence of its cells beyond the two columns by themselves."""
-    most = most_nats(sums)
-    return [bounded(one, most) for one in _pair_tables(pairs, SolvedModel.of(sums, "uniform"))]
+    if not isinstance(totals, LevelTotals):
+        return []
+    return [bounded(_pair_table(*one), most) for one in zip(pairs, totals.columns, strict=True)]
 
 
-def evidence_of_pairs(pairs: Sequence[CellOfPair], sums: Statistics, cells: Array) -> Array:
-    """The evidence of pairs for each class, (rows, pairs, classes), up to what classes share."""
-    rows = rows_of_pairs(pairs, cells)
-    found = np.zeros((len(cells), len(pairs), len(sums.classes)))
-    for j, table in enumerate(solved_pairs(pairs, sums)):
-        found[:, j] = (table - table.mean(axis=1, keepdims=True))[rows[:, j]]
-    return found
+def _pair_table(pair: CellOfPair, counted: LevelCounts) -> Array:
+    """What the cells of a pair say beyond the two columns by themselves, (cells + 1, classes).
 
-
-def _pair_tables(pairs: Sequence[CellOfPair], solved: SolvedModel) -> list[Array]:
-    """For each pair, what its cells say beyond the two columns by themselves, (cells + 1, classes)."""
-    tables: list[Array] = []
-    for factor in solved.factors:
-        if isinstance(factor, SolvedLevels):
-            tables += [_pair_table(pair, one) for pair, one in zip(pairs, factor.tables, strict=True)]
-    return tables
-
-
-def _pair_table(pair: CellOfPair, counted: LevelTable) -> Array:
-    """log p(i, j | C_k) − log p(i | C_k) − log p(j | C_k); nothing where a cell is missing.
+    It is log p(i, j | C_k) − log p(i | C_k) − log p(j | C_k); nothing where a cell is missing.
 
     There is one pseudo-row for each cell, as in Laplace's correction; but they are spread as if the columns
     were independent, which the table departs from as far as the rows say so.
     """
     k = counted.weight.shape[0]
     n = np.zeros((k, pair.size))
-    n[:, np.array(counted.levels, dtype=np.intp)] = counted.weight
+    n[:, np.array(counted.levels, dtype=np.intp)] = np.where(counted.support > 0, counted.weight, 0.0)
     counts = n.reshape(k, pair.first.size, pair.second.size)
     total = counts.sum(axis=(1, 2), keepdims=True)
     first = (counts.sum(axis=2, keepdims=True) + 0.5) / (total + 0.5 * pair.first.size)

@@ -5,7 +5,7 @@ A thousand Normal columns are one array operation: totals are (statistics, class
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -362,15 +362,6 @@ class ColumnTotals(Totals):
             base,
             None if self.peak is None else NOTHING + gather(self.peak - NOTHING, index, 2),
         )
-
-    @classmethod
-    def side_by_side(cls, parts: Sequence[Self], /) -> Self:
-        wide = [part.take_columns(np.arange(part.n_columns)) for part in parts]
-        arrays = zip(*(part.arrays().values() for part in wide), strict=True)
-        whole = cls(parts[0].family, *(np.concatenate(several, axis=-1) for several in arrays))
-        if any(part.peak is not None for part in parts):
-            whole.peak = np.concatenate([part.peaks() for part in wide], axis=-1)
-        return whole
 
     def matches(self, other: Self, rtol: float) -> bool:
         if self.total.shape != other.total.shape:

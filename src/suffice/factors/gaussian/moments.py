@@ -7,7 +7,7 @@ nothing here depends on the units of the data.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,17 @@ class ClassMoments:
     left_out: dict[int, str]
     """Columns left out, with the reason."""
 
+    def tied(self, tying: Tying) -> ClassMoments:
+        """The moments of classes that have a scatter matrix each, for groups of them that share one."""
+        moments = self.moments
+        scatter, noise = (tying.pooled(one) for one in (moments.scatter, moments.noise))
+        parts = moments.scatter_parts
+        if parts is not None:
+            parts = [replace(part, group=int(tying.group[part.group])) for part in parts]
+        return replace(
+            self, tying=tying, moments=replace(moments, scatter=scatter, noise=noise, scatter_parts=parts)
+        )
+
     def fourth_power(self, classes: Iterable[int], factor: Array, away: Array | None = None) -> float:
         """Σ w·|z·factor|⁴ over the rows of some classes, about `away` from their means, (k, d)."""
         mean = self.moments.mean if away is None else self.moments.mean - away
@@ -223,20 +234,67 @@ def columns_of(data: Standardised, active: Codes) -> Standardised:
     )
 
 
+@dataclass(frozen=True)
+class _Stacked:
+    """The sums of classes whose rows all have the same columns, stacked."""
+
+    classes: Codes
+    weight: Array
+    total: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, data: Standardised) -> _Stacked:
+        """Sums of z = (x + shift)·factor, as `Cell.sums` are."""
+        classes = [k for k, patterns in enumerate(data.cells) if patterns]
+        cells = [data.cells[k][0] for k in classes]
+        d = len(data.scale)
+        weight, total, scatter, shift, factor = (
+            np.stack(several) if cells else np.zeros((0, *shape))
+            for several, shape in (
+                ([cell.raw.weight for cell in cells], ()),
+                ([cell.raw.total for cell in cells], (d,)),
+                ([cell.raw.scatter for cell in cells], (d, d)),
+                ([cell.shift for cell in cells], (d,)),
+                ([cell.factor for cell in cells], (d,)),
+            )
+        )
+        moved = cls(np.array(classes, dtype=np.intp), weight, total, scatter).moved(shift)
+        by_row, by_column = factor[:, :, np.newaxis], factor[:, np.newaxis]
+        scaled = moved.total * (by_row if weight.ndim > 1 else factor)
+        return replace(moved, total=scaled, scatter=moved.scatter * by_row * by_column)
+
+    def moved(self, shift: Array) -> _Stacked:
+        """Sums of z + shift, as `Sums.moved` has them."""
+        by_row, by_column = shift[:, :, np.newaxis], shift[:, np.newaxis]
+        weight, total = self.weight, self.total
+        if weight.ndim > 1:
+            both = by_row * total.swapaxes(1, 2) + by_column * total
+            scatter = self.scatter + both + weight * by_row * by_column
+            return replace(self, total=total + weight * by_row, scatter=scatter)
+        half = total + 0.5 * weight[:, np.newaxis] * shift
+        scatter = np.stack([half, shift], axis=2) @ np.stack([shift, half], axis=1) + self.scatter
+        return replace(self, total=total + weight[:, np.newaxis] * shift, scatter=scatter)
+
+
 def closed_moments(data: Standardised, tying: Tying) -> Moments:
     """Means and scatters of rows without gaps."""
     n_classes, d = data.weight.shape
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
+    sums = _Stacked.of(data)
+    held, own = sums.classes, sums.scatter
+    weight[held], mean[held] = sums.weight, sums.total / sums.weight[:, np.newaxis]
+    squares = np.diagonal(own, axis1=1, axis2=2)
+    # Elsewhere, to subtract the mean would change the sums by no more than rounding.
+    counts = np.any(sums.weight[:, np.newaxis] * mean[held] ** 2 > 2.0**-60 * squares, axis=1)
+    if counts.any():
+        own = np.where(counts[:, np.newaxis, np.newaxis], sums.moved(-mean[held]).scatter, own)
+    constant = np.asarray(data.variance[held] == 0)
+    if constant.any():  # only rounding is left, and it may be negative
+        own = np.where(constant[:, np.newaxis] | constant[:, :, np.newaxis], 0.0, own)
     scatter = np.zeros((tying.n_groups, d, d))
-    for k, patterns in enumerate(data.cells):
-        for cell in patterns:
-            sums = cell.sums
-            weight[k], mean[k] = sums.weight, sums.total / sums.weight
-            own = sums.moved(-mean[k]).scatter if _counts(mean[k], sums) else sums.scatter
-            constant = data.variance[k] == 0
-            if constant.any():  # only rounding is left, and it may be negative
-                own = np.where(constant | constant[:, np.newaxis], 0.0, own)
-            scatter[tying.group[k]] += own
+    for g, of_class in zip(tying.group[held].tolist(), own, strict=True):
+        scatter[g] += of_class
     parts = [
         ScatterPart(g, np.arange(d), float(w), scatter[g])
         for g, w in enumerate(tying.pooled(weight))
@@ -276,32 +334,29 @@ def centred_rows(data: Standardised) -> CentredRows | None:
     return CentredRows(rows, weight, classes) if 2 * n_rows <= d else None
 
 
-def _counts(mean: Array, sums: Sums) -> bool:
-    """Whether subtracting the mean would change these sums beyond rounding."""
-    return bool(np.any(sums.weight * mean**2 > 2.0**-60 * sums.squares))
-
-
 def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
     """Each pair of columns from the rows in which both are observed, made positive semi-definite."""
     n_classes, d = data.weight.shape
     mean, weight = np.zeros((n_classes, d)), np.zeros(n_classes)
     scatter = np.zeros((tying.n_groups, d, d))
-    parts: list[ScatterPart] | None = []
-    for k, patterns in enumerate(data.cells):
-        for cell in patterns:
-            sums, g = cell.sums, int(tying.group[k])
-            count = np.where(sums.weight > 0, sums.weight, 1.0)
-            weight[k] = np.diag(sums.weight).max(initial=0.0)
-            mean[k] = np.diag(sums.total) / np.diag(count)
-            covariance = sums.scatter / count - (sums.total / count) * (sums.total.T / count)
-            constant = data.variance[k] == 0  # only rounding is left, and it may be negative
-            covariance[constant] = covariance[:, constant] = 0.0
-            scatter[g] += weight[k] * nearest_covariance(covariance)
-            if parts is None or not np.all(sums.weight == sums.weight[0, 0]):
-                parts = None
-            else:
-                about = sums.as_pattern().moved(-mean[k])
-                parts.append(ScatterPart(g, np.arange(d), weight[k], about.scatter))
+    sums = _Stacked.of(data)
+    held, of_pair = sums.classes, sums.weight
+    if not len(held):
+        return Moments(mean, scatter, weight, data.total_variance, [])
+    count = np.where(of_pair > 0, of_pair, 1.0)
+    ratio, other = sums.total / count, sums.total.swapaxes(1, 2) / count
+    weight[held] = np.diagonal(of_pair, axis1=1, axis2=2).max(axis=1, initial=0.0)
+    mean[held] = np.diagonal(ratio, axis1=1, axis2=2)
+    constant = np.asarray(data.variance[held] == 0)  # only rounding is left, and it may be negative
+    gone = constant[:, np.newaxis] | constant[:, :, np.newaxis]
+    covariance = np.where(gone, 0.0, sums.scatter / count - ratio * other)
+    for k, one in zip(held.tolist(), covariance, strict=True):
+        scatter[tying.group[k]] += weight[k] * nearest_covariance(one)
+    parts: list[ScatterPart] | None = None
+    if (of_pair == of_pair[:, :1, :1]).all():
+        complete = replace(sums, weight=of_pair[:, 0, 0], total=sums.total[:, :, 0])
+        each = zip(held.tolist(), complete.moved(-mean[held]).scatter, strict=True)
+        parts = [ScatterPart(int(tying.group[k]), np.arange(d), weight[k], one) for k, one in each]
     return Moments(mean, scatter, weight, data.total_variance, parts)
 
 

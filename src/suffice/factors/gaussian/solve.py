@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -57,9 +57,29 @@ def solve_gaussian(
     few_rows = None if saved_search is not None else _few_rows(totals, classes)
     if few_rows is not None:
         return _thin(*few_rows, labels, totals.family)
-    classwise = class_moments(totals, classes, saved_search)
-    matrices = shrunk_matrices(classwise, totals.family.shrinkage)
-    solved = SolvedGaussian(totals.family, labels, classwise.active, len(classwise.scale))
+    return _of_moments(class_moments(totals, classes, saved_search), labels, totals.family)
+
+
+def solve_gaussians(
+    totals: GaussianTotals, labels: list[str], classes: NDArray[Any], families: Sequence[MultivariateNormal]
+) -> list[SolvedGaussian]:
+    """The Gaussians of families with `shrinkage="bayes"` that differ in which classes share a covariance.
+
+    The moments of the classes are found once, unless EM finds them.
+    """
+    own = totals.with_family(replace(families[0], covariance="full"))
+    if not own.is_closed:
+        return [solve_gaussian(totals.with_family(family), labels, classes) for family in families]
+    classwise = class_moments(own, classes)
+    return [
+        _of_moments(classwise.tied(Tying(family.covariance, classes, family.ddof)), labels, family)
+        for family in families
+    ]
+
+
+def _of_moments(classwise: ClassMoments, labels: list[str], family: MultivariateNormal) -> SolvedGaussian:
+    matrices = shrunk_matrices(classwise, family.shrinkage)
+    solved = SolvedGaussian(family, labels, classwise.active, len(classwise.scale))
     return assembled(solved, classwise, matrices)
 
 

@@ -67,6 +67,11 @@ class GaussianTotals(Totals):
         """The memory that the sums take."""
         return sum(cell.nbytes for cell in self.cells.values())
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether means and scatters have a closed form: no row has a gap, or pairs of columns are summed."""
+        return self.family.missing == "pairwise" or not any(0 in pattern for _, pattern in self.cells)
+
     def dense(self) -> Self:
         """The same with matrices for all sums, as in a file."""
         cells = {key: cell.dense for key, cell in self.cells.items()}

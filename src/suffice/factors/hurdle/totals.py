@@ -6,7 +6,7 @@ a missing one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -84,12 +84,6 @@ class HurdleTotals(Totals):
 
     def take_columns(self, index: Codes) -> Self:
         return type(self)(self.family, self.outcome.take_columns(index), self.rest.take_columns(index))
-
-    @classmethod
-    def side_by_side(cls, parts: Sequence[Self], /) -> Self | None:
-        outcomes, rests = [part.outcome for part in parts], [part.rest for part in parts]
-        outcome, rest = outcomes[0].side_by_side(outcomes), rests[0].side_by_side(rests)
-        return None if outcome is None or rest is None else cls(parts[0].family, outcome, rest)
 
     def with_family(self, family: Any) -> Self:
         parts = self.outcome.with_family(family.outcome), self.rest.with_family(family.rest)

@@ -115,13 +115,25 @@ class _Batch:
         return counts
 
     def count_encoded(self, columns: list[LevelBlock]) -> list[Counted]:
-        """Count columns of codes. The first count of each is of the missing cells."""
-        bounds = [Bounds.of(np.array([-1]), np.array([len(column.values) + 1])) for column in columns]
-        parts = self._parts(max((len(column.values) + 1 for column in columns), default=0))
-        sums = self._sums([column.codes[:, np.newaxis] for column in columns], bounds, parts)
+        """Count columns of codes, few of them at once. The first count of each is of the missing cells."""
+        n_rows, n_columns = len(self.classes), len(columns)
+        sizes = np.array([len(column.values) + 1 for column in columns], dtype=np.int64)
+        whole = Bounds.of(np.full(n_columns, -1), sizes)
+        if n_columns and n_rows * n_columns <= CELLS_AT_ONCE:
+            blocks, bounds = [np.stack([column.codes for column in columns], axis=1)], [whole]
+            parts = [slice(0, n_rows)]
+        else:
+            blocks, bounds = [column.codes[:, np.newaxis] for column in columns], whole.apart()
+            parts = self._parts(int(sizes.max(initial=0)))
+        sums = filter(None, self._sums(blocks, bounds, parts))
+        each = [
+            (support[:, own.column(j)], weight[:, own.column(j)])
+            for (support, weight), own in zip(sums, bounds, strict=True)
+            for j in range(len(own.low))
+        ]
         return [
             _kept(column.values, support[:, 1:], weight[:, 1:])
-            for column, (support, weight) in zip(columns, filter(None, sums), strict=True)
+            for column, (support, weight) in zip(columns, each, strict=True)
         ]
 
     def _parts(self, n_levels: int) -> list[slice]:

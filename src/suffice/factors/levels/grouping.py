@@ -62,7 +62,7 @@ def _run_of_alike(counts: Array) -> Codes:
     highest = np.argmax(above, axis=1)
     order = np.lexsort((np.where(highest > 0, 1.0, -1.0) * above.max(axis=1), highest))
     begins = np.zeros(len(counts), dtype=np.intp)
-    begins[about_equal(counts[order].T)] = 1
+    begins[about_equal([counts[order].T])[0]] = 1
     if counts.shape[1] <= MOST_CELLS:  # levels of different classes do not begin together
         begins |= np.diff(highest[order], prepend=-1) > 0
     runs = np.empty(len(counts), dtype=np.intp)
@@ -73,10 +73,10 @@ def _run_of_alike(counts: Array) -> Codes:
 def _joined_in_pairs(cells: Array, n_levels: int) -> Codes:
     """The group of each of some cells (cells, classes) of levels in the shortest description."""
     n = len(cells)
-    cells, length = cells.copy(), description_length(cells)
+    cells, length = cells.copy(), description_length(cells.T)
     gain = np.full((n, n), np.inf)  # of each pair of groups, the first of which has the lower number
     for i in range(n - 1):
-        gain[i, i + 1 :] = description_length(cells[i] + cells[i + 1 :]) - length[i] - length[i + 1 :]
+        gain[i, i + 1 :] = description_length((cells[i] + cells[i + 1 :]).T) - length[i] - length[i + 1 :]
     choices = _log_ways(n_levels, n)
     group = np.arange(n)
     best, shortest = group.copy(), length.sum() + choices[n - 1]
@@ -86,7 +86,7 @@ def _joined_in_pairs(cells: Array, n_levels: int) -> Codes:
         length[one], length[other] = description_length(cells[one]), 0.0
         group[group == other] = one
         gain[other], gain[:, other] = np.inf, np.inf
-        pairs = description_length(cells[one] + cells) - length[one] - length
+        pairs = description_length((cells[one] + cells).T) - length[one] - length
         known = np.isfinite(gain)
         gain[one] = np.where(known[one], pairs, np.inf)
         gain[:, one] = np.where(known[:, one], pairs, np.inf)

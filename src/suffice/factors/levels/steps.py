@@ -95,10 +95,6 @@ class StepTotals(Totals):
             self.family, [(self.columns[j] if j >= 0 else nothing).take_classes(everyone) for j in index]
         )
 
-    @classmethod
-    def side_by_side(cls, parts: Sequence[Self], /) -> Self:
-        return cls(parts[0].family, [column for part in parts for column in part.columns])
-
     def vanishes(self) -> NDArray[np.bool_]:
         n_classes = len(self.columns[0].weight) if self.columns else 0
         held = [column.support.any(axis=1) | column.weight.any(axis=1) for column in self.columns]

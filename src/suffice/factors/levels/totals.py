@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -139,10 +138,6 @@ class LevelTotals(Totals):
         everyone = np.arange(n_classes)
         columns = [self.columns[j].take_classes(everyone) if j >= 0 else no_counts(n_classes) for j in index]
         return type(self)(self.family, columns)
-
-    @classmethod
-    def side_by_side(cls, parts: Sequence[Self], /) -> Self:
-        return cls(parts[0].family, [column for part in parts for column in part.columns])
 
     def vanishes(self) -> NDArray[np.bool_]:
         return vanishing(self.columns)
