@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from suffice.engines.lazy_rows import Answering, LazyRows, Merge, Work
+from suffice.engines.lazy_rows import Answering, LazyRows, Work
 from suffice.engines.streams import FrameRows, as_table
-from suffice.tables.files.batches import SCHEMA_ROWS
+from suffice.tables.files.batches import SCHEMA_ROWS, MergeParts
 from suffice.tables.row_source import RowSource
 
 GROUPS = 16
@@ -38,7 +38,7 @@ class SparkRows(LazyRows):
         """The first rows."""
         return FrameRows([self.native.limit(SCHEMA_ROWS).toArrow()])
 
-    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+    def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all partitions; large ones are added up in groups before they reach the driver."""
         parts = self._selected().mapInArrow(_summing(work, self.names), "part binary")
         if is_large:
@@ -70,12 +70,15 @@ def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]
 
     def run(batches: Batches) -> Batches:
         import pyarrow as pa
+        from pyspark import TaskContext
 
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
         rows = FrameRows([pa.table([pa.nulls(0)] * len(names), list(names))])
         first = next(batches, None)
         if first is not None:
             rows = FrameRows(_chained(first, batches))
-        yield pa.record_batch([pa.array([work(rows)], pa.binary())], names=["part"])
+        yield pa.record_batch([pa.array([work(rows, part)], pa.binary())], names=["part"])
 
     return run
 
@@ -95,7 +98,7 @@ def _answering(answers: Answering) -> Callable[[Batches], Batches]:
     return run
 
 
-def _merging(merge: Merge) -> Callable[[Batches], Batches]:
+def _merging(merge: MergeParts) -> Callable[[Batches], Batches]:
     """What Spark runs on a group of sums."""
 
     def run(batches: Batches) -> Batches:
