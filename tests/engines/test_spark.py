@@ -87,11 +87,36 @@ def test_answers_are_a_spark_frame(frame, table, families):
     np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
 
 
-def test_regressions_read_batches_of_spark(frame, rows):
+def test_few_rows_of_a_regression_come_with_the_first_pass(frame, rows):
     data = rows[["height", "calls", "kind"]]
     found = suffice.LogisticRegression().fit_from(frame.select("height", "calls", "kind"), target="kind")
     expected = suffice.LogisticRegression().fit(data[["height", "calls"]], data.kind)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
+
+
+def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
+    monkeypatch.setattr("suffice.estimators.regression.worker_rows.KEPT_BYTES", 0)
+    X = rows[["calls", "paid"]].assign(calls=rows.calls.astype(float))
+    found = suffice.LogisticRegression().fit_from(frame.select("calls", "paid", "kind"), target="kind")
+    expected = suffice.LogisticRegression().fit(X, rows.kind)
+    unit = expected.standard_errors_
+    np.testing.assert_allclose(found.coef_ / unit, expected.coef_ / unit, atol=1e-8)
+    assert found.log_likelihood_ == pytest.approx(expected.log_likelihood_, rel=1e-12)
+
+
+def test_evidence_of_all_partitions_is_that_of_batches(frame, table, monkeypatch):
+    monkeypatch.setattr("suffice.engines.spark.SCHEMA_ROWS", 300)
+    monkeypatch.setattr("suffice.tables.files.batches.SCHEMA_ROWS", 300)
+    source = frame.select(*table.columns)
+    found = suffice.EvidenceClassifier().fit(source, "kind")
+    first = source.limit(300).toArrow()
+    pieces = suffice.EvidenceClassifier().fit(first.drop(["kind"]), first["kind"]).pieces_
+    parts = [table.iloc[:500], table.iloc[500:]]
+    expected = suffice.EvidenceClassifier(pieces=pieces).fit_from(parts, target="kind")
+    for sums, others in zip(found._learnt.sums.statistics(), expected._learnt.sums.statistics(), strict=True):
+        assert sums.isclose(others, rtol=1e-12)
+    X = table.drop(columns="kind")
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), rtol=1e-6, atol=1e-9)
 
 
 CONNECT = """
@@ -106,13 +131,16 @@ families = {"height": "normal", "calls": "poisson", "town": "categorical"}
 for how in ("batches", "pushdown"):
     suffice.summarize(frame, target="kind", families=families, how=how).save(sys.argv[2] + how)
 model = suffice.BayesClassifier().fit_statistics(suffice.Statistics.load(sys.argv[2] + how))
+from suffice.estimators.regression import worker_rows
+worker_rows.KEPT_BYTES = 0
+suffice.LogisticRegression().fit(frame.select("calls", "kind"), "kind").save(sys.argv[2] + "regression")
 print(model.predict_from(frame).count())
 session.stop()
 """
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="Spark's Connect server needs Java 17")
-def test_connect_gives_the_same_statistics(path, rows, tmp_path):
+def test_connect_gives_the_same_models(path, rows, tmp_path):
     pytest.importorskip("grpc")
     source = os.path.dirname(os.path.dirname(suffice.__file__))  # noqa: PTH120
     setting = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -131,3 +159,6 @@ def test_connect_gives_the_same_statistics(path, rows, tmp_path):
     expected = suffice.summarize(data, target="kind", families=families)
     for how in ("batches", "pushdown"):
         assert suffice.Statistics.load(tmp_path / f"sums-{how}").isclose(expected, rtol=1e-12)
+    found = suffice.load(tmp_path / "sums-regression")
+    expected = suffice.LogisticRegression().fit(rows[["calls"]], rows.kind)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8)
