@@ -30,10 +30,20 @@ def frame(spark, path):
     return spark.read.parquet(str(path)).repartition(3)
 
 
+ODD = "the.height `in` m"
+
+
+def with_odd_name(frame, table, families):
+    """The same with a name in which Spark sees the parts of a name."""
+    source = frame.select(*table.columns).withColumnRenamed("height", ODD)
+    renamed = {ODD if name == "height" else name: family for name, family in families.items()}
+    return source, table.rename(columns={"height": ODD}), renamed
+
+
 @pytest.mark.parametrize("how", ["batches", "pushdown"])
-def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(
-    how, frame, table, whole, families, monkeypatch
-):
+def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(how, frame, table, families, monkeypatch):
+    source, table, families = with_odd_name(frame, table, families)
+    whole = suffice.summarize(table, target="kind", families=families)
     partial = []
     reduced = SparkRows.reduced
 
@@ -42,7 +52,6 @@ def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(
         return reduced(self, *args, **settings)
 
     monkeypatch.setattr(SparkRows, "reduced", counted)
-    source = frame.select(*table.columns)
     found = suffice.summarize(source, target="kind", families=families, how=how)
     assert found.isclose(whole, rtol=1e-12)
     assert partial == [1] * (how == "batches")
@@ -77,11 +86,12 @@ def test_a_task_that_fails_twice_changes_nothing(frame, table, whole, families, 
 
 
 def test_answers_are_a_spark_frame(frame, table, families):
+    source, table, families = with_odd_name(frame, table, families)
     model = suffice.BayesClassifier(families).fit(table, "kind")
-    answers = model.predict_from(frame.select(*table.columns), keep=["height"]).toArrow().to_pandas()
-    assert list(answers.columns) == ["height", "prediction", "p(a)", "p(b)", "p(c)"]
-    found = answers.sort_values("height").reset_index(drop=True)
-    rows = table.sort_values("height").reset_index(drop=True)
+    answers = model.predict_from(source, keep=[ODD]).toArrow().to_pandas()
+    assert list(answers.columns) == [ODD, "prediction", "p(a)", "p(b)", "p(c)"]
+    found = answers.sort_values(ODD).reset_index(drop=True)
+    rows = table.sort_values(ODD).reset_index(drop=True)
     assert found.prediction.tolist() == model.predict(rows.drop(columns="kind")).tolist()
     expected = model.predict_proba(rows.drop(columns="kind"))
     np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
@@ -97,7 +107,8 @@ def test_few_rows_of_a_regression_come_with_the_first_pass(frame, rows):
 def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
     monkeypatch.setattr("suffice.estimators.regression.worker_rows.KEPT_BYTES", 0)
     X = rows[["calls", "paid"]].assign(calls=rows.calls.astype(float))
-    found = suffice.LogisticRegression().fit_from(frame.select("calls", "paid", "kind"), target="kind")
+    source = frame.select("calls", "paid", "kind").withColumnRenamed("paid", ODD)
+    found = suffice.LogisticRegression().fit_from(source, target="kind")
     expected = suffice.LogisticRegression().fit(X, rows.kind)
     unit = expected.standard_errors_
     np.testing.assert_allclose(found.coef_ / unit, expected.coef_ / unit, atol=1e-8)

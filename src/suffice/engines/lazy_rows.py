@@ -50,6 +50,10 @@ class LazyRows(ScannedRows):
         super().__init__(names, scan, title)
         self.native, self.remote = native, remote
 
+    def key(self, name: str) -> str:
+        """The name of a column in what narwhals can query."""
+        return name
+
     def head(self) -> RowSource:
         """The first rows, which decide what the columns are; all of them, if batches cost nothing unread."""
         return self

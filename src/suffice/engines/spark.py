@@ -23,24 +23,30 @@ class SparkRows(LazyRows):
     has_workers: ClassVar[bool] = True
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(frame.columns, self._scanned, "the Spark DataFrame", frame, remote=True)
+        # Spark takes a point in a name for a part of the name, so its columns are found by their places.
+        self._places = {name: f"c{place}" for place, name in enumerate(frame.columns)}
+        placed = frame.toDF(*self._places.values())
+        super().__init__(frame.columns, self._scanned, "the Spark DataFrame", placed, remote=True)
 
-    def _selected(self) -> Any:
-        return self.native.select([_column(name) for name in self.names])
+    def key(self, name: str) -> str:
+        """The name of a column's place."""
+        return self._places[name]
+
+    def _selected(self, names: tuple[str, ...]) -> Any:
+        return self.native.select(list(map(self.key, names)))
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
         """Batches in this process: each comes as one cell, since Spark itself gives rows one by one."""
-        frame = self.native.select([_column(name) for name in names])
-        for row in frame.mapInArrow(_as_cells, "batch binary").toLocalIterator():
-            yield _from_cell(bytes(row[0]))
+        for row in self._selected(names).mapInArrow(_as_cells, "batch binary").toLocalIterator():
+            yield _from_cell(bytes(row[0])).rename_columns(list(names))
 
     def head(self) -> RowSource:
         """The first rows."""
-        return FrameRows([self.native.limit(SCHEMA_ROWS).toArrow()])
+        return FrameRows([self.native.limit(SCHEMA_ROWS).toArrow().rename_columns(list(self.present))])
 
     def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all partitions; large ones are added up in groups before they reach the driver."""
-        parts = self._selected().mapInArrow(_summing(work, self.names), "part binary")
+        parts = self._selected(self.names).mapInArrow(_summing(work, self.names), "part binary")
         if is_large:
             parts = parts.repartition(GROUPS).mapInArrow(_merging(merge), "part binary")
         return merge([bytes(part) for part in parts.toArrow().column(0).to_pylist()])
@@ -49,8 +55,8 @@ class SparkRows(LazyRows):
         """A Spark DataFrame of answers; with a sink, it is written there as Parquet."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        frame = self.native.select([_column(name) for name in answers.names])
-        empty = answers(frame.limit(0).toArrow())
+        frame = self._selected(answers.names)
+        empty = answers(frame.limit(0).toArrow().rename_columns(list(answers.names)))
         found = frame.mapInArrow(_answering(answers), from_arrow_schema(empty.schema))
         return found if sink is None else found.write.parquet(sink)
 
@@ -58,11 +64,6 @@ class SparkRows(LazyRows):
 rows = SparkRows
 
 Batches = Iterator[Any]
-
-
-def _column(name: str) -> str:
-    """A column by its name, which may hold a point."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]:
@@ -77,7 +78,7 @@ def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]
         rows = FrameRows([pa.table([pa.nulls(0)] * len(names), list(names))])
         first = next(batches, None)
         if first is not None:
-            rows = FrameRows(_chained(first, batches))
+            rows = FrameRows(one.rename_columns(list(names)) for one in _chained(first, batches))
         yield pa.record_batch([pa.array([work(rows, part)], pa.binary())], names=["part"])
 
     return run
@@ -93,7 +94,7 @@ def _answering(answers: Answering) -> Callable[[Batches], Batches]:
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
-            yield from answers(as_table(batch)).to_batches()
+            yield from answers(as_table(batch).rename_columns(list(answers.names))).to_batches()
 
     return run
 
