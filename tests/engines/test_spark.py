@@ -97,13 +97,6 @@ def test_answers_are_a_spark_frame(frame, table, families):
     np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
 
 
-def test_few_rows_of_a_regression_come_with_the_first_pass(frame, rows):
-    data = rows[["height", "calls", "kind"]]
-    found = suffice.LogisticRegression().fit_from(frame.select("height", "calls", "kind"), target="kind")
-    expected = suffice.LogisticRegression().fit(data[["height", "calls"]], data.kind)
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
-
-
 def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
     monkeypatch.setattr("suffice.estimators.regression.worker_rows.KEPT_BYTES", 0)
     X = rows[["calls", "paid"]].assign(calls=rows.calls.astype(float))
@@ -128,6 +121,13 @@ def test_evidence_of_all_partitions_is_that_of_batches(frame, table, monkeypatch
         assert sums.isclose(others, rtol=1e-12)
     X = table.drop(columns="kind")
     np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), rtol=1e-6, atol=1e-9)
+
+
+def test_workers_say_why_they_refuse_rows(frame):
+    with pytest.raises(ValueError, match=r"^column 'town' holds text or categories, but a reg"):
+        suffice.LogisticRegression().fit(frame.select("calls", "town", "kind"), "kind")
+    with pytest.raises(ValueError, match="the Spark DataFrame has two columns 'kind'; rename one of them"):
+        suffice.BayesClassifier().fit(frame.select("calls", "kind", "kind"), "kind")
 
 
 CONNECT = """

@@ -75,7 +75,7 @@ class _PartOfFrame:
         self.work = work
 
     def __call__(self, part: int, frame: Any) -> bytes:
-        return self.work(FrameRows([frame]), part)
+        return self.work(FrameRows([frame], f"partition {part} of the Dask DataFrame"), part)
 
 
 def in_a_tree(tasks: list[tuple[Any, ...]], merge: MergeParts) -> bytes:

@@ -154,6 +154,8 @@ class MergeSeveral:
 
     def __call__(self, parts: list[bytes]) -> bytes:
         """One part."""
+        if not parts:
+            raise ValueError("there are no rows to add up.")
         several = zip(*map(taken_apart, parts), strict=True)
         return put_together(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
 
