@@ -124,7 +124,7 @@ def test_evidence_of_all_partitions_is_that_of_batches(frame, table, monkeypatch
 
 
 def test_workers_say_why_they_refuse_rows(frame):
-    with pytest.raises(ValueError, match=r"^column 'town' holds text or categories, but a reg"):
+    with pytest.raises(ValueError, match=r"^partition \d of the Spark DataFrame: column 'town' holds"):
         suffice.LogisticRegression().fit(frame.select("calls", "town", "kind"), "kind")
     with pytest.raises(ValueError, match="the Spark DataFrame has two columns 'kind'; rename one of them"):
         suffice.BayesClassifier().fit(frame.select("calls", "kind", "kind"), "kind")

@@ -150,12 +150,16 @@ def test_what_a_regression_cannot_use_is_refused_by_name(rows, numbers):
     with pytest.raises(ValueError, match="'wait' has missing cells"):
         suffice.LogisticRegression().fit(frame, "kind")
     frame = dd.from_pandas(rows[["town", "calls", "kind"]], npartitions=3, sort=False)
-    with pytest.raises(ValueError, match="'town' holds text or categories, but a regression needs numbers"):
+    with pytest.raises(ValueError, match=r"^partition \d of the Dask DataFrame: column 'town' holds text"):
         suffice.LogisticRegression().fit(frame, "kind")
     with pytest.raises(ValueError, match="at least 2 classes"):
         suffice.LogisticRegression().fit(da.from_array(X, chunks=300), da.from_array(np.ones(len(y), int)))
     with pytest.raises(ValueError, match="there are no rows to learn from"):
         suffice.LogisticRegression().fit(dd.from_pandas(rows[["calls", "kind"]].iloc[:0], 1), "kind")
+    X = X.copy()
+    X[700, 2] = np.inf
+    with pytest.raises(ValueError, match=r"^block 2 of the Dask Array: column 2 .*inf"):
+        suffice.EvidenceClassifier().fit(da.from_array(X, chunks=300), da.from_array(y, chunks=300))
 
 
 @pytest.mark.usefixtures("few_first", "passes")

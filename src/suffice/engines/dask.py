@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from suffice.engines.labelled import LabelledPairs
 from suffice.engines.lazy_rows import Answering, LazyRows, Work
-from suffice.engines.partial_sums import SumsOf, summed_by_workers
+from suffice.engines.partial_sums import SumsOf, saying_where, summed_by_workers
 from suffice.engines.streams import FrameRows, as_table
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import LabelledBatch, MergeParts, WorkOnPart
@@ -146,4 +146,5 @@ class _PartOfArrays:
         self.work = work
 
     def __call__(self, part: int, X: Any, y: Any, weight: Any = None) -> bytes:
-        return self.work([LabelledBatch(X, y, weight)] if len(y) else [], part)
+        with saying_where(f"block {part} of the Dask Array"):
+            return self.work([LabelledBatch(X, y, weight)] if len(y) else [], part)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.coded_labels import read_coded_labels
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
 from suffice.tables.row_source import RowSource
 from suffice.tables.table import read_table
@@ -83,7 +85,19 @@ class PartWork:
     def __call__(self, rows: RowSource, part: int) -> bytes:
         """What the work makes of the rows."""
         labelled = LabelledFiles(rows, self.target, self.weight, self.features)
-        return self.work(labelled.each(rows.batches()), part)
+        with saying_where(rows.title):
+            return self.work(labelled.each(rows.batches()), part)
+
+
+@contextmanager
+def saying_where(title: str) -> Iterator[None]:
+    """Let what is refused say in which part of the rows it is."""
+    try:
+        yield
+    except FileDataError:  # it says where
+        raise
+    except ValueError as error:
+        raise ValueError(f"{title}: {error}") from error
 
 
 @dataclass(frozen=True)
