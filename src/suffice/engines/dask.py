@@ -37,7 +37,9 @@ class DaskRows(LazyRows):
     has_workers: ClassVar[bool] = True
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(map(str, frame.columns), self._scanned, "the Dask DataFrame", frame)
+        names = {name: str(name) for name in frame.columns}
+        frame = frame if list(names) == list(names.values()) else frame.rename(columns=names)
+        super().__init__(names.values(), self._scanned, "the Dask DataFrame", frame)
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
         """Partition after partition, in this process."""
