@@ -21,6 +21,12 @@ def test_a_cluster_sums_partitions_to_the_statistics_of_all_rows(table, whole, f
     assert suffice.summarize(frame, target="kind", families=families, how="pushdown").isclose(whole)
 
 
+def test_names_that_are_numbers_become_text(table):
+    frame = dd.from_pandas(table.rename(columns={"height": 0, "calls": 1}), npartitions=2, sort=False)
+    expected = suffice.summarize(table.rename(columns={"height": "0", "calls": "1"}), target="kind")
+    assert suffice.summarize(frame, target="kind", families=expected.schema).isclose(expected)
+
+
 def test_partitions_may_be_empty(table, whole, families):
     frame = dd.from_pandas(table, npartitions=3, sort=False)
     empty = dd.from_pandas(table.iloc[:0], npartitions=1)

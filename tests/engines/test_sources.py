@@ -146,6 +146,14 @@ def test_columns_are_found_by_name_in_any_order(table, whole, families):
     assert suffice.summarize([first, *turned], target="kind", families=families).isclose(whole)
 
 
+@pytest.mark.parametrize("name", ["*", "^h.*$", 'a "b".c'])
+def test_names_of_columns_are_not_patterns(name, table):
+    odd = table.rename(columns={"height": name})
+    expected = suffice.summarize(odd, target="kind")
+    for source in (pl.from_pandas(odd).lazy(), duckdb.from_df(odd)):
+        assert suffice.summarize(source, target="kind", families=expected.schema).isclose(expected)
+
+
 def test_a_batch_that_lacks_a_column_is_refused_by_number(table, families):
     first, second, *_ = parts_of(table)
     with pytest.raises(ValueError, match="the iterable, batch 1: there is no column 'wait'"):

@@ -30,10 +30,20 @@ def frame(spark, path):
     return spark.read.parquet(str(path)).repartition(3)
 
 
+ODD = "the.height `in` m"
+
+
+def with_odd_name(frame, table, families):
+    """The same with a name in which Spark sees the parts of a name."""
+    source = frame.select(*table.columns).withColumnRenamed("height", ODD)
+    renamed = {ODD if name == "height" else name: family for name, family in families.items()}
+    return source, table.rename(columns={"height": ODD}), renamed
+
+
 @pytest.mark.parametrize("how", ["batches", "pushdown"])
-def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(
-    how, frame, table, whole, families, monkeypatch
-):
+def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(how, frame, table, families, monkeypatch):
+    source, table, families = with_odd_name(frame, table, families)
+    whole = suffice.summarize(table, target="kind", families=families)
     partial = []
     reduced = SparkRows.reduced
 
@@ -42,7 +52,6 @@ def test_spark_sums_its_partitions_to_the_statistics_of_all_rows(
         return reduced(self, *args, **settings)
 
     monkeypatch.setattr(SparkRows, "reduced", counted)
-    source = frame.select(*table.columns)
     found = suffice.summarize(source, target="kind", families=families, how=how)
     assert found.isclose(whole, rtol=1e-12)
     assert partial == [1] * (how == "batches")
@@ -77,21 +86,48 @@ def test_a_task_that_fails_twice_changes_nothing(frame, table, whole, families, 
 
 
 def test_answers_are_a_spark_frame(frame, table, families):
+    source, table, families = with_odd_name(frame, table, families)
     model = suffice.BayesClassifier(families).fit(table, "kind")
-    answers = model.predict_from(frame.select(*table.columns), keep=["height"]).toArrow().to_pandas()
-    assert list(answers.columns) == ["height", "prediction", "p(a)", "p(b)", "p(c)"]
-    found = answers.sort_values("height").reset_index(drop=True)
-    rows = table.sort_values("height").reset_index(drop=True)
+    answers = model.predict_from(source, keep=[ODD]).toArrow().to_pandas()
+    assert list(answers.columns) == [ODD, "prediction", "p(a)", "p(b)", "p(c)"]
+    found = answers.sort_values(ODD).reset_index(drop=True)
+    rows = table.sort_values(ODD).reset_index(drop=True)
     assert found.prediction.tolist() == model.predict(rows.drop(columns="kind")).tolist()
     expected = model.predict_proba(rows.drop(columns="kind"))
     np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
 
 
-def test_regressions_read_batches_of_spark(frame, rows):
-    data = rows[["height", "calls", "kind"]]
-    found = suffice.LogisticRegression().fit_from(frame.select("height", "calls", "kind"), target="kind")
-    expected = suffice.LogisticRegression().fit(data[["height", "calls"]], data.kind)
-    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6, atol=1e-9)
+def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
+    monkeypatch.setattr("suffice.estimators.regression.worker_rows.KEPT_BYTES", 0)
+    X = rows[["calls", "paid"]].assign(calls=rows.calls.astype(float))
+    source = frame.select("calls", "paid", "kind").withColumnRenamed("paid", ODD)
+    found = suffice.LogisticRegression().fit_from(source, target="kind")
+    expected = suffice.LogisticRegression().fit(X, rows.kind)
+    unit = expected.standard_errors_
+    np.testing.assert_allclose(found.coef_ / unit, expected.coef_ / unit, atol=1e-8)
+    assert found.log_likelihood_ == pytest.approx(expected.log_likelihood_, rel=1e-12)
+
+
+def test_evidence_of_all_partitions_is_that_of_batches(frame, table, monkeypatch):
+    monkeypatch.setattr("suffice.engines.spark.SCHEMA_ROWS", 300)
+    monkeypatch.setattr("suffice.tables.files.batches.SCHEMA_ROWS", 300)
+    source = frame.select(*table.columns)
+    found = suffice.EvidenceClassifier().fit(source, "kind")
+    first = source.limit(300).toArrow()
+    pieces = suffice.EvidenceClassifier().fit(first.drop(["kind"]), first["kind"]).pieces_
+    parts = [table.iloc[:500], table.iloc[500:]]
+    expected = suffice.EvidenceClassifier(pieces=pieces).fit_from(parts, target="kind")
+    for sums, others in zip(found._learnt.sums.statistics(), expected._learnt.sums.statistics(), strict=True):
+        assert sums.isclose(others, rtol=1e-12)
+    X = table.drop(columns="kind")
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), rtol=1e-6, atol=1e-9)
+
+
+def test_workers_say_why_they_refuse_rows(frame):
+    with pytest.raises(ValueError, match=r"^partition \d of the Spark DataFrame: column 'town' holds"):
+        suffice.LogisticRegression().fit(frame.select("calls", "town", "kind"), "kind")
+    with pytest.raises(ValueError, match="the Spark DataFrame has two columns 'kind'; rename one of them"):
+        suffice.BayesClassifier().fit(frame.select("calls", "kind", "kind"), "kind")
 
 
 CONNECT = """
@@ -106,13 +142,16 @@ families = {"height": "normal", "calls": "poisson", "town": "categorical"}
 for how in ("batches", "pushdown"):
     suffice.summarize(frame, target="kind", families=families, how=how).save(sys.argv[2] + how)
 model = suffice.BayesClassifier().fit_statistics(suffice.Statistics.load(sys.argv[2] + how))
+from suffice.estimators.regression import worker_rows
+worker_rows.KEPT_BYTES = 0
+suffice.LogisticRegression().fit(frame.select("calls", "kind"), "kind").save(sys.argv[2] + "regression")
 print(model.predict_from(frame).count())
 session.stop()
 """
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="Spark's Connect server needs Java 17")
-def test_connect_gives_the_same_statistics(path, rows, tmp_path):
+def test_connect_gives_the_same_models(path, rows, tmp_path):
     pytest.importorskip("grpc")
     source = os.path.dirname(os.path.dirname(suffice.__file__))  # noqa: PTH120
     setting = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -131,3 +170,6 @@ def test_connect_gives_the_same_statistics(path, rows, tmp_path):
     expected = suffice.summarize(data, target="kind", families=families)
     for how in ("batches", "pushdown"):
         assert suffice.Statistics.load(tmp_path / f"sums-{how}").isclose(expected, rtol=1e-12)
+    found = suffice.load(tmp_path / "sums-regression")
+    expected = suffice.LogisticRegression().fit(rows[["calls"]], rows.kind)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8)

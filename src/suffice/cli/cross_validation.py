@@ -20,7 +20,7 @@ class Sample:
     """Rows drawn at random from all rows, however many there are; the same each time."""
 
     def __init__(self, batches: Iterator[LabelledBatch]) -> None:
-        from suffice.estimators.evidence.kept_rows import KeptRows
+        from suffice.engines.kept_rows import KeptRows
 
         self.n_rows, kept = 0, KeptRows(MOST_ROWS)
         for batch in batches:

@@ -10,12 +10,11 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from suffice.engines.labelled import LabelledPairs
-from suffice.engines.lazy_rows import Answering, LazyRows, Merge, Work
-from suffice.engines.partial_sums import Merge as MergeSums
-from suffice.engines.partial_sums import SumsOf, packed
+from suffice.engines.lazy_rows import Answering, LazyRows, Work
+from suffice.engines.partial_sums import SumsOf, saying_where, summed_by_workers
 from suffice.engines.streams import FrameRows, as_table
 from suffice.model.statistics import Statistics
-from suffice.tables.files.batches import LabelledBatch
+from suffice.tables.files.batches import LabelledBatch, MergeParts, WorkOnPart
 
 library: Callable[[str], Any] = import_module
 """Dask is not typed throughout."""
@@ -38,7 +37,9 @@ class DaskRows(LazyRows):
     has_workers: ClassVar[bool] = True
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(map(str, frame.columns), self._scanned, "the Dask DataFrame", frame)
+        names = {name: str(name) for name in frame.columns}
+        frame = frame if list(names) == list(names.values()) else frame.rename(columns=names)
+        super().__init__(names.values(), self._scanned, "the Dask DataFrame", frame)
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
         """Partition after partition, in this process."""
@@ -46,10 +47,10 @@ class DaskRows(LazyRows):
         for number in range(frame.npartitions):
             yield frame.partitions[number].compute()
 
-    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+    def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all partitions, added up in a tree."""
         parts = self.native[list(self.names)].to_delayed()
-        return in_a_tree([(_PartOfFrame(work), part) for part in parts], merge)
+        return in_a_tree([(_PartOfFrame(work), *one) for one in enumerate(parts)], merge)
 
     def answered(self, answers: Answering, sink: str | None) -> Any:
         """A Dask DataFrame of answers; with a sink, it is written there as Parquet, a file a partition."""
@@ -75,11 +76,11 @@ class _PartOfFrame:
     def __init__(self, work: Work) -> None:
         self.work = work
 
-    def __call__(self, frame: Any) -> bytes:
-        return self.work(FrameRows([frame]))
+    def __call__(self, part: int, frame: Any) -> bytes:
+        return self.work(FrameRows([frame], f"partition {part} of the Dask DataFrame"), part)
 
 
-def in_a_tree(tasks: list[tuple[Any, ...]], merge: Callable[[list[bytes]], bytes]) -> bytes:
+def in_a_tree(tasks: list[tuple[Any, ...]], merge: MergeParts) -> bytes:
     """Run tasks (a function and its arguments), and add up what they return, a few at a time."""
     delayed = library("dask").delayed
     parts = [delayed(function, pure=False)(*arguments) for function, *arguments in tasks]
@@ -113,10 +114,17 @@ class LabelledArrays(LabelledPairs):
 
     def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
         """The sums of all blocks, each made where it is."""
-        sums = begin(next(iter(self)))
-        merge = MergeSums.under(sums.schema)
-        tasks = [(_PartOfArrays(sums), *block) for block in self._blocks]
-        return merge.unpacked([in_a_tree(tasks, merge)])
+        return summed_by_workers(self, begin(self.first()))
+
+    @property
+    def has_workers(self) -> bool:
+        """Whoever computes the arrays."""
+        return True
+
+    def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
+        """What workers make of all blocks."""
+        tasks = [(_PartOfArrays(work), part, *block) for part, block in enumerate(self._blocks)]
+        return in_a_tree(tasks, merge)
 
 
 labelled_arrays = LabelledArrays
@@ -136,8 +144,9 @@ class _Computed:
 class _PartOfArrays:
     """The work on one block of rows."""
 
-    def __init__(self, sums: SumsOf) -> None:
-        self.sums = sums
+    def __init__(self, work: WorkOnPart) -> None:
+        self.work = work
 
-    def __call__(self, X: Any, y: Any, weight: Any = None) -> bytes:
-        return packed(self.sums([LabelledBatch(X, y, weight)] if len(y) else []))
+    def __call__(self, part: int, X: Any, y: Any, weight: Any = None) -> bytes:
+        with saying_where(f"block {part} of the Dask Array"):
+            return self.work([LabelledBatch(X, y, weight)] if len(y) else [], part)

@@ -23,7 +23,7 @@ class IbisRows(LazyRows):
 
     def head(self) -> RowSource:
         """The first rows."""
-        return FrameRows([self.native.limit(SCHEMA_ROWS).to_pyarrow()])
+        return FrameRows([self.native.limit(SCHEMA_ROWS).to_pyarrow()], self.title)
 
 
 rows = IbisRows

@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.lazy_rows import LazyRows
-from suffice.engines.partial_sums import Merge, PartWork, SumsOf, SumsOfRows
+from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
 from suffice.engines.streams import Once, as_table
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
-from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
 from suffice.tables.files.source import FileSource, is_source
 from suffice.tables.recognized import is_frame, reading_method
 from suffice.tables.row_source import RowSource
@@ -73,34 +73,39 @@ class LabelledSource(LabelledFiles):
         asked = self.how == "pushdown"
         if not (asked or rows.has_workers or (rows.remote and self.how is None)):
             return None
-        first = self._first(rows)
+        first = self.first()
         sums = begin(first)
         if asked or (rows.remote and self.how is None):
             rest = self._of_columns if asked else None
             found = grouped_sums(rows, self, sums.schema, first, sums([first]), rest)
             if found is not None:
                 return found
-        return _by_workers(self, rows, sums) if rows.has_workers else None
+        return summed_by_workers(self, sums) if rows.has_workers else None
 
     def _of_columns(self, schema: Schema) -> Statistics:
         """The sums of some columns, from their rows."""
         names, others = list(map(str, schema.names)), [self.target, self.weight]
         rows = self.files.only([*names, *(one for one in others if one is not None)])
         some, sums = replace(self, files=rows, features=names), SumsOfRows(schema, None)
-        if isinstance(rows, LazyRows) and rows.has_workers:
-            return _by_workers(some, rows, sums)
-        return some.through(sums)
+        return summed_by_workers(some, sums) if some.has_workers else some.through(sums)
 
-    def _first(self, rows: LazyRows) -> LabelledBatch:
+    @property
+    def has_workers(self) -> bool:
+        """Whether the engine has workers."""
+        return isinstance(self.files, LazyRows) and self.files.has_workers
+
+    def first(self) -> LabelledBatch:
         """The first rows, as one batch."""
-        return next(iter(replace(self, files=rows.head().only(rows.names))))
+        rows = self.files
+        head = rows.head().only(rows.names) if isinstance(rows, LazyRows) else rows
+        return next(iter(replace(self, files=head)))
 
-
-def _by_workers(labelled: LabelledSource, rows: LazyRows, sums: SumsOf) -> Statistics:
-    """The sums of all parts, each made where it is."""
-    merge = Merge.under(sums.schema)
-    work = PartWork(sums, labelled.target, labelled.weight, labelled.features)
-    return merge.unpacked([rows.reduced(work, merge, is_large=_is_large(sums))])
+    def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
+        """What workers make of all parts."""
+        if not isinstance(self.files, LazyRows):
+            return super().reduced(work, merge, is_large=is_large)
+        part = PartWork(work, self.target, self.weight, self.features)
+        return self.files.reduced(part, merge, is_large=is_large)
 
 
 def _warn_of_skipped(rows: RowSource) -> None:
@@ -111,11 +116,6 @@ def _warn_of_skipped(rows: RowSource) -> None:
         warn(
             f"{len(skipped)} of {counted(len(rows.paths), 'file')} could not be read:\n{reasons}", UserWarning
         )
-
-
-def _is_large(sums: SumsOf) -> bool:
-    """Whether the sums of a part may be large: those of words and of sparse counts grow with the rows."""
-    return any(factor.family.factor in ("words", "counts") for factor in sums.schema.factors)
 
 
 class LabelledPairs(Labelled):

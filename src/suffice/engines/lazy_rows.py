@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Protocol
 
 from suffice.engines.streams import ScannedRows, Tables
+from suffice.tables.files.batches import MergeParts
 from suffice.tables.row_source import RowSource
 
-Work = Callable[[RowSource], bytes]
-"""Sums the rows of a part, and packs the sums."""
-Merge = Callable[[list[bytes]], bytes]
-"""Adds up packed sums."""
+Work = Callable[[RowSource, int], bytes]
+"""Sums the rows of a part, which has a number, and packs the sums."""
 
 
 class Answering(Protocol):
@@ -51,11 +50,15 @@ class LazyRows(ScannedRows):
         super().__init__(names, scan, title)
         self.native, self.remote = native, remote
 
+    def key(self, name: str) -> str:
+        """The name of a column in what narwhals can query."""
+        return name
+
     def head(self) -> RowSource:
         """The first rows, which decide what the columns are; all of them, if batches cost nothing unread."""
         return self
 
-    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+    def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all parts, added up by workers; in groups first, where the sums of a part are large."""
         raise NotImplementedError
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -11,7 +13,8 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.coded_labels import read_coded_labels
-from suffice.tables.files.batches import LabelledBatch, LabelledFiles
+from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
 from suffice.tables.row_source import RowSource
 from suffice.tables.table import read_table
@@ -72,17 +75,51 @@ def without_held_out(schema: Schema) -> Schema:
 
 @dataclass(frozen=True)
 class PartWork:
-    """What a worker does with its rows: sums, packed. A part without rows has the sums of none."""
+    """What a worker does with a part whose labels and weights are columns. There may be no rows."""
 
-    sums: SumsOf
+    work: WorkOnPart
     target: str
     weight: str | None
     features: list[str]
 
-    def __call__(self, rows: RowSource) -> bytes:
-        """The packed sums of the rows."""
+    def __call__(self, rows: RowSource, part: int) -> bytes:
+        """What the work makes of the rows."""
         labelled = LabelledFiles(rows, self.target, self.weight, self.features)
-        return packed(self.sums(labelled.each(rows.batches())))
+        with saying_where(rows.title):
+            return self.work(labelled.each(rows.batches()), part)
+
+
+@contextmanager
+def saying_where(title: str) -> Iterator[None]:
+    """Let what is refused say in which part of the rows it is."""
+    try:
+        yield
+    except FileDataError:  # it says where
+        raise
+    except ValueError as error:
+        raise ValueError(f"{title}: {error}") from error
+
+
+@dataclass(frozen=True)
+class PackedSums:
+    """The sums of a part, packed. A part without rows has the sums of none."""
+
+    sums: SumsOf
+
+    def __call__(self, batches: Iterable[LabelledBatch], part: int) -> bytes:
+        """The packed sums of the rows."""
+        return packed(self.sums(batches))
+
+
+def summed_by_workers(labelled: Labelled, sums: SumsOf) -> Statistics:
+    """The sums of all parts, each made where it is."""
+    merge = Merge.under(sums.schema)
+    return merge.unpacked([labelled.reduced(PackedSums(sums), merge, is_large=_is_large(sums.schema))])
+
+
+def _is_large(schema: Schema) -> bool:
+    """Whether the sums of a part may be large: those of words and of sparse counts grow with the rows."""
+    return any(factor.family.factor in ("words", "counts") for factor in schema.factors)
 
 
 def packed(statistics: Statistics) -> bytes:
@@ -121,6 +158,35 @@ class Merge:
         if sums is None:
             raise ValueError("there are no rows to add up.")
         return sums.statistics()
+
+
+@dataclass(frozen=True)
+class MergeSeveral:
+    """Merges parts of several things each, one thing like the other."""
+
+    merges: tuple[MergeParts, ...]
+
+    def __call__(self, parts: list[bytes]) -> bytes:
+        """One part."""
+        if not parts:
+            raise ValueError("there are no rows to add up.")
+        several = zip(*map(taken_apart, parts), strict=True)
+        return put_together(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
+
+
+def put_together(things: Iterable[bytes]) -> bytes:
+    """Several things as one, each after its length."""
+    return b"".join(struct.pack("<Q", len(one)) + one for one in things)
+
+
+def taken_apart(together: bytes) -> list[bytes]:
+    """The things that were put together."""
+    found, at = [], 0
+    while at < len(together):
+        start = at + 8
+        at = start + struct.unpack_from("<Q", together, at)[0]
+        found.append(together[start:at])
+    return found
 
 
 def is_own(family: Any) -> bool:

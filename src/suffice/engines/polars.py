@@ -16,7 +16,10 @@ class PolarsRows(LazyRows):
         super().__init__(frame.collect_schema().names(), self._scanned, "the LazyFrame", frame)
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
-        return iter(self.native.select(list(names)).collect_batches(maintain_order=True))
+        import polars.selectors
+
+        some = polars.selectors.by_name(*names)  # a text such as "*" would be a pattern
+        return iter(self.native.select(some).collect_batches(maintain_order=True))
 
     def head(self) -> PolarsRows:
         """The first rows."""

@@ -7,7 +7,7 @@ summed as any others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -104,13 +104,20 @@ class GroupedSums:
     def __init__(self, rows: LazyRows, labelled: LabelledFiles, plan: Plan, first: Statistics) -> None:
         import narwhals.stable.v2 as nw
 
+        self.rows = rows
         frame = nw.from_native(rows.native)
-        weight = nw.lit(1.0) if labelled.weight is None else nw.col(labelled.weight).cast(nw.Float64())
+        weight = nw.lit(1.0) if labelled.weight is None else self._column(labelled.weight).cast(nw.Float64())
         frame = frame.with_columns(weight.alias(_named(WEIGHT)))
         if labelled.weight is not None:
             frame = frame.filter(nw.col(_named(WEIGHT)) > 0)
         self.frame, self.target, self.plan, self.first = frame, labelled.target, plan, first
         self.is_weighted = labelled.weight is not None
+
+    def _column(self, name: Hashable) -> Any:
+        """A column of the rows, as an expression."""
+        import narwhals.stable.v2 as nw
+
+        return nw.col(self.rows.key(str(name)))
 
     def statistics(self, rest: Callable[[Schema], Statistics]) -> Statistics | None:
         """The sums, some of them of rows; None if the engine met what only reading the rows can name."""
@@ -152,11 +159,11 @@ class GroupedSums:
         import narwhals.stable.v2 as nw
 
         w = nw.col(_named(WEIGHT))
-        made: dict[str, Any] = {CLASS: nw.col(self.target), WEIGHT: w}
+        made: dict[str, Any] = {CLASS: self._column(self.target), WEIGHT: w}
         for at in self.plan.by_function:
             factor, origins = self.plan.schema.factors[at], self._origins(at)
             for place, j in enumerate(factor.columns.tolist()):
-                x = nw.col(str(self.plan.schema.names[j])).cast(nw.Float64())
+                x = self._column(self.plan.schema.names[j]).cast(nw.Float64())
                 x = nw.when(~x.is_nan()).then(x)
                 inside = expression_of(factor.family.support(Cells(x)))  # type: ignore[arg-type]
                 made[f"o{at}_{place}"] = nw.when(~inside).then(1.0).otherwise(0.0)
@@ -180,7 +187,7 @@ class GroupedSums:
         expression = nw.lit(float(origins[-1]))
         for label, origin in zip(self.first.classes.tolist(), origins[:-1].tolist(), strict=True):
             if origin != origins[-1]:
-                expression = nw.when(nw.col(self.target) == label).then(origin).otherwise(expression)
+                expression = nw.when(self._column(self.target) == label).then(origin).otherwise(expression)
         return expression
 
     def _of_functions(
@@ -218,8 +225,8 @@ class GroupedSums:
             column, value = schema.columns[j], _named("value")
             grouped = (
                 self.frame.select(
-                    nw.col(self.target).alias(_named(CLASS)),
-                    nw.col(str(column.name)).alias(value),
+                    self._column(self.target).alias(_named(CLASS)),
+                    self._column(column.name).alias(value),
                     nw.col(_named(WEIGHT)),
                 )
                 .group_by(_named(CLASS), value)

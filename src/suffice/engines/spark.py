@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
-from suffice.engines.lazy_rows import Answering, LazyRows, Merge, Work
+from suffice.engines.lazy_rows import Answering, LazyRows, Work
 from suffice.engines.streams import FrameRows, as_table
-from suffice.tables.files.batches import SCHEMA_ROWS
+from suffice.tables.files.batches import SCHEMA_ROWS, MergeParts
 from suffice.tables.row_source import RowSource
+from suffice.tables.wording import quoted
 
+PART = "part binary, refusal string"
+"""What a partition becomes, or why it is refused: Spark would try again, and bury the reason."""
 GROUPS = 16
 """How many sums the driver adds up, where they are large."""
 
@@ -23,34 +26,48 @@ class SparkRows(LazyRows):
     has_workers: ClassVar[bool] = True
 
     def __init__(self, frame: Any) -> None:
-        super().__init__(frame.columns, self._scanned, "the Spark DataFrame", frame, remote=True)
+        # Spark takes a point in a name for a part of the name, so its columns are found by their places.
+        names = frame.columns
+        self._places = {name: f"c{place}" for place, name in enumerate(names)}
+        if len(self._places) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"the Spark DataFrame has two columns {quoted(twice)}; rename one of them.")
+        placed = frame.toDF(*self._places.values())
+        super().__init__(names, self._scanned, "the Spark DataFrame", placed, remote=True)
 
-    def _selected(self) -> Any:
-        return self.native.select([_column(name) for name in self.names])
+    def key(self, name: str) -> str:
+        """The name of a column's place."""
+        return self._places[name]
+
+    def _selected(self, names: tuple[str, ...]) -> Any:
+        return self.native.select(list(map(self.key, names)))
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
         """Batches in this process: each comes as one cell, since Spark itself gives rows one by one."""
-        frame = self.native.select([_column(name) for name in names])
-        for row in frame.mapInArrow(_as_cells, "batch binary").toLocalIterator():
-            yield _from_cell(bytes(row[0]))
+        for row in self._selected(names).mapInArrow(_as_cells, "batch binary").toLocalIterator():
+            yield _from_cell(bytes(row[0])).rename_columns(list(names))
 
     def head(self) -> RowSource:
         """The first rows."""
-        return FrameRows([self.native.limit(SCHEMA_ROWS).toArrow()])
+        first = self.native.limit(SCHEMA_ROWS).toArrow()
+        return FrameRows([first.rename_columns(list(self.present))], self.title)
 
-    def reduced(self, work: Work, merge: Merge, *, is_large: bool) -> bytes:
+    def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all partitions; large ones are added up in groups before they reach the driver."""
-        parts = self._selected().mapInArrow(_summing(work, self.names), "part binary")
+        parts = self._selected(self.names).mapInArrow(_summing(work, self.names), PART)
         if is_large:
-            parts = parts.repartition(GROUPS).mapInArrow(_merging(merge), "part binary")
-        return merge([bytes(part) for part in parts.toArrow().column(0).to_pylist()])
+            parts = parts.repartition(GROUPS).mapInArrow(_merging(merge), PART)
+        held, refusals = (column.to_pylist() for column in parts.toArrow().columns)
+        for refusal in filter(None, refusals):
+            raise ValueError(refusal)
+        return merge(held)
 
     def answered(self, answers: Answering, sink: str | None) -> Any:
         """A Spark DataFrame of answers; with a sink, it is written there as Parquet."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        frame = self.native.select([_column(name) for name in answers.names])
-        empty = answers(frame.limit(0).toArrow())
+        frame = self._selected(answers.names)
+        empty = answers(frame.limit(0).toArrow().rename_columns(list(answers.names)))
         found = frame.mapInArrow(_answering(answers), from_arrow_schema(empty.schema))
         return found if sink is None else found.write.parquet(sink)
 
@@ -60,24 +77,33 @@ rows = SparkRows
 Batches = Iterator[Any]
 
 
-def _column(name: str) -> str:
-    """A column by its name, which may hold a point."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]:
     """What Spark runs on a partition: its sums, as one cell."""
 
     def run(batches: Batches) -> Batches:
         import pyarrow as pa
+        from pyspark import TaskContext
 
+        context = TaskContext.get()
+        part = 0 if context is None else context.partitionId()
         rows = FrameRows([pa.table([pa.nulls(0)] * len(names), list(names))])
         first = next(batches, None)
         if first is not None:
-            rows = FrameRows(_chained(first, batches))
-        yield pa.record_batch([pa.array([work(rows)], pa.binary())], names=["part"])
+            named = (one.rename_columns(list(names)) for one in _chained(first, batches))
+            rows = FrameRows(named, f"partition {part} of the Spark DataFrame")
+        try:
+            yield _cell(work(rows, part), None)
+        except ValueError as error:
+            yield _cell(None, str(error))
 
     return run
+
+
+def _cell(part: bytes | None, refusal: str | None) -> Any:
+    import pyarrow as pa
+
+    columns = [pa.array([part], pa.binary()), pa.array([refusal], pa.string())]
+    return pa.record_batch(columns, names=["part", "refusal"])
 
 
 def _chained(first: Any, others: Batches) -> Batches:
@@ -90,20 +116,21 @@ def _answering(answers: Answering) -> Callable[[Batches], Batches]:
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
-            yield from answers(as_table(batch)).to_batches()
+            yield from answers(as_table(batch).rename_columns(list(answers.names))).to_batches()
 
     return run
 
 
-def _merging(merge: Merge) -> Callable[[Batches], Batches]:
+def _merging(merge: MergeParts) -> Callable[[Batches], Batches]:
     """What Spark runs on a group of sums."""
 
     def run(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        parts = [part for batch in batches for part in batch.column(0).to_pylist()]
-        if parts:
-            yield pa.record_batch([pa.array([merge(parts)], pa.binary())], names=["part"])
+        held = [one for batch in batches for one in batch.to_pylist()]
+        refusals = [one["refusal"] for one in held if one["refusal"] is not None]
+        if refusals:
+            yield _cell(None, refusals[0])
+        elif held:
+            yield _cell(merge([one["part"] for one in held]), None)
 
     return run
 

@@ -99,12 +99,13 @@ class FrameRows(BatchRows):
     ----------
     frames : iterable of frames
         pandas and Polars DataFrames, pyarrow Tables and RecordBatches.
+    title : str, default="the iterable"
+        What messages call the rows.
     """
 
-    title = "the iterable"
-
-    def __init__(self, frames: Iterable[Any]) -> None:
+    def __init__(self, frames: Iterable[Any], title: str = "the iterable") -> None:
         super().__init__()
+        self.title = title
         self._frames = (
             Once(frames) if isinstance(frames, Iterator) and not isinstance(frames, Once) else frames
         )
@@ -116,7 +117,7 @@ class FrameRows(BatchRows):
         if self._first is None:
             first = self._frames.peek() if isinstance(self._frames, Once) else next(iter(self._frames), None)
             if first is None:
-                raise FileDataError("the iterable has no rows.")
+                raise FileDataError(f"{self.title} has no rows.")
             self._first = tuple(as_table(first).column_names)
         return self._first
 

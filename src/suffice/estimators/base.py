@@ -156,10 +156,9 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
                 on_error=on_error,
                 said=line.rows if progress else None,
             )
-            if files.checkpoint is not None and not self.sums_batches:
-                raise ValueError(
-                    f"checkpoint= works for models of sums; {type(self).__name__} needs rows too."
-                )
+            asked = "checkpoint=" if files.checkpoint is not None else "how='pushdown'"
+            if not self.sums_batches and (files.checkpoint is not None or how == "pushdown"):
+                raise ValueError(f"{asked} works for models of sums; {type(self).__name__} needs rows too.")
             self._learn_files(files)
         return self
 

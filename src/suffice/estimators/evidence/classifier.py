@@ -10,16 +10,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from suffice.engines.kept_rows import KeptRows
 from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows
-from suffice.estimators.evidence.kept_rows import KeptRows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
+from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.priors import Priors, PriorShift, class_priors
@@ -297,7 +298,15 @@ class EvidenceClassifier(SavedEvidence):
         self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
 
     def _learn_files(self, files: Labelled) -> None:
-        """Sum all batches; the weights are learnt again from rows of all of them, kept on the way."""
+        """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""
+
+        def learn_by_workers() -> None:
+            self._learn(*files.first())
+            sums, kept = summed_by_workers(files, self.pieces_, MOST_ROWS)
+            n_first = self.statistics_.n_rows
+            self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)
+            if self.statistics_.n_rows > n_first:
+                self._reweigh(self._rows(*kept.batch()), seen=True)
 
         def learn(batches: Iterator[LabelledBatch]) -> None:
             kept = KeptRows(MOST_ROWS)
@@ -311,7 +320,7 @@ class EvidenceClassifier(SavedEvidence):
             if kept.n_batches > 1:
                 self._reweigh(self._rows(*kept.batch()), seen=True)
 
-        self._atomically(lambda: files.through(learn))
+        self._atomically(learn_by_workers if files.has_workers else lambda: files.through(learn))
 
     @with_kept_settings
     def _options(self) -> Options:

@@ -22,6 +22,7 @@ from suffice.estimators.regression.objective import Objective
 from suffice.estimators.regression.rows import RegressionRows, read_rows, read_training, read_training_files
 from suffice.estimators.regression.search import hessian_is_cheap, minimise, problem
 from suffice.estimators.regression.summary import Summary
+from suffice.estimators.regression.worker_rows import read_with_workers
 from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Expression, Gaps, Score
 from suffice.export.scoring import Scoring
@@ -82,7 +83,8 @@ class Regression(Differentiable):
         return self._fit(lambda: read_training(self, X, y, sample_weight, self.class_weight))
 
     def _learn_files(self, files: Labelled) -> None:
-        self._fit(lambda: read_training_files(self, files, self.class_weight))
+        read = read_with_workers if files.has_workers else read_training_files
+        self._fit(lambda: read(self, files, self.class_weight))
 
     def _fit(self, read: Callable[[], RegressionRows]) -> Self:
         """Fit to the rows, and warn if there is no optimum or it was not found."""

@@ -2,14 +2,16 @@
 
 Rows may come in any parts: one array, or pieces that are read again on every pass. They are cut into blocks
 of a fixed size, and what a pass sums is added block by block in the order of the rows. So the iterations are
-the same to the last bit whatever the parts and the number of threads.
+the same to the last bit whatever the parts and the number of threads. Rows that are with workers are summed
+there, part by part, and the iterations are the same but for rounding.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 from operator import add
 from typing import Any, TypeVar
@@ -64,7 +66,18 @@ class Block:
         return values if self.weights is None else values * self.weights
 
 
-Parts = Iterable[Block]
+class RowsElsewhere(ABC):
+    """Rows that are summed where they are, of which some are at hand."""
+
+    sample: Block
+    """Some of the rows, each as likely as any other."""
+
+    @abstractmethod
+    def total(self, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total]) -> Total:
+        """The sum of a function, which is sent to the rows, over all blocks."""
+
+
+Parts = Iterable[Block] | RowsElsewhere
 """Rows that may be read again and again: a list, or whatever opens a new iterator each time.
 
 All parts are dense or all sparse, and either all have weights or none.
@@ -119,7 +132,7 @@ class Design:
     def of(cls, parts: Parts, extent: Extent, *, centred: bool) -> Design:
         """The rows in coordinates that keep their digits; only a model with an intercept may centre."""
         plain = cls(parts, extent.n_rows, len(extent.low))
-        some = plain.sample_of(min(plain.n_rows, SAMPLE)).X
+        some = plain.sample_of(min(plain.n_at_hand, SAMPLE)).X
         is_sparse = sparse.issparse(some)
         shift = _far_centers(some.astype(np.float64)) if centred and not is_sparse else None
         about = 0.0 if shift is None else shift
@@ -136,15 +149,26 @@ class Design:
             plain, parts=parts, shift=shift, unit=unit, is_sparse=is_sparse, entries_per_row=stored
         )
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the rows are summed where they are."""
+        return isinstance(self.parts, RowsElsewhere)
+
+    @property
+    def n_at_hand(self) -> int:
+        """The number of rows that a sample can have."""
+        return len(self.parts.sample) if isinstance(self.parts, RowsElsewhere) else self.n_rows
+
     def sample(self, n_rows: int) -> Design:
         """The design of a fixed random choice of rows, in the same coordinates."""
         return replace(self, parts=[self.sample_of(n_rows)], n_rows=n_rows)
 
     def sample_of(self, n_rows: int) -> Block:
         """A fixed random choice of rows, as they came."""
-        chosen = np.sort(np.random.default_rng(0).choice(self.n_rows, n_rows, replace=False, shuffle=False))
+        n, parts = self.n_at_hand, self.parts
+        chosen = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False, shuffle=False))
         taken, start = [], 0
-        for part in self.parts:
+        for part in [parts.sample] if isinstance(parts, RowsElsewhere) else parts:
             first, last = np.searchsorted(chosen, (start, start + len(part)))
             taken.append(part[chosen[first:last] - start])
             start += len(part)
@@ -152,9 +176,14 @@ class Design:
 
     def total(self, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total] = add) -> Total:
         """The sum over all rows of a function of a block in the solver's coordinates."""
-        return total(self.parts, lambda block: function(self._prepared(block)), plus)
+        return total(self.parts, partial(_of_prepared, self.without_rows(), function), plus)
 
-    def _prepared(self, block: Block) -> Block:
+    def without_rows(self) -> Design:
+        """The coordinates, which are sent to rows that are elsewhere."""
+        return replace(self, parts=()) if self.is_elsewhere else self
+
+    def prepared(self, block: Block) -> Block:
+        """A block in the solver's coordinates."""
         X = block.X if block.X.dtype == np.float64 else block.X.astype(np.float64)
         if self.shift is not None:
             X = X - self.shift
@@ -168,6 +197,8 @@ def total(
     parts: Parts, function: Callable[[Block], Total], plus: Callable[[Total, Total], Total] = add
 ) -> Total:
     """The sum of a function over all blocks, in the order of the rows; there must be a row."""
+    if isinstance(parts, RowsElsewhere):
+        return parts.total(function, plus)
 
     def of_run(blocks: list[Block]) -> Total:
         return reduce(plus, map(function, blocks))
@@ -181,7 +212,11 @@ def total(
     return sums[0]
 
 
-def _blocks(parts: Parts) -> Iterator[Block]:
+def _of_prepared(design: Design, function: Callable[[Block], Total], block: Block) -> Total:
+    return function(design.prepared(block))
+
+
+def _blocks(parts: Iterable[Block]) -> Iterator[Block]:
     """The rows in blocks of a fixed size, wherever the parts begin and end."""
     held: list[Block] = []
     for part in parts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,11 +188,9 @@ class ProbitRegression(Regression):
         return [self._solved(replace(design, against_rest=k), likelihood, basis) for k in range(n_classes)]
 
     def _log_likelihood(self, rows: RegressionRows, solved: list[SolvedEquations]) -> float:
-        def of_block(block: Block) -> float:
-            log_p = self._normalised(joint_scores(solved, block.X))[np.arange(len(block)), block.codes]
-            return float(block.weighted(log_p).sum())
-
-        return total(rows.parts, of_block) if len(solved) > 1 else super()._log_likelihood(rows, solved)
+        if len(solved) == 1:
+            return super()._log_likelihood(rows, solved)
+        return total(rows.parts, partial(_log_likelihood, solved))
 
     def predict_proba(self, X: Any) -> Array:
         """Posteriors p(C_k | x); with more than two classes, Φ of each score divided by their sum.
@@ -206,9 +205,7 @@ class ProbitRegression(Regression):
         posteriors : ndarray of shape (n_samples, n_classes)
         """
         scores = self._scores(X)
-        return (
-            np.exp(self._normalised(scores)) if scores.shape[1] > 1 else probit(np.hstack([-scores, scores]))
-        )
+        return np.exp(_normalised(scores)) if scores.shape[1] > 1 else probit(np.hstack([-scores, scores]))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Log posteriors log p(C_k | x).
@@ -223,12 +220,18 @@ class ProbitRegression(Regression):
         log_posteriors : ndarray of shape (n_samples, n_classes)
         """
         scores = self._scores(X)
-        return self._normalised(scores) if scores.shape[1] > 1 else log_probit(np.hstack([-scores, scores]))
+        return _normalised(scores) if scores.shape[1] > 1 else log_probit(np.hstack([-scores, scores]))
 
     def _expression(self) -> Expression:
         return log_probit_expression(self._fitted().expression((-1.0, 1.0)))
 
-    @staticmethod
-    def _normalised(scores: Array) -> Array:
-        # In log space, so that a row far from every class still has posteriors.
-        return log_softmax(log_probit(np.maximum(scores, FARTHEST)))
+
+def _log_likelihood(solved: list[SolvedEquations], block: Block) -> float:
+    """That of a block, of classes that were fitted against the rest."""
+    log_p = _normalised(joint_scores(solved, block.X))[np.arange(len(block)), block.codes]
+    return float(block.weighted(log_p).sum())
+
+
+def _normalised(scores: Array) -> Array:
+    # In log space, so that a row far from every class still has posteriors.
+    return log_softmax(log_probit(np.maximum(scores, FARTHEST)))

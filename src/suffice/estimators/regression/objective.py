@@ -9,15 +9,16 @@ which has the minimum of C·Σ s_i·loss_i + ½‖w‖², and for C = ∞ is the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from operator import add
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from suffice.arrays import Array, read_only
-from suffice.estimators.regression.design import Block, Design
+from suffice.estimators.regression.design import Block, Design, Total
 from suffice.estimators.regression.likelihoods import Likelihood, Local, LogisticLikelihood
 from suffice.kernels.choose import WORTH_COMPILING, chosen
 
@@ -102,11 +103,11 @@ class Objective:
 
     def gradient_at(self, parameters: Array) -> Sums:
         """Value and gradient."""
-        return self._finished(self.design.total(self._first_order(parameters)), parameters)
+        return self._finished(self._total(Objective._first_order, parameters, self._cells()), parameters)
 
     def hessian_at(self, parameters: Array) -> Sums:
         """Value, gradient and Hessian."""
-        return self._finished(self.design.total(self._second_order(parameters)), parameters)
+        return self._finished(self._total(Objective._second_order, parameters, self._cells()), parameters)
 
     def factors_at(self, parameters: Array, *, diagonal: bool) -> tuple[Array, Array]:
         """A (m, m) and G (p, p) whose Kronecker product is near the Hessian without the penalty.
@@ -115,18 +116,7 @@ class Objective:
         the traces over the classes agree; where y is the same for all rows A ⊗ G is the Hessian. `diagonal`
         returns only the diagonal of G.
         """
-
-        def of_block(block: Block) -> Pair:
-            y = self.likelihood.local(self._scores(parameters, block), block.codes).curvature
-            Z = with_ones(block.X) if self.intercept else block.X
-            if len(y) == 1:
-                between, spread = np.ones((1, 1)), block.weighted(y[0])
-            else:
-                spread = block.weighted(1.0 - np.square(y).sum(axis=0))
-                between = np.diag(block.weighted(y).sum(axis=1)) - block.weighted(y) @ y.T
-            return Pair(between, squares(Z, spread) if diagonal else gram(Z, spread))
-
-        total = self.design.total(of_block)
+        total = self._total(Objective._factors, parameters, diagonal=diagonal)
         between = self.basis.T @ total.between @ self.basis
         return between / np.trace(total.between), total.within
 
@@ -138,13 +128,34 @@ class Objective:
 
     def largest_move(self, step: Array) -> float:
         """The most that a step changes a difference between two scores of a row."""
+        return self._total(Objective._move, step, plus=max)
 
-        def of_block(block: Block) -> float:
-            scores = self._scores(step, block)
-            spread = np.ptp(scores, axis=0) if len(scores) > 1 else np.abs(scores)
-            return float(spread.max())
+    def _total(
+        self,
+        of_block: Callable[..., Total],
+        *given: Any,
+        plus: Callable[[Total, Total], Total] = add,
+        **settings: Any,
+    ) -> Total:
+        """The sum of a method over all rows; to rows that are elsewhere it is sent, without them."""
+        design = self.design
+        sent = replace(self, design=design.without_rows()) if design.is_elsewhere else self
+        return design.total(partial(of_block, sent, *given, **settings), plus)
 
-        return self.design.total(of_block, max)
+    def _move(self, step: Array, block: Block) -> float:
+        scores = self._scores(step, block)
+        spread = np.ptp(scores, axis=0) if len(scores) > 1 else np.abs(scores)
+        return float(spread.max())
+
+    def _factors(self, parameters: Array, block: Block, *, diagonal: bool) -> Pair:
+        y = self.likelihood.local(self._scores(parameters, block), block.codes).curvature
+        Z = with_ones(block.X) if self.intercept else block.X
+        if len(y) == 1:
+            between, spread = np.ones((1, 1)), block.weighted(y[0])
+        else:
+            spread = block.weighted(1.0 - np.square(y).sum(axis=0))
+            between = np.diag(block.weighted(y).sum(axis=1)) - block.weighted(y) @ y.T
+        return Pair(between, squares(Z, spread) if diagonal else gram(Z, spread))
 
     def _scores(self, parameters: Array, block: Block) -> Array:
         coefficients = self.basis @ parameters
@@ -162,40 +173,37 @@ class Objective:
         value = float(block.weighted(local.loss).sum())
         return Sums(value, gradient, int(np.count_nonzero(local.loss >= EVEN)))
 
-    def _first_order(self, parameters: Array) -> Callable[[Block], Sums]:
-        kernel = self._kernel()
+    def _first_order(self, parameters: Array, n_cells: int, block: Block) -> Sums:
+        kernel = self._kernel(n_cells)
         if kernel is not None:
-            return lambda block: self._compiled_sums(kernel, parameters[0], block, NO_HALF)
+            return self._compiled_sums(kernel, parameters[0], block, NO_HALF)
+        return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
 
-        def of_block(block: Block) -> Sums:
-            return self._sums(self.likelihood.local(self._scores(parameters, block), block.codes), block)
-
-        return of_block
-
-    def _second_order(self, parameters: Array) -> Callable[[Block], Sums]:
-        kernel = self._kernel()
+    def _second_order(self, parameters: Array, n_cells: int, block: Block) -> Sums:
+        kernel = self._kernel(n_cells)
         if kernel is not None:
-            return lambda block: self._compiled_hessian(kernel, parameters[0], block)
+            return self._compiled_hessian(kernel, parameters[0], block)
+        local = self.likelihood.local(self._scores(parameters, block), block.codes)
+        sums = self._sums(local, block)
+        Z = with_ones(block.X) if self.intercept else block.X
+        if len(local.curvature) == 1:
+            sums.hessian = gram(Z, block.weighted(local.curvature[0]))
+        else:
+            sums.hessian = softmax_hessian(Z, local.curvature, block)
+        return sums
 
-        def of_block(block: Block) -> Sums:
-            local = self.likelihood.local(self._scores(parameters, block), block.codes)
-            sums = self._sums(local, block)
-            Z = with_ones(block.X) if self.intercept else block.X
-            if len(local.curvature) == 1:
-                sums.hessian = gram(Z, block.weighted(local.curvature[0]))
-            else:
-                sums.hessian = softmax_hessian(Z, local.curvature, block)
-            return sums
-
-        return of_block
-
-    def _kernel(self) -> Kernel | None:
+    def _kernel(self, n_cells: int | None = None) -> Kernel | None:
         """The compiled pass, for logistic regression on rows that are dense and many."""
         if not isinstance(self.likelihood, LogisticLikelihood) or self.design.is_sparse:
             return None
-        n_cells = self.design.n_rows * self.design.n_columns * PASSES
+        if n_cells is None:
+            n_cells = self.design.n_rows * self.design.n_columns * PASSES
         module = chosen("suffice.estimators.regression.compiled", n_cells, WORTH_COMPILING)
         return None if module is None else module.logistic_sums
+
+    def _cells(self) -> int:
+        """How many cells a pass chooses its kernel by, in whatever thread or process."""
+        return 0 if self._kernel() is None else WORTH_COMPILING
 
     def _compiled_sums(self, kernel: Kernel, parameters: Array, block: Block, half: Array) -> Sums:
         d = self.design.n_columns

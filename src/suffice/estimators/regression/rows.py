@@ -49,8 +49,8 @@ def read_training(
     table = read_features(estimator, X)
     rows = LabelledRows(table, labels, sample_weight)
     totals = np.bincount(rows.codes, rows.weights).astype(np.float64)
-    by_class = _weights_of_classes(estimator, rows.labels, totals, class_weight)
-    return _training([_block(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
+    by_class = weights_of_classes(estimator, rows.labels, totals, class_weight)
+    return _training([block_of(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
 
 
 def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> RegressionRows:
@@ -74,8 +74,8 @@ def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> R
     (table,), sums, seen, size = files.through(scan)
     classes = np.unique(joined_labels(seen))
     totals = np.array([sums[label] for label in classes.tolist()])
-    by_class = _weights_of_classes(estimator, classes, totals, class_weight)
-    parts: Parts = _FileParts(files, classes, by_class)
+    by_class = weights_of_classes(estimator, classes, totals, class_weight)
+    parts = _FileParts(files, classes, by_class)
     return _training(list(parts) if size <= HELD_BYTES else parts, table, classes, totals, by_class)
 
 
@@ -89,22 +89,33 @@ class _FileParts:
 
     def __iter__(self) -> Iterator[Block]:
         for X, y, weights in self.files:
-            yield _block(LabelledRows(read_table(X), read_labels(y), weights), self.classes, self.by_class)
+            yield block_of(LabelledRows(read_table(X), read_labels(y), weights), self.classes, self.by_class)
 
 
-def _block(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:
+def block_of(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:
     """Rows as numbers, with codes among all classes."""
     codes = np.searchsorted(classes, rows.labels)[rows.codes]
     weights = rows.weights
     if by_class is not None:
         weights = by_class[codes] if weights is None else weights * by_class[codes]
-    return Block(_numbers(rows.kept_table()), codes, weights)
+    return Block(numbers_of(rows.kept_table()), codes, weights)
 
 
 def _training(
     parts: Parts, table: Table, classes: NDArray[Any], totals: Array, by_class: Array | None
 ) -> RegressionRows:
-    extent = Extent.of(parts)
+    return training(parts, Extent.of(parts), table, classes, totals, by_class)
+
+
+def training(
+    parts: Parts,
+    extent: Extent,
+    table: Table,
+    classes: NDArray[Any],
+    totals: Array,
+    by_class: Array | None,
+) -> RegressionRows:
+    """Rows of known classes, without missing cells; `table` has their columns."""
     _refuse_gaps(table, extent)
     return RegressionRows(
         parts,
@@ -119,13 +130,13 @@ def _training(
 def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
     """Read and check rows to predict, whose columns are named as in `fit`."""
     table = read_more_features(estimator, X, names)
-    numbers = _numbers(table)
+    numbers = numbers_of(table)
     if not is_complete(numbers.data if sparse.issparse(numbers) else numbers):
         _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
     return numbers
 
 
-def _weights_of_classes(
+def weights_of_classes(
     estimator: Any, classes: NDArray[Any], totals: Array, class_weight: Any
 ) -> Array | None:
     """The factors that class_weight gives the rows of each class, whose own weights add up to `totals`."""
@@ -152,7 +163,7 @@ def _weights_of_classes(
     return np.asarray(weights)
 
 
-def _numbers(table: Table) -> Any:
+def numbers_of(table: Table) -> Any:
     """All cells as floats, dense or csr; columns of other kinds are refused by name."""
     if table.stored is not None:
         X = sparse.csr_array(table.sparse)

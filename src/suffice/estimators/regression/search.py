@@ -9,6 +9,9 @@ Many rows are solved from a sample first. Its optimum is within √(parameters �
 that of all rows, its Hessian is nearly theirs, and both cost a fraction of one pass. The sample decides where
 the search starts and how it looks ahead, and nothing else: the optimum is that of all rows.
 
+Rows that are with workers are read anew on every pass, which takes longer than the Hessian of a row that has
+few parameters. So Newton's method goes on from the sample there: it needs half of the passes.
+
 Progress is measured by the decrement √(gᵀH⁻¹g): how many standard errors the parameters are from the optimum,
 whatever the units of the columns. Half its square is the log-likelihood still to be gained.
 """
@@ -33,6 +36,8 @@ GRADIENTS = 8.0
 """Gradients of sparse rows that a Hessian may cost: Newton's method needs so many times fewer steps."""
 CHEAP = 3e9
 """Operations that one Hessian may cost besides."""
+READING = 200.0
+"""Operations that take as long as to read a cell where workers have it."""
 DENSE = 2048
 """Parameters beyond which no matrix of their size is made."""
 SAMPLE_SHARE = 16
@@ -112,9 +117,9 @@ def minimise(objective: Objective, tol: float, max_iter: int, *, hessian: bool =
     """The minimum of F by the method that suits its size; `hessian` asks for the Hessian there too."""
     separable = objective.strength == 0.0
     found = _from_sample(objective)
-    if found is None and _newton_suits(objective):
-        return newton(objective, objective.start(), tol, max_iter, stop_when_separated=separable)
     start, curvature = found or (objective.start(), None)
+    if (found is None or objective.design.is_elsewhere) and _newton_suits(objective):
+        return newton(objective, start, tol, max_iter, stop_when_separated=separable)
     done = 0
     while True:
         curvature = curvature or _kronecker(objective, start)
@@ -144,7 +149,9 @@ def _newton_suits(objective: Objective) -> bool:
     """Whether a few Hessians cost no more than the gradients that they save."""
     if objective.design.is_sparse:
         return objective.shape[0] * objective.shape[1] <= DENSE and _products_pay(objective)
-    return _hessian_costs_at_most(objective, NEWTON)
+    cells = objective.design.n_rows * objective.design.n_columns
+    reading = READING * cells if objective.design.is_elsewhere else 0.0
+    return _hessian_costs_at_most(objective, max(NEWTON, reading))
 
 
 def _products_pay(objective: Objective) -> bool:
@@ -165,8 +172,9 @@ def _from_sample(objective: Objective) -> tuple[Array, Curvature | None] | None:
     """The optimum of a sample and its curvature; None where a sample is too small or has no optimum."""
     m, p = objective.shape
     n = objective.design.n_rows
-    n_sample = max(SAMPLE_LEAST, SAMPLE_PER_PARAMETER * m * p, n // SAMPLE_SHARE)
-    if n < WORTH_SAMPLING * n_sample:
+    least = max(SAMPLE_LEAST, SAMPLE_PER_PARAMETER * m * p)
+    n_sample = min(max(least, n // SAMPLE_SHARE), objective.design.n_at_hand)
+    if n_sample < least or n < WORTH_SAMPLING * n_sample:
         return None
     sample = objective.on_sample(n_sample)
     found = minimise(sample, SAMPLE_TOL, 50)

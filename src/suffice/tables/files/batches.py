@@ -33,6 +33,12 @@ class LabelledBatch(NamedTuple):
     weight: Array | None
 
 
+WorkOnPart = Callable[[Iterable[LabelledBatch], int], bytes]
+"""What a worker makes of the batches of a part, which has a number; it is sent to workers."""
+MergeParts = Callable[[list[bytes]], bytes]
+"""Makes one of what several parts have become."""
+
+
 class Labelled(ABC):
     """Rows with their labels and weights, in batches."""
 
@@ -57,6 +63,19 @@ class Labelled(ABC):
         `begin` is given the first rows, which decide what the columns are, and returns what adds up others.
         """
         return None
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether parts of the rows are with workers, who can work on them there."""
+        return False
+
+    def first(self) -> LabelledBatch:
+        """The first rows, which decide what the columns are."""
+        return next(iter(self))
+
+    def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
+        """What workers make of all parts, merged; in groups first, where that of one part is large."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
