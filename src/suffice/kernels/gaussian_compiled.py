@@ -301,11 +301,11 @@ def linear_scores(
     Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column.
     """
-    n_rows, d = values.shape
+    n_rows = len(values)
     for i in range(0, n_rows, 2):
         m = min(i + 1, n_rows - 1)
         outside = 0
-        for j in range(d):
+        for j in range(values.shape[1]):
             one, other = abs(values[i, j]) <= limit[j], abs(values[m, j]) <= limit[j]
             outside |= int(not one) | int(not other)
         if outside:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.arrays import Codes, read_only
-from suffice.kernels.columns import ChunkedCells
-from suffice.tables.as_arrays import as_floats, complex_refusal
+from suffice.kernels.columns import ChunkedCells, Reader
+from suffice.tables.as_arrays import as_floats, complex_refusal, floats_of_rows
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ class FrameColumn:
             return as_floats(self._objects())
         return array_column(self.series.to_numpy(), "").numbers()
 
-    def reader(self) -> Callable[[slice], NDArray[np.floating[Any]]] | None:
-        """What reads adjacent cells as floats without a copy of the column; None where NumPy cannot."""
+    def reader(self) -> Reader | None:
+        """What reads cells of some rows as floats without a copy of the column; None where NumPy cannot."""
         plain_numbers = self.kind == "number" and not self._is_wide
         if not plain_numbers or self.series.implementation.is_pandas_like():
             return None
@@ -172,7 +172,7 @@ class FrameColumn:
             import pyarrow as pa
 
             native = pa.chunked_array([native.to_arrow()])
-        return lambda rows: as_floats(native.slice(rows.start, rows.stop - rows.start).to_numpy())
+        return partial(floats_of_rows, native)
 
     @property
     def is_whole(self) -> bool:
