@@ -13,6 +13,7 @@ from suffice.families import Normal
 from suffice.kernels import choose
 from suffice.kernels import columns as reference
 from suffice.kernels.columns import ColumnCells
+from suffice.tables.table import read_table
 
 compiled = pytest.importorskip(
     "suffice.kernels.columns_compiled", reason="numba has no wheels for this machine"
@@ -69,6 +70,19 @@ def test_some_rows_of_columns_are_columns_again_and_one_array_where_it_is_needed
     assert some.shape == (2, 2)
     assert_array_equal(np.asarray(some), [[3, 9], [4, 16]])
     assert np.shares_memory(some.column(1), columns[1])
+
+
+@pytest.mark.parametrize("container", ["Polars", "Polars in chunks", "Arrow", "Arrow in chunks"])
+@pytest.mark.parametrize("cells", ["floats", "gaps", "integers"])
+def test_rows_in_order_are_taken_from_columns_where_they_lie(container, cells):
+    rng = np.random.default_rng(4)
+    X = rng.integers(-9, 9, (230, 3)) if cells == "integers" else rng.normal(size=(230, 3))
+    if cells == "gaps":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    apart = read_table(CONTAINERS[container](X, ["a", "b", "c"])).columns_apart(range(3))
+    rows = np.array([0, 0, 7, 32, 33, 34, 34, 49, 50, 229])
+    assert_array_equal(apart.take(rows), X[rows].astype(np.float64), strict=True)
+    assert_array_equal(apart[40:].take(rows[:3]), X[40 + rows[:3]])
 
 
 def chunked(X, names):

@@ -9,7 +9,7 @@ from suffice import BayesClassifier, GaussianDiscriminant, set_threads, summariz
 from suffice.families import MultivariateNormal, Normal
 from suffice.kernels import gaussian as reference
 from suffice.kernels.cells import class_sums
-from suffice.kernels.choose import contiguous, linear_for
+from suffice.kernels.choose import contiguous
 
 compiled = pytest.importorskip(
     "suffice.kernels.gaussian_compiled", reason="numba has no wheels for this machine"
@@ -128,9 +128,33 @@ def test_few_cells_are_summed_by_class_to_the_same_bits(monkeypatch):
     np.testing.assert_array_equal(few, class_sums(classes, 5, 7)(cells))
 
 
-def test_linear_scores_of_many_columns_are_one_matrix_product():
-    assert linear_for(1 << 30, 64) is compiled
-    assert linear_for(1 << 30, 65) is reference
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 5, 10])
+@pytest.mark.parametrize("d", [1, 3, 50, 131])
+def test_linear_scores_are_the_same_whatever_rows_are_beside(d, n_classes):
+    rng = np.random.default_rng(d)
+    X, slopes, base = rng.normal(size=(11, d)), rng.normal(size=(n_classes, d)), rng.normal(size=d)
+    arguments = (np.full(d, 1e100), base, slopes, rng.normal(size=n_classes))
+    plain, whole, parts = np.ones((3, 11, n_classes))
+    assert reference.linear_scores(contiguous(X), *arguments, plain) == 11
+    assert compiled.linear_scores(contiguous(X), *arguments, whole) == 11
+    np.testing.assert_allclose(whole, plain, rtol=1e-12, atol=1e-12 * np.abs(plain).max())
+    for rows in (slice(0, 1), slice(1, 4), slice(4, 6), slice(6, 11)):
+        compiled.linear_scores(contiguous(X[rows]), *arguments, parts[rows])
+    np.testing.assert_array_equal(parts, whole)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.5, -1.5])
+@pytest.mark.parametrize("row", [0, 5, 10])
+def test_linear_scores_stop_before_a_cell_that_is_missing_or_beyond_its_limit(row, bad):
+    X, limit = np.full((11, 7), 9.0), np.full(7, 10.0)
+    limit[6], X[:, 6] = 1.0, 0.5
+    X[row, 6] = bad
+    for kernels in (reference, compiled):
+        out = np.zeros((11, 3))
+        done = kernels.linear_scores(contiguous(X), limit, np.zeros(7), np.ones((3, 7)), np.zeros(3), out)
+        assert done <= row
+        np.testing.assert_array_equal(out[:done], 54.5)
+        np.testing.assert_array_equal(out[done:], 0.0)
 
 
 @LAW

@@ -9,6 +9,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
 from suffice import summarize
+from suffice.arrays import read_only
+from suffice.tables import coded_labels
+from suffice.tables.coded_labels import CodedLabels, read_coded_labels
 from suffice.tables.targets import class_index, read_labels
 
 
@@ -238,3 +241,53 @@ def test_text_whose_sums_of_characters_agree_is_told_apart(n_labels):
 def test_text_beside_other_labels_is_refused():
     with pytest.raises(ValueError, match="labels of type bytes, str"):
         summarize([[1.0], [2.0]], np.array(["a", b"a"], dtype=object))
+
+
+def in_words(n_rows, n_words, *, in_order=False):
+    """Text labels, of different lengths, as Python objects that come again and again."""
+    numbers = np.random.default_rng(n_words).integers(0, n_words, n_rows)
+    words = np.array([f"class {'x' * (k % 3)}{k}" for k in range(n_words)], dtype=object)
+    return words[np.sort(numbers) if in_order else numbers]
+
+
+CONTAINERS_OF_TEXT = {
+    "objects": lambda text: text,
+    "equal objects": lambda text: np.array(["".join(list(word)) for word in text], dtype=object),
+    "every other object": lambda text: np.repeat(text, 2)[::2],
+    "NumPy text": lambda text: text.astype(str),
+    "read-only text": lambda text: read_only(text.astype(str)),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS_OF_TEXT)
+@pytest.mark.parametrize("n_words", [1, 2, 100, 400, 3000])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_text_as_codes_is_the_text(container, n_words, in_order, monkeypatch):
+    monkeypatch.setattr(coded_labels, "ROWS_AT_ONCE", 1000)
+    y = CONTAINERS_OF_TEXT[container](in_words(5500, n_words, in_order=in_order))
+    read = read_coded_labels(y)
+    assert isinstance(read, CodedLabels) or (n_words > 100 and y.dtype.kind == "U")
+    if isinstance(read, CodedLabels):
+        assert len(set(read.values.tolist())) == len(read.values) == len(set(y.tolist()))
+        assert_array_equal(read.values[read.codes], y)
+
+
+@pytest.mark.parametrize("other", [None, np.nan, 1, b"a"])
+def test_a_label_that_is_not_text_is_read_as_without_codes(other):
+    y = in_words(5500, 3)
+    y[5400] = other
+    assert coded_labels._of_objects(y) is None
+
+
+def test_labels_that_cannot_be_hashed_have_no_codes():
+    y = in_words(5500, 3)
+    y[5400] = ["a list"]
+    assert coded_labels._of_objects(y) is None
+
+
+def test_different_labels_with_the_same_sums_are_not_taken_for_each_other(monkeypatch):
+    y = in_words(5500, 3)
+    assert coded_labels._of_text(y.astype(str)) is not None
+    monkeypatch.setattr(coded_labels, "FIRST_ROWS", 1)  # which shows no difference
+    assert coded_labels._of_text(y.astype(str)) is None
+    assert_array_equal(coded_labels._of_objects(y).values[coded_labels._of_objects(y).codes], y)

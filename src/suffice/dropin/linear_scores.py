@@ -16,7 +16,7 @@ from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.solve import assembled
 from suffice.factors.gaussian.tying import Tying
 from suffice.factors.scores import Scores
-from suffice.kernels.choose import contiguous, linear_for
+from suffice.kernels.choose import contiguous, gaussian_for
 
 
 class LinearGaussian(SolvedGaussian):
@@ -91,7 +91,7 @@ class LinearGaussian(SolvedGaussian):
             return
         limit = np.full(block.shape[1], np.finfo(np.float64).max)
         parameters = (np.ascontiguousarray(a) for a in (self.middle, self.coefficients, self.constants))
-        kernels = linear_for(block.size * len(self.constants), block.shape[1])
+        kernels = gaussian_for(block.size * len(self.constants))
         done = kernels.linear_scores(contiguous(block), limit, *parameters, scores.finite)
         if done < len(block):
             refuse_infinities(block, labels)

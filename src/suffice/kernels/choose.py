@@ -31,9 +31,6 @@ that either can lose is about the same: docs/decisions/0027-kernels-chosen-by-th
 CELLS_AT_ONCE = 1 << 20
 """Cells in a part: many parts for the threads, but few enough to add up their results."""
 
-MOST_IN_TILES = 64
-"""Columns of a linear score, at most, that are brought together in tiles."""
-
 _here = threading.local()
 _imported: dict[str, ModuleType | None] = {}
 
@@ -41,11 +38,6 @@ _imported: dict[str, ModuleType | None] = {}
 def gaussian_for(n_cells: int) -> ModuleType:
     """The kernels of Gaussian columns and blocks, for this many cells."""
     return chosen("suffice.kernels.gaussian_compiled", n_cells, WORTH_COMPILING) or gaussian_reference
-
-
-def linear_for(n_cells: int, n_columns: int) -> ModuleType:
-    """The kernels of linear scores: of many columns, a plain matrix product is the fastest."""
-    return gaussian_reference if n_columns > MOST_IN_TILES else gaussian_for(n_cells)
 
 
 def discrete_for(n_cells: int) -> ModuleType:

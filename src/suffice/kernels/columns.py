@@ -14,6 +14,8 @@ from suffice.arrays import Array, Codes
 from suffice.kernels.cells import class_sums, row_runs
 
 Cells = NDArray[Any]
+Reader = Callable[[slice | Codes], Cells]
+"""What reads some cells of a column: those of adjacent rows, or of any that are in order."""
 WIDTH = 0
 """The number of columns that are summed at once: here all of them, as those of an array are."""
 
@@ -27,20 +29,27 @@ MOST_RUNS = 16
 
 
 class ChunkedCells:
-    """The cells of a column in chunks; called with adjacent rows, it copies only those of several chunks."""
+    """The cells of a column in chunks; of adjacent rows, it copies only those of several chunks."""
 
     def __init__(self, chunks: Sequence[Cells]) -> None:
         self._chunks = chunks
         self.starts = list(accumulate(map(len, chunks), initial=0))
 
-    def __call__(self, rows: slice) -> Cells:
-        """Adjacent cells."""
+    def __call__(self, rows: slice | Codes) -> Cells:
+        """Adjacent cells, or those of rows in order."""
+        if not isinstance(rows, slice):
+            return self._of_any(rows)
         chunks, starts = self._chunks, self.starts
         first, last = bisect_right(starts, rows.start) - 1, bisect_left(starts, rows.stop)
         if last == first + 1:
             return chunks[first][rows.start - starts[first] : rows.stop - starts[first]]
         some = [chunks[i][max(rows.start - starts[i], 0) : rows.stop - starts[i]] for i in range(first, last)]
         return np.concatenate([*some, chunks[0][:0]])
+
+    def _of_any(self, rows: Codes) -> Cells:
+        ends = pairwise(np.searchsorted(rows, self.starts).tolist())
+        parts = zip(self._chunks, self.starts, ends, strict=False)
+        return np.concatenate([chunk[rows[first:last] - start] for chunk, start, (first, last) in parts])
 
 
 class ColumnCells:
@@ -53,7 +62,7 @@ class ColumnCells:
 
     def __init__(
         self,
-        readers: Sequence[Callable[[slice], Cells]],
+        readers: Sequence[Reader],
         dtype: DTypeLike,
         rows: slice,
         edges: list[int] | None = None,
@@ -74,6 +83,13 @@ class ColumnCells:
         start, stop, _ = rows.indices(len(self))
         first = self._rows.start
         return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop), self._edges)
+
+    def take(self, rows: Codes) -> Cells:
+        """Some rows, by position and in order, as one array."""
+        values = np.empty((len(rows), len(self._readers)), self.dtype, order="F")
+        for j, read in enumerate(self._readers):
+            values[:, j] = read(self._rows.start + rows)
+        return values
 
     def in_chunks(self) -> list[slice]:
         """The rows in runs that no chunk ends within, or all in one where these would be many."""

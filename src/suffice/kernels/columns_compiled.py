@@ -73,44 +73,50 @@ def _sums_of_runs(
 ) -> None:
     """Add the rows of a run after each other, with its sums in registers."""
     a, b, c, d, e, f, g, h = columns
-    _add_four(a, b, c, d, rows, own, ends, origin, sums, 0)
-    _add_four(e, f, g, h, rows, own, ends, origin, sums, 4)
-
-
-@inlined
-def _add_four(
-    a: Cells,
-    b: Cells,
-    c: Cells,
-    d: Cells,
-    rows: Places,
-    own: Places,
-    ends: Places,
-    origin: Array,
-    sums: Array,
-    first: int,
-) -> None:
-    """Add four columns to the sums from the first on."""
     start = 0
     for run in range(len(own)):
         k, stop = own[run], ends[run]
-        middle, x, xx = origin[k, first:], sums[k, first:], sums[k, first + WIDTH :]
-        o, u, v, w = middle[0], middle[1], middle[2], middle[3]
-        a1, b1, c1, d1 = x[0], x[1], x[2], x[3]
-        a2, b2, c2, d2 = xx[0], xx[1], xx[2], xx[3]
+        middle, first, second = origin[k], sums[k], sums[k, WIDTH:]
+        o0, o1, o2, o3, o4, o5, o6, o7 = _eight(middle)
+        p0, p1, p2, p3, p4, p5, p6, p7 = _eight(first)
+        q0, q1, q2, q3, q4, q5, q6, q7 = _eight(second)
         for at in range(start, stop):
             i = rows[at]
-            p, q, r, s = (
-                np.float64(a[i]) - o,
-                np.float64(b[i]) - u,
-                np.float64(c[i]) - v,
-                np.float64(d[i]) - w,
+            s, t, u, v = (
+                np.float64(a[i]) - o0,
+                np.float64(b[i]) - o1,
+                np.float64(c[i]) - o2,
+                np.float64(d[i]) - o3,
             )
-            a1, b1, c1, d1 = a1 + p, b1 + q, c1 + r, d1 + s
-            a2, b2, c2, d2 = a2 + p * p, b2 + q * q, c2 + r * r, d2 + s * s
-        x[0], x[1], x[2], x[3] = a1, b1, c1, d1
-        xx[0], xx[1], xx[2], xx[3] = a2, b2, c2, d2
+            w, x, y, z = (
+                np.float64(e[i]) - o4,
+                np.float64(f[i]) - o5,
+                np.float64(g[i]) - o6,
+                np.float64(h[i]) - o7,
+            )
+            p0, p1, p2, p3, p4, p5, p6, p7 = p0 + s, p1 + t, p2 + u, p3 + v, p4 + w, p5 + x, p6 + y, p7 + z
+            q0, q1, q2, q3 = q0 + s * s, q1 + t * t, q2 + u * u, q3 + v * v
+            q4, q5, q6, q7 = q4 + w * w, q5 + x * x, q6 + y * y, q7 + z * z
+        first[0], first[1], first[2], first[3] = p0, p1, p2, p3
+        first[4], first[5], first[6], first[7] = p4, p5, p6, p7
+        second[0], second[1], second[2], second[3] = q0, q1, q2, q3
+        second[4], second[5], second[6], second[7] = q4, q5, q6, q7
         start = stop
+
+
+@inlined
+def _eight(numbers: Array) -> tuple[float, ...]:
+    """The first eight, each by itself."""
+    return (
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        numbers[4],
+        numbers[5],
+        numbers[6],
+        numbers[7],
+    )
 
 
 @reassociating

@@ -1,7 +1,8 @@
 """The kernels of Gaussian columns and blocks, compiled by numba; `gaussian_reference` is the readable twin.
 
-Scores are computed in tiles: `TILE` rows at a time, column by column in memory, so that every inner loop runs
-over rows, whatever the number of columns and classes, and adds up in a fixed order.
+Squares are scored in tiles: `TILE` rows at a time, column by column in memory, so that every inner loop runs
+over rows, whatever the number of columns and classes, and adds up in a fixed order. Linear scores are
+products of rows as they lie in memory.
 """
 
 from __future__ import annotations
@@ -258,28 +259,40 @@ def bounded_squares(
 
 
 @inlined
-def _centre(tile: Array, base: Array) -> None:
-    """Take a number from each column."""
-    for j in range(tile.shape[0]):
-        middle = base[j]
-        for i in range(TILE):
-            tile[j, i] -= middle
+def _products(
+    values: Matrix, i: int, m: int, base: Array, slopes: Array, k: int, constant: Array, out: Array
+) -> None:
+    """Add slopes·(x − base) + constant of rows i and m to the scores of class k and the three after it.
+
+    Cells and slopes are read once for eight sums, which stay in registers. Beyond the last class, that one
+    is written again, as the same number.
+    """
+    last = len(slopes) - 1
+    k1, k2, k3 = min(k + 1, last), min(k + 2, last), min(k + 3, last)
+    p0, p1, p2, p3 = out[i, k], out[i, k1], out[i, k2], out[i, k3]
+    q0, q1, q2, q3 = out[m, k], out[m, k1], out[m, k2], out[m, k3]
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = 0.0
+    for j in range(values.shape[1]):
+        x, y = np.float64(values[i, j]) - base[j], np.float64(values[m, j]) - base[j]
+        u, v, w, z = slopes[k, j], slopes[k1, j], slopes[k2, j], slopes[k3, j]
+        a0, a1, a2, a3 = a0 + x * u, a1 + x * v, a2 + x * w, a3 + x * z
+        b0, b1, b2, b3 = b0 + y * u, b1 + y * v, b2 + y * w, b3 + y * z
+    c0, c1, c2, c3 = constant[k], constant[k1], constant[k2], constant[k3]
+    out[i, k], out[i, k1], out[i, k2], out[i, k3] = (
+        p0 + (a0 + c0),
+        p1 + (a1 + c1),
+        p2 + (a2 + c2),
+        p3 + (a3 + c3),
+    )
+    out[m, k], out[m, k1], out[m, k2], out[m, k3] = (
+        q0 + (b0 + c0),
+        q1 + (b1 + c1),
+        q2 + (b2 + c2),
+        q3 + (b3 + c3),
+    )
 
 
-@inlined
-def _products(tile: Array, k: int, slopes: Array, scores: Array) -> None:
-    """Add slopes·x to the scores of class k, by four columns at a time."""
-    fours = tile.shape[0] - tile.shape[0] % 4
-    for j in range(0, fours, 4):
-        u, v, w, x = slopes[k, j], slopes[k, j + 1], slopes[k, j + 2], slopes[k, j + 3]
-        for i in range(TILE):
-            scores[k, i] += (u * tile[j, i] + v * tile[j + 1, i]) + (w * tile[j + 2, i] + x * tile[j + 3, i])
-    for j in range(fours, tile.shape[0]):
-        for i in range(TILE):
-            scores[k, i] += slopes[k, j] * tile[j, i]
-
-
-@contracting
+@reassociating
 def linear_scores(
     values: Matrix, limit: Array, base: Array, slopes: Array, constant: Array, out: Array
 ) -> int:
@@ -288,21 +301,18 @@ def linear_scores(
     Returns the number of rows scored: all, or some of those before the first cell that is missing or beyond
     ±limit of its column.
     """
-    n_classes, d = slopes.shape
-    tile, scores = np.empty((d, TILE)), np.empty((n_classes, TILE))
-    for start in range(0, values.shape[0], TILE):
-        n = fill_tile(values[start : start + TILE], tile)
-        if is_beyond(tile, limit):
-            return start
-        _centre(tile, base)
-        for k in range(n_classes):
-            for i in range(TILE):
-                scores[k, i] = constant[k]
-            _products(tile, k, slopes, scores)
-        for i in range(n):
-            for k in range(n_classes):
-                out[start + i, k] += scores[k, i]
-    return len(values)
+    n_rows = len(values)
+    for i in range(0, n_rows, 2):
+        m = min(i + 1, n_rows - 1)
+        outside = 0
+        for j in range(values.shape[1]):
+            one, other = abs(values[i, j]) <= limit[j], abs(values[m, j]) <= limit[j]
+            outside |= int(not one) | int(not other)
+        if outside:
+            return i
+        for k in range(0, len(slopes), 4):
+            _products(values, i, m, base, slopes, k, constant, out)
+    return n_rows
 
 
 @inlined

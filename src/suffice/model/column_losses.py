@@ -10,6 +10,8 @@ import numpy as np
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS, Totals
 from suffice.families import Family
+from suffice.kernels import threads
+from suffice.kernels.choose import one_choice, whole_work
 from suffice.links import log_sum
 from suffice.model.dealt import dealt_folds
 from suffice.tables.columns import LevelCells, array_column
@@ -84,9 +86,13 @@ class ColumnLosses:
     def _of_all(self, family: Family, numbers: Array) -> Losses:
         losses = Losses(*np.empty((2, *numbers.shape)))
         cells = _Cells(KINDS[family.factor].totals, numbers)
-        together = max(1, CELLS_AT_ONCE // max(numbers.size, 1))
-        for first in range(0, FOLDS, together):
-            self._score(family, cells, range(first, min(first + together, FOLDS)), losses)
+        together, n_cells = max(1, CELLS_AT_ONCE // max(numbers.size, 1)), whole_work(numbers.size)
+
+        def score(first: int) -> None:
+            with one_choice(n_cells):
+                self._score(family, cells, range(first, min(first + together, FOLDS)), losses)
+
+        threads.run(score, range(0, FOLDS, together))
         return losses
 
     def _score(self, family: Family, cells: _Cells, folds: range, losses: Losses) -> None:

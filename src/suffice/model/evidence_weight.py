@@ -15,6 +15,7 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.factors.base import Block
+from suffice.kernels import threads
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
 from suffice.model.dealt import dealt_folds, spread_rows
@@ -32,6 +33,8 @@ MOST_ROWS = 5_000
 """Rows that are looked at; one number needs no more."""
 MOST_SCORES = 1 << 20
 """Scores of rows by classes, which bound the rows further."""
+FEWEST_SCORES = 1 << 18
+"""Scores of cells by classes from which folds are scored side by side."""
 LEAST = 1e-9
 """The weight of evidence that misleads: all but none, so that a class that is ruled out stays so."""
 
@@ -98,11 +101,13 @@ def _held_out_evidence(
     """
     members = [rows for _, rows in dealt_folds(codes, FOLDS)]
     cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
+    evidence = np.full((len(codes), n_classes), -np.inf)
     sums = [
         _sums(schema, [of_rows(rows) for of_rows in cells], codes[rows], weight[rows]) for rows in members
     ]
-    evidence, nats = np.full((len(codes), n_classes), -np.inf), np.zeros(len(schema))
-    for fold, rows in enumerate(members):
+
+    def nats_of(fold: int) -> Array:
+        rows = members[fold]
         training = Accumulator.empty(schema)
         for other, statistics in enumerate(sums):
             if other != fold:
@@ -113,8 +118,11 @@ def _held_out_evidence(
         evidence[np.ix_(rows, model.classes)] = held_out.comparable()
         known = rows[np.isin(codes[rows], model.classes)]
         own = np.searchsorted(model.classes, codes[known])
-        nats += _summed_nats(model, cells, known, own) / len(codes)
-    return evidence, nats
+        return _summed_nats(model, cells, known, own) / len(codes)
+
+    is_worth_threads = evidence.size * len(schema) >= FEWEST_SCORES
+    nats = threads.run(nats_of, range(FOLDS)) if is_worth_threads else [*map(nats_of, range(FOLDS))]
+    return evidence, np.sum(nats, axis=0)
 
 
 def _summed_nats(

@@ -22,6 +22,7 @@ from suffice.families import (
     Normal,
     Words,
 )
+from suffice.kernels import threads
 from suffice.model.candidates import Candidates, chosen
 from suffice.model.choose_notation import (
     choose_notations,
@@ -251,8 +252,9 @@ class _Observed:
                 else:
                     numbers.append(j)
         step = max(1, CELLS_AT_ONCE // max(self.table.n_rows, 1))
-        for first in range(0, len(numbers), step):
-            found |= self._numbers(numbers[first : first + step])
+        at_once = [numbers[first : first + step] for first in range(0, len(numbers), step)]
+        for some in threads.run(self._numbers, at_once):
+            found |= some
         several = {j: one for j, one in found.items() if isinstance(one, Candidates)}
         if several:
             rows = ColumnLosses(self.classes, self.n_classes, self.weights)

@@ -14,6 +14,7 @@ from suffice.arrays import Array
 from suffice.factors import Block, SolvedFactor, Totals
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
+from suffice.kernels.columns import ColumnCells
 from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.tables.container import PLAIN, Container
@@ -266,6 +267,33 @@ class Schema(Shown):
             else:
                 blocks.append(table.numbers(slice(None) if everything else columns.tolist(), infinities=True))
         return blocks
+
+    def blocks_of_some(
+        self, table: Table, rows: NDArray[np.intp], readers: Sequence[SolvedFactor]
+    ) -> list[Block]:
+        """The same of some rows; columns that are all read where they lie in memory are not opened again.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        rows : ndarray of int
+            The positions of the rows, in order.
+        readers : sequence of SolvedFactor
+            Who reads them.
+
+        Returns
+        -------
+        blocks : list
+            One element for each factor.
+        """
+        if len(rows) == table.n_rows:
+            return self.blocks(table, readers)
+        is_apart = table.cells([]) is None and table.stored is None and self.read(table) is table
+        if is_apart and all(reader.takes_columns_apart for reader in readers):
+            apart = (table.columns_apart(factor.columns.tolist()) for factor in self.factors)
+            return [cells.take(rows) if isinstance(cells, ColumnCells) else cells[rows] for cells in apart]
+        return self.blocks(table.take(rows), readers)
 
     def difference(self, other: Schema) -> str | None:
         """The first difference between two schemas, in words; an undecided column matches any family.

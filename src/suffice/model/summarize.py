@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes, Counts
+from suffice.kernels.choose import one_choice
 from suffice.model.chosen_families import Families
 from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
@@ -64,8 +65,10 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; anything wrong is refused before anything changes."""
-        blocks = accumulator.schema.blocks(self.kept_table(), accumulator.totals)
-        accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
+        table = self.kept_table()
+        blocks = accumulator.schema.blocks(table, accumulator.totals)
+        with one_choice(table.n_rows * table.cells_per_row):  # of all columns, as in files
+            accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def shares(self) -> Array:
         """The share of each label in the weight of all rows."""

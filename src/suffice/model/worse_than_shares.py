@@ -63,11 +63,12 @@ def worse_than_shares(
     if not all(factor.has_density for factor in model.factors):
         return None
     some = spread_rows(table.n_rows, most)
-    table, codes = table if len(some) == table.n_rows else table.take(some), codes[some]
-    weight = np.ones(len(some)) if weights is None else weights[some]
+    codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
     share_of_row = weight / weight.sum()
     model = model if np.array_equal(model.priors, shares) else model.with_priors(shares)
-    losses, of_shares = _losses(model.log_posteriors(table), codes), -np.log(shares)[codes]
+    blocks = model.schema.blocks_of_some(table, some, model.factors)
+    scores = model.scores_of_blocks(blocks, np.empty((len(some), len(shares))), base=False, compared=True)
+    losses, of_shares = _losses(log_softmax(scores.comparable()), codes), -np.log(shares)[codes]
     loss, least = float(share_of_row @ losses), float(share_of_row @ of_shares)
     if loss < math.inf:
         error = math.sqrt(float(share_of_row @ np.square(losses - of_shares - (loss - least))) / len(some))
@@ -76,7 +77,7 @@ def worse_than_shares(
     cure = "Let families='infer' choose" if model.schema.named else "Pass a data frame to infer families"
     return (
         f"on {len(some)} of its rows, the log loss of this model is {loss:.3g} nats, that of the class "
-        f"shares {least:.3g}: its posteriors are too sure.{_blame(model, table, codes, weight)} "
+        f"shares {least:.3g}: its posteriors are too sure.{_blame(model, table.take(some), codes, weight)} "
         f"{cure}, without evidence_weight, or wrap the model in suffice.Calibrated."
     )
 

@@ -9,6 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from suffice.arrays import Codes
+
 LARGEST_EXACT = 2.0**53
 """Beyond this, floats leave out whole numbers."""
 
@@ -66,3 +68,10 @@ def complex_refusal(label: str) -> str:
         f"Complex data not supported: {label} holds complex numbers; "
         "pass their real and imaginary parts as two columns."
     )
+
+
+def floats_of_rows(series: Any, rows: slice | Codes) -> NDArray[np.floating[Any]]:
+    """Some cells of a column of Polars or Arrow as floats."""
+    if isinstance(rows, slice):
+        return as_floats(series.slice(rows.start, rows.stop - rows.start).to_numpy())
+    return as_floats((series.gather(rows) if hasattr(series, "gather") else series.take(rows)).to_numpy())

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from suffice.arrays import Codes, read_only
-from suffice.kernels.columns import ChunkedCells
-from suffice.tables.as_arrays import as_floats, complex_refusal
+from suffice.kernels.columns import ChunkedCells, Reader
+from suffice.tables.as_arrays import as_floats, complex_refusal, floats_of_rows
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ class FrameColumn:
             return as_floats(self._objects())
         return array_column(self.series.to_numpy(), "").numbers()
 
-    def reader(self) -> Callable[[slice], NDArray[np.floating[Any]]] | None:
-        """What reads adjacent cells as floats without a copy of the column; None where NumPy cannot."""
+    def reader(self) -> Reader | None:
+        """What reads cells of some rows as floats without a copy of the column; None where NumPy cannot."""
         plain_numbers = self.kind == "number" and not self._is_wide
         if not plain_numbers or self.series.implementation.is_pandas_like():
             return None
@@ -172,7 +172,7 @@ class FrameColumn:
             import pyarrow as pa
 
             native = pa.chunked_array([native.to_arrow()])
-        return lambda rows: as_floats(native.slice(rows.start, rows.stop - rows.start).to_numpy())
+        return partial(floats_of_rows, native)
 
     @property
     def is_whole(self) -> bool:
@@ -203,7 +203,7 @@ class FrameColumn:
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
             codes, distinct = self.series.to_native().factorize()
-            return make_levels(codes, distinct.tolist())
+            return _levels_in_order(codes, distinct.tolist())
         return arrow_levels(self.series.to_arrow())
 
 
@@ -361,11 +361,14 @@ def arrow_levels(values: Any) -> Levels:
     indices = encoded.indices
     if indices.null_count:
         indices = indices.cast(pa.int64()).fill_null(-1)
-    codes = indices.to_numpy().astype(np.intp, copy=False)
     distinct = encoded.dictionary.to_numpy(zero_copy_only=False).tolist()
-    if encoded is not values and all(type(value) is str for value in distinct):
-        return Levels(codes, distinct)  # each once, in order of appearance
-    return make_levels(codes, distinct)
+    return (make_levels if encoded is values else _levels_in_order)(indices.to_numpy(), distinct)
+
+
+def _levels_in_order(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
+    """Levels that a container has found, each once, in order of appearance."""
+    are_plain = all(type(value) is str for value in values)
+    return Levels(codes.astype(np.intp, copy=False), values) if are_plain else make_levels(codes, values)
 
 
 def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
@@ -378,8 +381,7 @@ def make_levels(codes: NDArray[np.integer[Any]], values: list[Any]) -> Levels:
     first_row = _first_rows(codes[: ROWS_PER_LEVEL * len(values)], len(values), len(codes))
     if (first_row == len(codes)).any():
         first_row = _first_rows(codes, len(values), len(codes))
-    order = np.argsort(first_row, kind="stable")
-    order = order[: np.count_nonzero(first_row < len(codes))]
+    order = np.argsort(first_row, kind="stable")[: np.count_nonzero(first_row < len(codes))]
     rank = np.full(len(values) + 1, -1, np.intp)
     rank[order] = np.arange(len(order))
     return Levels(rank[codes], [values[position] for position in order.tolist()])

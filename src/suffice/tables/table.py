@@ -13,7 +13,7 @@ from scipy import sparse
 from suffice.kernels import threads
 from suffice.kernels.cells import as_rows
 from suffice.kernels.choose import first_infinity, infinity_refusal
-from suffice.kernels.columns import ColumnCells
+from suffice.kernels.columns import ColumnCells, Reader
 from suffice.tables.as_arrays import LARGEST_EXACT, as_array, as_floats, as_native, complex_refusal
 from suffice.tables.columns import (
     Column,
@@ -75,7 +75,7 @@ class Table:
         # All cells as one ndarray, if the container holds them that way.
         self._block = array if block is None else block
         self._levels: dict[int, Levels] = {}
-        self._readers: dict[int, Callable[[slice], NDArray[Any]]] = {}
+        self._readers: dict[int, Reader] = {}
         self.whole: tuple[Table, slice] | None = None
         self.notations: Mapping[int, Notation] = {}
         self.read_before: dict[tuple[int, Notation], ReadColumn] = {}
@@ -182,7 +182,7 @@ class Table:
         dtype = np.result_type(*(read(slice(0, 0)) for read in readers))
         return ColumnCells(readers, dtype, slice(0, self.n_rows))
 
-    def _reader(self, position: int) -> Callable[[slice], NDArray[Any]]:
+    def _reader(self, position: int) -> Reader:
         """What reads the numbers of a column, some rows at a time; parts of the table share it."""
         if position not in self._readers:
             column = self.open_column(position)

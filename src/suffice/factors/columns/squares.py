@@ -53,7 +53,8 @@ def square_sums(
             if runs is None:
                 is_complete = kernels.complete_sums(contiguous(some), own, origin, sums, whole[2])
             else:
-                is_complete = _add_columns(apart, runs, own, middles, sums, whole[2])
+                whole[2] = np.bincount(classes[rows], minlength=n_classes)
+                is_complete = _add_columns(apart, runs, own, middles, sums)
             if is_complete:
                 whole[0] = whole[2]
                 return sums, whole
@@ -109,16 +110,15 @@ def _add_columns(
     classes: Codes,
     middles: list[Array],
     sums: Array,
-    counts: Array,
 ) -> bool:
-    """What `complete_sums` does, of columns that lie apart."""
-    counts += np.bincount(classes, minlength=len(counts))
-    own_rows = [kernels.rows_to_sum(classes[rows], len(counts)) for rows, _ in runs]
+    """What `complete_sums` does, of columns that lie apart, but for the number of rows."""
+    n_classes = sums.shape[1]
+    own_rows = [kernels.rows_to_sum(classes[rows], n_classes) for rows, _ in runs]
     groups = zip(*(column_groups(columns, kernels.WIDTH) for _, columns in runs), strict=True)
     for group, middle in zip(groups, middles, strict=True):
-        own = np.zeros((len(counts), 2, middle.shape[1]))
+        own = np.zeros((n_classes, 2, middle.shape[1]))
         for rows, (_, some) in zip(own_rows, group, strict=True):
-            kernels.column_sums(some, rows, middle, own.reshape(len(counts), -1))
+            kernels.column_sums(some, rows, middle, own.reshape(n_classes, -1))
         at = group[0][0]
         added = own.swapaxes(0, 1)[:, :, : sums.shape[2] - at]
         if not np.isfinite(added[1]).all():

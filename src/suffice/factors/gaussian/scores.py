@@ -29,7 +29,7 @@ from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.multivariate_normal import natural_from_moments
 from suffice.kernels.cells import row_patterns
-from suffice.kernels.choose import contiguous, gaussian_for, is_complete, linear_for
+from suffice.kernels.choose import contiguous, gaussian_for, is_complete
 
 ROWS_AT_ONCE = 4096
 FAR = 50
@@ -80,10 +80,10 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         if linear is not None and base:  # classes that share Σ have their own product for that
             return 0
         values = contiguous(active_columns(block, self.active))
+        kernels = gaussian_for(n_cells)
         if linear is not None:
-            kernels = linear_for(n_cells, values.shape[1])
             return int(kernels.linear_scores(values, self._limit[self.active], *linear, scores))
-        return int(gaussian_for(n_cells).whitened_scores(values, *self._whitening, scores))
+        return int(kernels.whitened_scores(values, *self._whitening, scores))
 
     @cached_property
     def _limit(self) -> Array:
