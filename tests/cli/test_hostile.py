@@ -220,6 +220,12 @@ def test_packed_results_are_what_their_names_say(run, model, ending):
     assert suffice.load("n.suffice").statistics_.n_rows == 150
 
 
+def test_a_packed_result_is_the_same_bytes_each_time(run, model):
+    for name in ("p.csv.gz", "q.csv.gz"):
+        run("predict", model, "part1.csv", "--proba", "-o", name)
+    assert Path("p.csv.gz").read_bytes() == Path("q.csv.gz").read_bytes()
+
+
 def test_what_sample_writes_predict_reads(run):
     rng = np.random.default_rng(0)
     n = 80

@@ -160,6 +160,26 @@ def test_a_batch_that_lacks_a_column_is_refused_by_number(table, families):
         suffice.summarize([first, second.drop(columns="wait")], target="kind", families=families)
 
 
+@pytest.mark.parametrize("model", [suffice.BayesClassifier(), suffice.LogisticRegression()])
+def test_numbers_may_be_whole_in_one_batch_and_have_gaps_or_decimals_in_another(model):
+    x = np.arange(200.0) % 7
+    whole, kinds = pd.DataFrame({"x": x, "kind": np.where(x > 2, "a", "b")}), (np.int32, np.int64, np.float32)
+    batches = [whole.astype({"x": kind}) for kind in kinds]
+    batches[2].loc[0, "x"] = 2.5
+    found = model.fit_from(batches, target="kind")
+    every = pd.concat(batches)
+    expected = clone(model).fit(every[["x"]], every["kind"])
+    np.testing.assert_allclose(
+        found.predict_proba(whole[["x"]]), expected.predict_proba(whole[["x"]]), rtol=1e-12
+    )
+
+
+def test_a_batch_without_labels_is_refused_by_number(table):
+    first, second, *_ = parts_of(table)
+    with pytest.raises(ValueError, match="batch 1: column 'kind' has no label at row 0"):
+        suffice.summarize([first, second.assign(kind=None)], target="kind")
+
+
 def test_a_column_that_changes_its_kind_is_refused_by_number(table, families):
     first, second, *_ = parts_of(table)
     with pytest.raises(ValueError, match=r"batch 1: column 'wait' holds a text .*, but it held a number"):

@@ -191,7 +191,7 @@ def _packed(path: str, file: Any) -> Any:
     if suffix == ".gz":
         import gzip
 
-        return gzip.GzipFile(fileobj=file, mode="wb", mtime=0)
+        return gzip.GzipFile("", "wb", fileobj=file, mtime=0)  # without the name of the file on the way
     if suffix == ".bz2":
         import bz2
 

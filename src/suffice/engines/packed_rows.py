@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.tables.files.batches import LabelledBatch
-from suffice.tables.targets import read_labels
+from suffice.tables.targets import joined_labels, read_labels
 
 Numbers = dict[str, NDArray[Any]]
 """Numbers beside the rows, by name."""
@@ -20,7 +20,7 @@ def joined_rows(batches: list[LabelledBatch]) -> LabelledBatch:
     weights = [rows.weight for rows in batches if rows.weight is not None]
     return LabelledBatch(
         _joined([rows.X for rows in batches]),
-        np.concatenate([read_labels(rows.y) for rows in batches]),
+        joined_labels([read_labels(rows.y) for rows in batches]),
         np.concatenate(weights) if weights else None,
     )
 

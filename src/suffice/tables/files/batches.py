@@ -249,5 +249,6 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
         if rows >= SCHEMA_ROWS or size >= SCHEMA_BYTES:
             break
     if first:
-        yield pa.concat_tables(map(_decoded, first))
+        # Their kinds are known to be alike; a column of whole numbers may have decimals further on.
+        yield pa.concat_tables(map(_decoded, first), promote_options="permissive")
     yield from tables
