@@ -114,7 +114,10 @@ class LabelledArrays(LabelledPairs):
 
     def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
         """The sums of all blocks, each made where it is."""
-        return summed_by_workers(self, begin(self.first()))
+        return summed_by_workers(self, self.from_first(begin))
+
+    def _place(self, number: int) -> str:
+        return _block(number)
 
     @property
     def has_workers(self) -> bool:
@@ -148,5 +151,10 @@ class _PartOfArrays:
         self.work = work
 
     def __call__(self, part: int, X: Any, y: Any, weight: Any = None) -> bytes:
-        with saying_where(f"block {part} of the Dask Array"):
+        with saying_where(_block(part)):
             return self.work([LabelledBatch(X, y, weight)] if len(y) else [], part)
+
+
+def _block(number: int) -> str:
+    """What messages call a block of rows."""
+    return f"block {number} of the Dask Array"

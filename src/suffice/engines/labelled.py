@@ -8,6 +8,7 @@ from os import PathLike
 from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
+from suffice.engines.first_rows import FirstJoined
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
@@ -73,7 +74,7 @@ class LabelledSource(LabelledFiles):
         asked = self.how == "pushdown"
         if not (asked or rows.has_workers or (rows.remote and self.how is None)):
             return None
-        first = self.first()
+        first = self._first()
         sums = begin(first)
         if asked or (rows.remote and self.how is None):
             rest = self._of_columns if asked else None
@@ -94,8 +95,11 @@ class LabelledSource(LabelledFiles):
         """Whether the engine has workers."""
         return isinstance(self.files, LazyRows) and self.files.has_workers
 
-    def first(self) -> LabelledBatch:
-        """The first rows, as one batch."""
+    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """What some work makes of the first rows."""
+        return work(self._first())
+
+    def _first(self) -> LabelledBatch:
         rows = self.files
         head = rows.head().only(rows.names) if isinstance(rows, LazyRows) else rows
         return next(iter(replace(self, files=head)))
@@ -125,27 +129,26 @@ class LabelledPairs(Labelled):
         self._pairs = pairs
 
     def through(self, work: Callable[[Iterator[LabelledBatch]], T]) -> T:
-        """Do some work with all batches; if it refuses one after the first, the message names it."""
-        number = 0
+        """Do some work with all batches; if it refuses one, the message says where it is."""
+        batches = FirstJoined(self._each())
+        with batches.placing():
+            return work(batches)
 
-        def counted() -> Iterator[LabelledBatch]:
-            nonlocal number
-            for batch in self:
-                number += 1
-                yield batch
-            number = 0
-
-        try:
-            return work(counted())
-        except ValueError as error:
-            if number < 2:
-                raise
-            raise ValueError(f"batch {number - 1}: {error}") from error
+    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """What some work makes of the first rows."""
+        return self.through(lambda batches: work(next(batches)))
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches."""
+        return FirstJoined(self._each())
+
+    def _place(self, number: int) -> str:
+        return f"batch {number}"
+
+    def _each(self) -> Iterator[tuple[str, LabelledBatch]]:
+        """What messages call a batch, and the batch."""
         some = False
-        for one in self._pairs:
+        for number, one in enumerate(self._pairs):
             if not isinstance(one, tuple) or len(one) not in (2, 3):
                 raise TypeError(
                     f"each batch must be a pair (X, y), like the first, got {kind_of_thing(one)}."
@@ -153,7 +156,8 @@ class LabelledPairs(Labelled):
             X, y, *weights = one
             if len(y):
                 some = True
-                yield LabelledBatch(as_table(X) if is_frame(X) else X, y, *weights or [None])
+                batch = LabelledBatch(as_table(X) if is_frame(X) else X, y, *weights or [None])
+                yield self._place(number), batch
         if not some:
             raise ValueError("the iterable has no rows.")
 

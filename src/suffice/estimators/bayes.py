@@ -195,7 +195,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
         learnt = self._learnt.accumulator.schema.held_out is not None and self.evidence_weight is None
         if rows is None or learnt or not is_checked() or "families" not in self._kept:
             return
-        table, shares = rows.kept_table(), rows.shares()
+        table, shares = rows.kept_table, rows.shares()
         message = worse_than_shares(self._solved_model, table, rows.codes, rows.weights, shares)
         if message is not None:
             warnings.warn(message, UserWarning, stacklevel=4)

@@ -48,12 +48,11 @@ class EachRow:
 
     def __init__(self, rows: SplitRows, schema: Schema) -> None:
         labelled = LabelledRows(rows.table, rows.labels, rows.weights)
-        counted = labelled.kept
-        self.places: Codes = np.arange(rows.table.n_rows) if counted is None else np.flatnonzero(counted)
+        self.places: Codes = np.arange(rows.table.n_rows) if labelled.kept is None else labelled.kept
         accumulator = Accumulator.empty(schema)
         labelled.add_to(accumulator)
         self.statistics: Statistics = accumulator.statistics()
-        self.blocks = schema.blocks(labelled.kept_table())
+        self.blocks = schema.blocks(labelled.kept_table)
         self.codes = labelled.codes  # classes are sorted there, too
         self.weights = np.ones(len(self.codes)) if labelled.weights is None else labelled.weights
         self.table, self.n_rows = rows.table, rows.table.n_rows

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -19,6 +22,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.coded_labels import CodedLabels
 from suffice.tables.notations import Marks
+from suffice.tables.row_source import rename_row, row_in
 from suffice.tables.table import Table
 from suffice.tables.targets import checked_weights
 from suffice.tables.wording import counted
@@ -33,28 +37,31 @@ class LabelledRows:
     def __init__(self, table: Table, y: NDArray[Any] | CodedLabels, sample_weight: ArrayLike | None) -> None:
         if len(y) != table.n_rows:
             raise ValueError(f"X has {counted(table.n_rows, 'row')}, but y has {counted(len(y), 'label')}.")
-        self.table = table
+        self._table = table
         self.weights = None if sample_weight is None else checked_weights(sample_weight, table.n_rows)
-        self.kept: NDArray[np.bool_] | None = None
+        self.kept: Codes | None = None
+        """The positions of the rows that count; None if all do."""
         if self.weights is not None and not (self.weights > 0).all():
-            self.kept = self.weights > 0
+            self.kept = np.flatnonzero(self.weights > 0)
             y, self.weights = y[self.kept], self.weights[self.kept]
         self.labels, self.codes, self.counts = _label_codes(y)
 
     def schema(self, families: Families, marks: Marks | None = None, *, weigh: bool = True) -> Schema:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
-        table = self.kept_table()
-        schema = choose_schema(
-            table, self.codes, len(self.labels), self.weights, families, marks, weigh=weigh
-        )
+        table = self.kept_table
+        with self.counting_all():
+            schema = choose_schema(
+                table, self.codes, len(self.labels), self.weights, families, marks, weigh=weigh
+            )
         if schema.held_out is not None:
             schema = replace(schema, held_out=schema.held_out.labelled(self.labels))
         return with_declared_levels(schema, table)
 
     def decided(self, schema: Schema, marks: Marks | None = None) -> Schema:
         """The schema, with its undecided columns decided as far as these rows allow."""
-        table = self.kept_table()
-        decided = decide_more(schema, table, self.codes, len(self.labels), self.weights, marks)
+        table = self.kept_table
+        with self.counting_all():
+            decided = decide_more(schema, table, self.codes, len(self.labels), self.weights, marks)
         return with_declared_levels(decided, table)
 
     def statistics(self, schema: Schema) -> Statistics:
@@ -65,9 +72,10 @@ class LabelledRows:
 
     def add_to(self, accumulator: Accumulator) -> None:
         """Add these rows to sums; anything wrong is refused before anything changes."""
-        table = self.kept_table()
-        blocks = accumulator.schema.blocks(table, accumulator.totals)
-        with one_choice(table.n_rows * table.cells_per_row):  # of all columns, as in files
+        table = self.kept_table
+        # The choice is that of all columns, as in files.
+        with self.counting_all(), one_choice(table.n_rows * table.cells_per_row):
+            blocks = accumulator.schema.blocks(table, accumulator.totals)
             accumulator.update(blocks, self.labels, self.codes, self.counts, self.weights)
 
     def shares(self) -> Array:
@@ -75,11 +83,21 @@ class LabelledRows:
         counts = self.counts if self.weights is None else np.bincount(self.codes, self.weights)
         return np.asarray(counts / counts.sum())
 
+    @cached_property
     def kept_table(self) -> Table:
         """The rows that count."""
-        if self.kept is not None:
-            self.table, self.kept = self.table.take(self.kept), None
-        return self.table
+        return self._table if self.kept is None else self._table.take(self.kept)
+
+    @contextmanager
+    def counting_all(self) -> Iterator[None]:
+        """Let errors about a row count all rows, those of weight zero too."""
+        try:
+            yield
+        except ValueError as error:
+            row = row_in(error)
+            if self.kept is not None and row is not None:
+                rename_row(error, int(self.kept[row]))
+            raise
 
 
 def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Counts]:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from suffice import BayesClassifier, summarize
+from suffice import BayesClassifier, EvidenceClassifier, GaussianDiscriminant, LogisticRegression, summarize
 from suffice.families import Bernoulli, Beta, Binomial, Gamma, Multinomial, Normal, Poisson
 
 X = np.array([[1.0, 0.0], [2.0, 1.0], [5.0, 1.0], [6.0, 0.0]])
@@ -263,3 +263,21 @@ def test_a_missing_target_column_is_named():
         summarize(frame(X))
     with pytest.raises(ValueError, match="DataFrame"):
         summarize(X, target="kind")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        BayesClassifier(),
+        EvidenceClassifier(),
+        GaussianDiscriminant(),
+        LogisticRegression(),
+    ],
+    ids=str,
+)
+def test_a_row_is_named_by_its_place_among_all_rows_though_some_weigh_nothing(model):
+    X, y, weights = np.arange(120.0).reshape(60, 2), np.arange(60) % 2, np.ones(60)
+    weights[[3, 8, 50]] = 0.0
+    X[40, 1] = np.inf
+    with pytest.raises(ValueError, match="at row 40;"):
+        model.fit(X, y, sample_weight=weights)

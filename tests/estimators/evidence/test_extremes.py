@@ -176,6 +176,24 @@ def test_infinity_is_refused_with_the_name_of_its_column(penguins, of_penguins, 
         EvidenceClassifier().fit(X, penguins[1])
 
 
+@pytest.mark.parametrize("n_rows", [300, 30_000])
+def test_an_infinity_is_named_by_its_row_among_all_rows(n_rows):
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    X[n_rows - 7, 1] = np.inf
+    with pytest.raises(ValueError, match=f"column 1 .* at row {n_rows - 7};"):
+        EvidenceClassifier().fit(X, np.arange(n_rows) % 2)
+
+
+@pytest.mark.parametrize("n_rows", [300, 30_000])
+def test_a_number_too_large_to_be_squared_counts_as_the_largest(n_rows):
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 3)), np.arange(n_rows) % 2
+    X[:, 0] += 2.0 * y
+    X[7, 1] = 1e308
+    posteriors = EvidenceClassifier().fit(X, y).predict_proba(X)
+    assert np.isfinite(posteriors).all()
+    assert (posteriors.argmax(axis=1) == y).mean() > 0.75
+
+
 def test_sparse_rows_give_the_posteriors_of_their_columns():
     X = sparse.csr_array(np.random.default_rng(4).poisson(0.4 + 0.5 * TWO[:, np.newaxis], (60, 8)) * 1.0)
     model = EvidenceClassifier().fit(X, TWO)

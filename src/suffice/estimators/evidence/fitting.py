@@ -73,7 +73,7 @@ class Rows:
     """Labelled rows of positive weight, of which parts are summed."""
 
     def __init__(self, rows: LabelledRows) -> None:
-        self.table = rows.kept_table()
+        self.table = rows.kept_table
         self.labels, self.codes = rows.labels, rows.codes
         self.weights = rows.weights
         self.weight = np.ones(len(self.codes)) if rows.weights is None else rows.weights
@@ -376,12 +376,20 @@ def unweighed(pieces: Pieces, rows: Rows) -> Learnt:
 
 def fit_rows(rows: LabelledRows, schema: Schema, options: Options, pieces: Pieces | None = None) -> Fitted:
     """Sums and weights of rows; which pieces there are is chosen from them, or given."""
-    chosen = Rows(rows)
+    try:
+        return _fit_rows(Rows(rows), schema, options, pieces)
+    except ValueError:
+        rows.statistics(schema)  # a part of the rows was refused: all of them tell which row it is
+        raise
+
+
+def _fit_rows(chosen: Rows, schema: Schema, options: Options, pieces: Pieces | None) -> Fitted:
     if pieces is None:
         some = sampled(len(chosen.codes), MOST_ROWS)
         table = chosen.table if len(some) == len(chosen.codes) else chosen.table.take(some)
         weights = None if chosen.weights is None else chosen.weights[some]
-        pieces = Pieces.of(schema, table, options.groups, weights)
+        with np.errstate(invalid="ignore"):  # infinities, which the sums refuse
+            pieces = Pieces.of(schema, table, options.groups, weights)
         if len(some) < len(chosen.codes):
             few = replace(options, folds=2, evidence_folds=FIRST_FOLDS)
             first = Fitting(chosen.take(sampled(len(chosen.codes), FIRST_ROWS)), pieces, few)

@@ -26,6 +26,7 @@ from suffice.factors.derived import (
     Within,
     table_of,
 )
+from suffice.factors.gaussian.totals import LARGEST
 from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps, Words
 from suffice.model.columns import Column
 from suffice.model.schema import Schema
@@ -44,7 +45,6 @@ MOST_APART = 200
 """Columns that have a weight each, and more than one kind of evidence; more have one weight together."""
 FAR = 8.0
 """Standard deviations at which numbers are cut off in the joint Gaussian, where one row could rule."""
-LARGEST = float(np.finfo(np.float64).max)
 COMMON = 0.05
 """The share of rows that both values of an indicator need: a Gaussian does not describe rare ones."""
 FEW = 12

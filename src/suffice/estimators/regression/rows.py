@@ -98,7 +98,8 @@ def block_of(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) 
     weights = rows.weights
     if by_class is not None:
         weights = by_class[codes] if weights is None else weights * by_class[codes]
-    return Block(numbers_of(rows.kept_table()), codes, weights)
+    with rows.counting_all():
+        return Block(numbers_of(rows.kept_table), codes, weights)
 
 
 def _training(

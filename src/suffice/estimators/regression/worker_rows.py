@@ -85,7 +85,8 @@ class _FirstPass:
         for batch in batches:
             rows = labelled_table(batch)
             rows.add_to(classes)
-            numbers = numbers_of(rows.kept_table())
+            with rows.counting_all():
+                numbers = numbers_of(rows.kept_table)
             n, width = numbers.shape
             if n:
                 extents.append(Extent.of([Block(numbers, np.zeros(n, dtype=np.intp), None)]))

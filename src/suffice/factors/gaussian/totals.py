@@ -31,6 +31,8 @@ from suffice.kernels import threads
 from suffice.kernels.choose import gaussian_for, has_squares, is_complete
 from suffice.storage import Fields
 
+LARGEST = 2.0**1000
+"""The largest number that can be squared, in a larger unit."""
 PATTERN_BYTES = 1 << 30
 """The most memory that the sums of one block may take."""
 MOST_PARTS, PART_BYTES = 32, 1 << 27
@@ -84,7 +86,7 @@ class GaussianTotals(Totals):
                 "pass a dense array, or Normal() for independent columns."
             )
         refuse_infinities(block, labels)
-        large = None if has_squares(block) else np.abs(block).astype(np.float64) > 2.0**1000
+        large = None if has_squares(block) else np.abs(block).astype(np.float64) > LARGEST
         if large is not None and large.any():
             row, column = first_offence(large)
             raise ValueError(

@@ -69,9 +69,9 @@ class Labelled(ABC):
         """Whether parts of the rows are with workers, who can work on them there."""
         return False
 
-    def first(self) -> LabelledBatch:
-        """The first rows, which decide what the columns are."""
-        return next(iter(self))
+    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """What some work makes of the first rows, which decide what the columns are."""
+        return work(next(iter(self)))
 
     def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
         """What workers make of all parts, merged; in groups first, where that of one part is large."""
