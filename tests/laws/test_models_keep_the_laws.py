@@ -84,6 +84,14 @@ def test_any_batches_in_any_order_equal_one_fit(order, places):
 
 
 @LAW
+@given(orders)
+def test_rows_in_any_order_have_the_same_inferred_families_and_weight(order):
+    in_order, shuffled = BayesClassifier().fit(X, Y), BayesClassifier().fit(X.iloc[order], Y[order])
+    assert [c.family for c in shuffled.schema_.columns] == [c.family for c in in_order.schema_.columns]
+    agrees(shuffled, in_order)
+
+
+@LAW
 @given(orders, cuts)
 def test_any_parts_merged_or_added_equal_one_fit(order, places):
     parts = [fit(rows) for rows in batches(order, places) if len(rows)]

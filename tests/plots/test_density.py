@@ -87,8 +87,8 @@ def test_a_sentinel_of_counts_is_a_bar():
 
 def test_curves_are_the_fitted_densities(penguins):
     model, X, _ = penguins
-    display = DensityDisplay.from_estimator(model, X, columns=["bill_length_mm"])
-    fitted = model.parameters_["bill_length_mm"]
+    display = DensityDisplay.from_estimator(model, X, columns=["flipper_length_mm"])
+    fitted = model.parameters_["flipper_length_mm"]
     values = display.panels[0].grid.values
     for k in range(3):
         expected = stats.norm(fitted["mean"][k], np.sqrt(fitted["variance"][k])).pdf(values)

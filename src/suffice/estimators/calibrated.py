@@ -69,7 +69,7 @@ class Calibrated(Exportable, Saved, WrappedClassifier):
     >>> X, y = suffice.load_penguins()
     >>> model = suffice.Calibrated(suffice.BayesClassifier()).fit(X, y)
     >>> round(model.temperature_, 2)
-    1.27
+    1.16
     """
 
     _calibration: Calibration

@@ -15,6 +15,7 @@ from suffice.kernels.choose import one_choice, whole_work
 from suffice.links import log_sum
 from suffice.model.dealt import dealt_folds
 from suffice.tables.columns import LevelCells, array_column
+from suffice.tables.row_keys import Keys
 
 FOLDS = 5
 CELLS_AT_ONCE = 1 << 18
@@ -35,11 +36,11 @@ class Losses(NamedTuple):
 class ColumnLosses:
     """Rows in folds, each scored by the sums of the others."""
 
-    def __init__(self, classes: Codes, n_classes: int, weights: Array | None) -> None:
+    def __init__(self, classes: Codes, keys: Keys, n_classes: int, weights: Array | None) -> None:
         self.classes = classes
         self.n_classes = n_classes
         self.weights = weights
-        self._folds = dealt_folds(classes, FOLDS)
+        self._folds = dealt_folds(classes, keys, FOLDS)
         self._fold = np.empty(len(classes), dtype=np.intp)
         for fold, (_, held_out) in enumerate(self._folds):
             self._fold[held_out] = fold

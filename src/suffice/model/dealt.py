@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
+from suffice.tables.row_keys import Keys, mixed
 
 SEED = 0
 """Of the order in which rows are dealt: the same rows have the same folds."""
@@ -32,11 +33,9 @@ def spread_rows(n_rows: int, most: int) -> Codes:
     return np.random.default_rng(SEED).integers(np.append(0, ends[:-1]), ends)
 
 
-def dealt_folds(codes: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
-    """The rows of all other folds, and the rows of each fold; those of a class are dealt in turn."""
-    fold = np.empty(len(codes), dtype=np.intp)
-    fold[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % n_folds
-    return splits_of(fold, n_folds)
+def dealt_folds(codes: Codes, keys: Keys, n_folds: int) -> list[tuple[Codes, Codes]]:
+    """The rows of all other folds, and the rows of each fold; those of a class are dealt by their keys."""
+    return splits_of(deal_by_content(codes, None, keys, n_folds, 1).fold, n_folds)
 
 
 def splits_of(fold: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
@@ -57,30 +56,75 @@ class DealtRows:
 
 
 def deal_by_content(
-    codes: Codes, weights: Array | None, keys: NDArray[np.uint64], n_folds: int, n_others: int
+    codes: Codes, weights: Array | None, keys: Keys, n_folds: int, n_others: int
 ) -> DealtRows:
     """Deal rows, or units of weight, in the order of their classes and keys.
 
-    Rows of a weight lie side by side on a line, in this order. The line is cut into units, of one row each,
-    that are dealt in turn; a row of weight k takes as much of the line as k rows.
+    Equal rows are put together and cut into units, of one row each. Each unit has a key, so that units lie on
+    a line anywhere among those of their class, and the line is dealt in turn. To deal equal rows one after
+    the other would give each fold its share of them: a fold would be known by heart from the others.
     """
     n, period = len(codes), n_folds * n_others
     order = np.lexsort((keys, codes))
+    codes, keys = codes[order], keys[order]
+    is_new = np.ones(n, dtype=np.bool_)
+    is_new[1:] = (codes[1:] != codes[:-1]) | (keys[1:] != keys[:-1])
     if weights is None:
         unit_of = np.empty(n, dtype=np.intp)
-        unit_of[order] = np.arange(n)
+        unit_of[order[_on_the_line(codes, keys, np.flatnonzero(is_new))]] = np.arange(n)
         return DealtRows(np.arange(n), None, unit_of % n_folds, unit_of // n_folds % n_others)
-    ends = np.cumsum(weights[order])
-    ends /= max(1.0, ends[-1] / MOST_UNITS) if n else 1.0
-    ends = np.where(np.abs(ends - np.rint(ends)) < ROUNDING * np.maximum(ends, 1.0), np.rint(ends), ends)
-    within = np.diff(_dealt_before(np.concatenate([[0.0], ends]), period), axis=0)
-    lost = np.flatnonzero(~within.any(axis=1))  # beside so many others
-    within[lost, np.floor(ends[lost]).astype(np.intp) % period] = 1.0
-    within[within < ROUNDING * within.max(axis=1, keepdims=True)] = 0.0
-    parts = np.empty_like(within)
-    parts[order] = within * (weights[order] / within.sum(axis=1))[:, np.newaxis]
+    parts = np.empty((n, period))
+    parts[order] = _parts(weights[order], codes, keys, is_new, period)
     rows, place = np.nonzero(parts)
     return DealtRows(rows, parts[rows, place], place % n_folds, place // n_folds % n_others)
+
+
+def _on_the_line(codes: Codes, keys: Keys, starts: Codes) -> Codes:
+    """The order in which units lie on the line; equal ones are side by side, and begin at `starts`."""
+    if len(starts) == len(codes):
+        return np.arange(len(codes))
+    number = np.arange(len(codes)) - starts.repeat(np.diff(starts, append=len(codes)))
+    apart = np.where(number > 0, mixed(keys + mixed(number.astype(np.uint64))), keys)
+    return np.lexsort((apart, codes))
+
+
+def _parts(weights: Array, codes: Codes, keys: Keys, is_new: NDArray[np.bool_], period: int) -> Array:
+    """The weight of each row in each of so many places, where equal rows are side by side."""
+    of_group, starts = np.cumsum(is_new) - 1, np.flatnonzero(is_new)
+    unit = max(1.0, float(weights.sum()) / MOST_UNITS)
+    ends = np.cumsum(weights / unit)
+    before = np.concatenate([[0.0], ends])[starts]
+    ends = _snapped(ends - before[of_group])  # within the group
+    begins = np.where(is_new, 0.0, np.concatenate([[0.0], ends[:-1]]))
+    size = ends[np.append(starts[1:], len(ends)) - 1]
+    n_units = np.maximum(np.ceil(size), 1.0).astype(np.intp)
+    first_unit = np.cumsum(n_units) - n_units
+    line = _on_the_line(codes[starts].repeat(n_units), keys[starts].repeat(n_units), first_unit)
+    group = np.arange(len(starts)).repeat(n_units)
+    length = np.minimum(size[group] - (np.arange(len(group)) - first_unit[group]), 1.0)
+    on_line = np.concatenate([[0.0], _snapped(np.cumsum(length[line]))])
+    within = np.empty((len(group), period))
+    within[line] = np.diff(_dealt_before(on_line, period), axis=0)
+    # Units that each row has a share of.
+    low = np.floor(begins)
+    n_shares = np.maximum(np.ceil(ends) - low, 1.0).astype(np.intp)
+    row = np.arange(len(weights)).repeat(n_shares)
+    number = low[row] + np.arange(len(row)) - (np.cumsum(n_shares) - n_shares)[row]
+    share = np.minimum(ends[row], number + 1.0) - np.maximum(begins[row], number)
+    of_unit = first_unit[of_group[row]] + number.astype(np.intp)
+    share /= np.maximum(length[of_unit], ROUNDING)
+    parts = np.zeros((len(weights), period))
+    np.add.at(parts, row, share[:, np.newaxis] * within[of_unit])
+    lost = np.flatnonzero(~parts.any(axis=1))  # beside so many others
+    parts[lost, lost % period] = 1.0
+    parts[parts < ROUNDING * parts.max(axis=1, keepdims=True)] = 0.0
+    return np.asarray(parts * (weights / parts.sum(axis=1))[:, np.newaxis])
+
+
+def _snapped(ends: Array) -> Array:
+    """Ends of units that are whole but for rounding, whole."""
+    whole = np.rint(ends)
+    return np.where(np.abs(ends - whole) < ROUNDING * np.maximum(ends, 1.0), whole, ends)
 
 
 def _dealt_before(line: Array, period: int) -> Array:

@@ -99,7 +99,7 @@ def _held_out_evidence(
 
     These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row.
     """
-    members = [rows for _, rows in dealt_folds(codes, FOLDS)]
+    members = [rows for _, rows in dealt_folds(codes, schema.keys(schema.read(table)), FOLDS)]
     cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
     evidence = np.full((len(codes), n_classes), -np.inf)
     sums = [

@@ -50,6 +50,7 @@ from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.as_arrays import LARGEST_EXACT
 from suffice.tables.notations import USUAL_MARKS, Marks
+from suffice.tables.row_keys import row_keys
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, listed, one_line, quoted
 from suffice.tables.written_table import WrittenTable
@@ -257,7 +258,8 @@ class _Observed:
             found |= some
         several = {j: one for j, one in found.items() if isinstance(one, Candidates)}
         if several:
-            rows = ColumnLosses(self.classes, self.n_classes, self.weights)
+            keys = row_keys(self.table.take(self.rows), several)
+            rows = ColumnLosses(self.classes, keys, self.n_classes, self.weights)
             for j, (family, reason) in zip(several, chosen(list(several.values()), rows), strict=True):
                 found[j] = Column(self.table.names[j], family, reason)
         decided = {j: one for j, one in found.items() if isinstance(one, Column)}

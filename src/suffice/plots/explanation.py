@@ -75,7 +75,7 @@ class ExplanationDisplay(Display):
     >>> X, species = suffice.load_penguins()
     >>> model = suffice.BayesClassifier().fit(X, species)
     >>> [(one.name, round(one.nats, 2)) for one in ExplanationDisplay(model.explain(X)).entries(0)[:3]]
-    [('(prior)', 0.8), ('bill_length_mm = 39.1', 5.34), ('island = Torgersen', 3.19)]
+    [('(prior)', 0.8), ('bill_length_mm = 39.1', 4.99), ('island = Torgersen', 3.19)]
     """
 
     explanation: Any

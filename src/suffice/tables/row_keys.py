@@ -22,7 +22,7 @@ def row_keys(table: Table, columns: Iterable[int], documents: Iterable[int] = ()
     keys = np.zeros(table.n_rows, dtype=np.uint64)
     if table.sparse is not None:
         return _keys_of_sparse(sparse.csr_array(table.sparse))
-    for column in columns:
+    for place, column in enumerate(columns):
         if column in of_text:
             found = _keys_of_texts(table, column)
         elif table.kind(column) == "level":
@@ -32,7 +32,7 @@ def row_keys(table: Table, columns: Iterable[int], documents: Iterable[int] = ()
         else:
             found = _keys_of_numbers(table.numbers([column], infinities=True)[:, 0])
         if len(found) and (found != found[0]).any():  # a column that never varies tells no rows apart
-            keys += _mixed(found + _salt(np.array([column])))
+            keys += mixed(found + _salt(np.array([place])))
     return keys
 
 
@@ -49,7 +49,7 @@ def _keys_of_numbers(numbers: NDArray[np.floating]) -> Keys:
 
 def _keys_of_sparse(cells: sparse.csr_array) -> Keys:
     """The sum of the keys of all cells but 0."""
-    each = _mixed(_keys_of_numbers(cells.data) + _salt(cells.indices))
+    each = mixed(_keys_of_numbers(cells.data) + _salt(cells.indices))
     each[cells.data == 0] = 0
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(each, dtype=np.uint64)])
     return np.asarray(sums[cells.indptr[1:]] - sums[cells.indptr[:-1]])
@@ -62,11 +62,11 @@ def _key(text: str) -> int:
 
 def _salt(column: NDArray[np.integer]) -> Keys:
     """A number for each column, so that equal cells of two columns are told apart."""
-    return _mixed(column.astype(np.uint64) + np.uint64(1))
+    return mixed(column.astype(np.uint64) + np.uint64(1))
 
 
-def _mixed(keys: Keys) -> Keys:
-    """The numbers with all bits mixed (Steele, Lea and Flood's SplitMix64)."""
+def mixed(keys: Keys) -> Keys:
+    """Numbers with all bits mixed (Steele, Lea and Flood's SplitMix64)."""
     keys = keys + MISSING
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

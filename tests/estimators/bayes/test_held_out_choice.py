@@ -149,6 +149,15 @@ def test_more_rows_never_make_the_chosen_family_worse(make):
     assert np.diff(losses).max() < 0.01
 
 
+def test_noise_of_few_values_seems_worth_no_more_than_it_is():
+    nats = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        noise = pd.DataFrame({"x": rng.choice(list("abcdefghij"), 200)})
+        nats.append(BayesClassifier().fit(noise, rng.integers(0, 2, 200)).feature_importances_[0])
+    assert np.mean(nats) < -2.0 * np.std(nats) / np.sqrt(len(nats))
+
+
 def test_the_choice_is_as_good_as_normal_on_rows_held_out(rng):
     y = rng.integers(0, 2, 4000)
     values = amounts(rng, y)

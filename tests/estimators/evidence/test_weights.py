@@ -98,6 +98,15 @@ def test_folds_have_equal_shares_of_each_class_and_of_each_other():
         assert np.ptp(shares.reshape(3, 25), axis=1).max() < 2.0 + 1e-9
 
 
+def test_equal_rows_come_to_folds_by_chance():
+    keys = np.arange(4, dtype=np.uint64).repeat(500)
+    dealt = deal_by_content(np.zeros(2000, dtype=np.intp), None, keys, 5, 5)
+    times = np.bincount(5 * (np.arange(2000) // 500) + dealt.fold).reshape(4, 5)
+    assert times.sum(axis=0).tolist() == [400] * 5
+    # As drawn without replacement: a variance of 400 · ¼ · ¾ · (1600 / 1999).
+    assert 20.0 < times.var() < 180.0
+
+
 def test_large_weights_make_few_parts():
     codes, keys = np.zeros(1000, dtype=np.intp), np.arange(1000, dtype=np.uint64)
     assert len(deal_by_content(codes, np.full(1000, 1e6), keys, 5, 5).rows) <= 25_000

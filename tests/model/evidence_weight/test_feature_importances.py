@@ -10,6 +10,8 @@ from sklearn.feature_selection import SelectFromModel
 import suffice
 from suffice import BayesClassifier
 from suffice.families import Normal
+from suffice.model.dealt import dealt_folds
+from suffice.tables.table import read_table
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +36,8 @@ def test_they_are_the_nats_that_columns_add_to_other_rows(frame):
 def test_they_are_those_of_five_folds(frame):
     X, y = frame
     model = BayesClassifier().fit(X, y)
-    fold = np.empty(len(y), dtype=int)
-    fold[np.argsort(y, kind="stable")] = np.arange(len(y)) % 5
-    splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(5)]
+    codes = np.unique(y, return_inverse=True)[1]
+    splits = dealt_folds(codes, model.schema_.keys(read_table(X)), 5)
     expected = BayesClassifier(model.schema_).importances(X, y, cv=splits)
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=0, atol=1e-9)
 

@@ -28,7 +28,6 @@ from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.model.weighing import KnownRows
 from suffice.progress import Progress
-from suffice.tables.row_keys import row_keys
 from suffice.tables.table import Table
 
 FOLDS = 5
@@ -149,7 +148,7 @@ class Fitting:
         sample = sampled(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)
-        keys = row_keys(read, *_columns_of(pieces.schema))
+        keys = pieces.schema.keys(read)
         weights = None if rows.weights is None else rows.weights[sample]
         dealt = deal_by_content(rows.codes[sample], weights, keys, options.evidence_folds, options.folds)
         self.sample = sample[dealt.rows]
@@ -356,13 +355,6 @@ class Fitting:
                 found[fold] = said.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
                 found[np.ix_(fold, np.arange(said.shape[1]), places)] = said[:, :, known]
         return found
-
-
-def _columns_of(schema: Schema) -> tuple[list[int], list[int]]:
-    """The columns that a model reads, and those of documents."""
-    columns = [j for factor in schema.factors for j in factor.columns.tolist()]
-    texts = [j for f in schema.factors if f.reads == "documents" for j in f.columns.tolist()]
-    return columns, texts
 
 
 def unweighed(pieces: Pieces, rows: Rows) -> Learnt:
