@@ -25,6 +25,13 @@ TOGETHER = 64
 """Rows among which those of a class come together: few, so that memory is read almost in its order."""
 
 
+@kernel
+def count_rows(classes: Codes, counts: Array) -> None:
+    """Add the number of rows of each class to `counts`."""
+    for i in range(len(classes)):
+        counts[classes[i]] += 1.0
+
+
 def rows_to_sum(classes: Codes, n_classes: int) -> Codes | ClassRuns:
     """The rows as `column_sums` reads them."""
     return _class_runs(classes, n_classes) if n_classes <= FEW_CLASSES else classes
