@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.cells import class_sums, row_runs
 
 Cells = NDArray[Any]
@@ -146,7 +146,7 @@ def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
     return list(values.T) if is_worth_it else None
 
 
-def count_rows(classes: Codes, counts: Array) -> None:
+def count_rows(classes: Codes, counts: Array | Counts) -> None:
     """Add the number of rows of each class to `counts`."""
     counts += np.bincount(classes, minlength=len(counts))
 
