@@ -17,6 +17,8 @@ Exponents = NDArray[np.int32]
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """The same numbers, which whoever gets them cannot change; a copy sent elsewhere would not know that."""
+    if not array.flags.writeable:
+        return array
     view = array.view()
     view.setflags(write=False)
     return view

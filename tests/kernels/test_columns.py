@@ -52,6 +52,15 @@ def test_sums_of_columns_are_the_same_bits(dtype):
     assert ours.any()
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_rows_of_classes_are_counted(dtype):
+    classes, counts = read_only(np.random.default_rng(0).integers(0, 5, 300).astype(dtype)), np.ones((2, 6))
+    compiled.count_rows(classes, counts[0])
+    reference.count_rows(classes, counts[1])
+    assert_array_equal(counts[0], counts[1])
+    assert counts[0].sum() == 306
+
+
 @pytest.mark.parametrize("d", [1, 7, 8, 9, 19])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8])
 def test_columns_are_brought_together(d, dtype, monkeypatch):
@@ -72,7 +81,9 @@ def test_some_rows_of_columns_are_columns_again_and_one_array_where_it_is_needed
     assert np.shares_memory(some.column(1), columns[1])
 
 
-@pytest.mark.parametrize("container", ["Polars", "Polars in chunks", "Arrow", "Arrow in chunks"])
+@pytest.mark.parametrize(
+    "container", ["Polars", "Polars in chunks", "Arrow", "Arrow in chunks", "Arrow cut apart"]
+)
 @pytest.mark.parametrize("cells", ["floats", "gaps", "integers"])
 def test_rows_in_order_are_taken_from_columns_where_they_lie(container, cells):
     rng = np.random.default_rng(4)
@@ -90,6 +101,11 @@ def chunked(X, names):
     return pa.concat_tables([table.slice(0, 33), table.slice(33, 1), table.slice(34)])
 
 
+def cut_apart(X, names):
+    columns = [pa.chunked_array([x[: 9 * j], x[9 * j :]]) for j, x in enumerate(X.T.copy())]
+    return pa.table(columns, names=names)
+
+
 CONTAINERS = {
     "Fortran order": lambda X, _: np.asfortranarray(X),
     "big-endian": lambda X, _: X.astype(X.dtype.newbyteorder(">")),
@@ -102,6 +118,7 @@ CONTAINERS = {
     ),
     "Arrow": lambda X, names: pa.table([pa.array(x, from_pandas=True) for x in X.T], names=names),
     "Arrow in chunks": chunked,
+    "Arrow cut apart": cut_apart,
 }
 
 

@@ -63,25 +63,31 @@ def test_counts_of_levels_are_the_same_bits(engines, table):
     assert_same_bits(*engines(lambda: summarize(X, y, families=Categorical(), sample_weight=weights)))
 
 
+@pytest.mark.parametrize("n_levels", [16, 30, 40])
 @pytest.mark.parametrize("n_columns", [1, discrete_compiled.FEWEST_COLUMNS])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int64, np.uint64])
-def test_many_rows_of_integers_are_counted_as_the_reference_counts_them(dtype, n_columns):
+def test_many_rows_of_integers_are_counted_as_the_reference_counts_them(dtype, n_columns, n_levels):
     rng, ends = np.random.default_rng(0), np.iinfo(dtype)
     lowest = ends.min if ends.bits == 8 else 5
     cells = (lowest + rng.integers(0, 3, size=(3000, n_columns))).astype(dtype)
     classes, weights = rng.integers(0, 2, len(cells)), np.zeros(0)
-    low = np.full(n_columns, lowest - 5)  # bounds may be wider than the type
-    starts = 16 * np.arange(n_columns + 1)
+    low = np.full(n_columns, lowest - n_levels // 2 + 2)  # bounds may be wider than the type
+    starts = n_levels * np.arange(n_columns + 1)
 
     def counted(kernels):
         support = np.zeros((2, starts[-1]), np.int64)
         known = kernels.count_levels(cells, classes, weights, low, starts, support, np.zeros((2, 0)))
         return known, support
 
-    (known, support), (same, expected) = counted(discrete_compiled), counted(discrete)
-    assert known
-    assert same
-    np.testing.assert_array_equal(support, expected)
+    def assert_counted_alike():
+        (known, support), (same, expected) = counted(discrete_compiled), counted(discrete)
+        assert known
+        assert same
+        np.testing.assert_array_equal(support, expected)
+
+    assert_counted_alike()
+    cells[-1, -1] = low[-1] + n_levels - 1  # within the bounds, but far from the other levels
+    assert_counted_alike()
     cells[-1, -1] = ends.max
     assert not counted(discrete_compiled)[0]
     assert not counted(discrete)[0]

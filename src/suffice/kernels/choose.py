@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import read_only
+from suffice.arrays import Codes, Counts, read_only
 from suffice.kernels import columns as columns_reference
 from suffice.kernels import discrete as discrete_reference
 from suffice.kernels import gaussian as gaussian_reference
@@ -105,6 +105,20 @@ class GrowingWork:
 def row_parts(n_rows: int, n_columns: int, fewest: int = 1) -> list[slice]:
     """The rows in runs of a fixed size, whatever the number of threads: sums do not depend on it."""
     return row_runs(n_rows, n_columns, CELLS_AT_ONCE, fewest)
+
+
+def class_counts(classes: Codes, n_classes: int, n_cells: int) -> Counts:
+    """The number of rows of each class, for work on so many cells."""
+    kernels, counts = columns_for(n_cells), np.zeros(n_classes, np.int64)
+
+    def counted(rows: slice) -> Counts:
+        own = np.zeros(n_classes, np.int64)
+        kernels.count_rows(read_only(classes[rows]), own)
+        return own
+
+    for own in run(counted, row_runs(len(classes), 1, fewest=16 * n_classes)):  # few counts beside the rows
+        counts += own
+    return counts
 
 
 def contiguous(array: NDArray[Any] | ColumnCells, n_cells: int = 0) -> NDArray[Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.cells import class_sums, row_runs
 
 Cells = NDArray[Any]
@@ -32,24 +32,42 @@ class ChunkedCells:
     """The cells of a column in chunks; of adjacent rows, it copies only those of several chunks."""
 
     def __init__(self, chunks: Sequence[Cells]) -> None:
-        self._chunks = chunks
+        self.chunks = chunks
         self.starts = list(accumulate(map(len, chunks), initial=0))
 
     def __call__(self, rows: slice | Codes) -> Cells:
         """Adjacent cells, or those of rows in order."""
         if not isinstance(rows, slice):
-            return self._of_any(rows)
-        chunks, starts = self._chunks, self.starts
+            return self.cells_at(self.places(rows))
+        chunks, starts = self.chunks, self.starts
         first, last = bisect_right(starts, rows.start) - 1, bisect_left(starts, rows.stop)
         if last == first + 1:
             return chunks[first][rows.start - starts[first] : rows.stop - starts[first]]
         some = [chunks[i][max(rows.start - starts[i], 0) : rows.stop - starts[i]] for i in range(first, last)]
         return np.concatenate([*some, chunks[0][:0]])
 
-    def _of_any(self, rows: Codes) -> Cells:
+    def places(self, rows: Codes) -> list[Codes]:
+        """The places of rows, which are in order, within each chunk."""
         ends = pairwise(np.searchsorted(rows, self.starts).tolist())
-        parts = zip(self._chunks, self.starts, ends, strict=False)
-        return np.concatenate([chunk[rows[first:last] - start] for chunk, start, (first, last) in parts])
+        return [rows[first:last] - start for start, (first, last) in zip(self.starts, ends, strict=False)]
+
+    def cells_at(self, places: list[Codes]) -> Cells:
+        """The cells at some places within each chunk."""
+        return np.concatenate([chunk[own] for chunk, own in zip(self.chunks, places, strict=True)])
+
+
+class _Cuts(NamedTuple):
+    """The rows at which a chunk of some column begins; and the columns, if these are the cuts of each."""
+
+    edges: list[int]
+    alike: list[ChunkedCells]
+
+    @classmethod
+    def of(cls, readers: Sequence[Reader]) -> Self:
+        chunked = [read for read in readers if isinstance(read, ChunkedCells)]
+        edges = sorted({row for read in chunked for row in read.starts})
+        are_alike = len(chunked) == len(readers) and all(read.starts == edges for read in chunked)
+        return cls(edges, chunked if are_alike else [])
 
 
 class ColumnCells:
@@ -61,17 +79,11 @@ class ColumnCells:
     ndim = 2
 
     def __init__(
-        self,
-        readers: Sequence[Reader],
-        dtype: DTypeLike,
-        rows: slice,
-        edges: list[int] | None = None,
+        self, readers: Sequence[Reader], dtype: DTypeLike, rows: slice, cuts: _Cuts | None = None
     ) -> None:
         self._readers = readers
         self._rows = rows
-        if edges is None:
-            edges = sorted({row for read in readers if isinstance(read, ChunkedCells) for row in read.starts})
-        self._edges = edges  # rows at which a chunk of some column begins
+        self._cuts = cuts or _Cuts.of(readers)
         self.dtype = np.dtype(dtype)
         self.shape = (rows.stop - rows.start, len(readers))
         self.size = self.shape[0] * self.shape[1]
@@ -82,24 +94,39 @@ class ColumnCells:
     def __getitem__(self, rows: slice) -> ColumnCells:
         start, stop, _ = rows.indices(len(self))
         first = self._rows.start
-        return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop), self._edges)
+        return ColumnCells(self._readers, self.dtype, slice(first + start, first + stop), self._cuts)
 
     def take(self, rows: Codes) -> Cells:
         """Some rows, by position and in order, as one array."""
         values = np.empty((len(rows), len(self._readers)), self.dtype, order="F")
+        rows, alike = self._rows.start + rows, self._cuts.alike
+        places = alike[0].places(rows) if alike else []
         for j, read in enumerate(self._readers):
-            values[:, j] = read(self._rows.start + rows)
+            values[:, j] = alike[j].cells_at(places) if alike else read(rows)
         return values
 
     def in_chunks(self) -> list[slice]:
         """The rows in runs that no chunk ends within, or all in one where these would be many."""
-        first, last = bisect_right(self._edges, self._rows.start), bisect_left(self._edges, self._rows.stop)
-        inner = self._edges[first:last] if last - first < MOST_RUNS else []
-        return [slice(*run) for run in pairwise([0, *(row - self._rows.start for row in inner), len(self)])]
+        rows, edges = self._rows, self._cuts.edges
+        first, last = bisect_right(edges, rows.start), bisect_left(edges, rows.stop)
+        inner = edges[first:last] if last - first < MOST_RUNS else []
+        return [slice(*run) for run in pairwise([0, *(row - rows.start for row in inner), len(self)])]
+
+    def columns(self) -> list[Cells]:
+        """All columns, without a copy if the container allows it."""
+        rows, (edges, alike) = self._rows, self._cuts
+        if alike and len(self):
+            i = bisect_right(edges, rows.start) - 1
+            if rows.stop <= edges[i + 1]:  # one chunk holds these rows
+                own = slice(rows.start - edges[i], rows.stop - edges[i])
+                return [self._plain(read.chunks[i][own]) for read in alike]
+        return [self.column(j) for j in range(self.shape[1])]
 
     def column(self, j: int) -> Cells:
         """One of the columns, without a copy if the container allows it."""
-        cells = self._readers[j](self._rows)
+        return self._plain(self._readers[j](self._rows))
+
+    def _plain(self, cells: Cells) -> Cells:
         is_plain = cells.dtype == self.dtype and cells.flags.c_contiguous
         return cells if is_plain else np.ascontiguousarray(cells, dtype=self.dtype)
 
@@ -114,9 +141,14 @@ class ColumnCells:
 def columns_of(values: Cells | ColumnCells) -> list[Cells] | None:
     """The columns of a table that holds each of them in one run of memory; None if it does not."""
     if isinstance(values, ColumnCells):
-        return [values.column(j) for j in range(values.shape[1])]
+        return values.columns()
     is_worth_it = len(values) >= FEWEST_ROWS and values.strides[0] == values.itemsize
     return list(values.T) if is_worth_it else None
+
+
+def count_rows(classes: Codes, counts: Array | Counts) -> None:
+    """Add the number of rows of each class to `counts`."""
+    counts += np.bincount(classes, minlength=len(counts))
 
 
 def rows_to_sum(classes: Codes, _: int) -> Codes:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.jit import contracting, inlined, kernel, reassociating
 
 Cells = NDArray[Any]
@@ -23,6 +23,15 @@ FEW_CLASSES = 16
 """Classes up to which rows are brought in runs, so that their sums stay in registers."""
 TOGETHER = 64
 """Rows among which those of a class come together: few, so that memory is read almost in its order."""
+
+
+@kernel
+def count_rows(classes: Codes, counts: Array | Counts) -> None:
+    """Add the number of rows of each class to `counts`."""
+    apart = np.zeros((4, len(counts)), np.int64)  # so that a row does not wait for the one before it
+    for i in range(len(classes)):
+        apart[i & 3, np.uint64(classes[i])] += 1
+    counts += apart.sum(axis=0)
 
 
 def rows_to_sum(classes: Codes, n_classes: int) -> Codes | ClassRuns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -73,16 +72,21 @@ def add_level_scores(
     A cell outside its column's bounds reads unseen[j]; row −1, or a missing cell, adds nothing. False where
     some cell read `unseen`.
     """
-    known = True
-    table = np.vstack([table, np.zeros(table.shape[1])])  # row −1
-    reads = [np.append(rows[i:k], [j, -1]) for (i, k), j in zip(pairwise(starts), unseen, strict=True)]
-    tables = [table[read] for read in reads]
-    are_unseen = [np.append(read[:-1] == read[-2], values=False) for read in reads]
+    known, size = True, np.diff(starts)
+    # Each column has two more places: before its levels that of missing cells, after them that of others.
+    first = starts[:-1] + 1 + 2 * np.arange(len(low))
+    read = np.full(len(rows) + 2 * len(low), -1)
+    read[np.arange(len(rows)) + np.repeat(first - starts[:-1], size)] = rows
+    read[first + size] = unseen
+    is_unseen = read == np.repeat(unseen, size + 2)
+    is_unseen[first + MISSING] = False
+    table = np.vstack([table, np.zeros(table.shape[1])])[read]  # row −1 adds nothing
     for run in row_runs(len(cells), max(table.shape[1], cells.shape[1])):
+        places = _places(cells[run], low, size)
+        places += first
+        known &= not is_unseen[places].any()
         for j in range(cells.shape[1]):
-            places = _places(cells[run, j], low[j], len(reads[j]) - 2)
-            known &= not are_unseen[j][places].any()
-            out[run] += tables[j][places]
+            out[run] += table[places[:, j]]
     return known
 
 

@@ -75,16 +75,23 @@ def complete_sums(values: Matrix, classes: Codes, origin: Array, sums: Array, co
 
     Returns False if a cell is missing or infinite, or if squares vanish: the sums are then worthless.
     """
-    for i in range(values.shape[0]):
-        k = classes[i]
-        counts[k] += 1.0
-        for j in range(values.shape[1]):
-            away = np.float64(values[i, j]) - origin[k, j]
-            sums[0, k, j] += away
-            sums[1, k, j] += away * away
-        if i == TILE and not _is_sound(sums):  # where gaps are common, little is read in vain
+    n_classes, d = origin.shape
+    own = np.empty((n_classes, 3 * d))  # side by side: each row would look whether three arrays overlap
+    own[:, :d], own[:, d : 2 * d], own[:, 2 * d :] = origin, sums[0], sums[1]
+    for start, stop in ((0, TILE), (TILE, len(values))):
+        rows, those = values[start:stop], classes[start:stop]
+        for i in range(len(rows)):
+            row, k = rows[i], np.uint64(those[i])
+            counts[k] += 1.0
+            mine = own[k]
+            for j in range(d):
+                away = np.float64(row[j]) - mine[j]
+                mine[d + j] += away
+                mine[2 * d + j] += away * away
+        sums[0], sums[1] = own[:, d : 2 * d], own[:, 2 * d :]
+        if not _is_sound(sums):  # where gaps are common, little is read in vain
             return False
-    return _is_sound(sums)
+    return True
 
 
 @reassociating

@@ -68,7 +68,7 @@ MOST_SCORES = 1 << 23
 """Rows times classes, at most, that decide."""
 MOST_ROWS = 20_000
 """Rows, at most, that decide."""
-CELLS_AT_ONCE = 1 << 22
+CELLS_AT_ONCE = 1 << 20
 """Numbers that are looked at at once."""
 FIRST_ROWS = 1000
 """Rows in which most columns that are not whole numbers show it."""

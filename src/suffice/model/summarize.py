@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes, Counts
-from suffice.kernels.choose import one_choice
+from suffice.kernels.choose import class_counts, one_choice
 from suffice.model.chosen_families import Families
 from suffice.model.declared import with_declared_levels
 from suffice.model.infer import choose_schema, decide_more
@@ -44,7 +44,7 @@ class LabelledRows:
         if self.weights is not None and not (self.weights > 0).all():
             self.kept = np.flatnonzero(self.weights > 0)
             y, self.weights = y[self.kept], self.weights[self.kept]
-        self.labels, self.codes, self.counts = _label_codes(y)
+        self.labels, self.codes, self.counts = _label_codes(y, table.n_rows * table.cells_per_row)
 
     def schema(self, families: Families, marks: Marks | None = None, *, weigh: bool = True) -> Schema:
         """Choose a schema for these rows; without marks of missing cells, text is levels as it is."""
@@ -100,10 +100,13 @@ class LabelledRows:
             raise
 
 
-def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Counts]:
-    """The distinct labels, sorted; the index of each row's label; and the number of rows of each label."""
+def _label_codes(y: NDArray[Any] | CodedLabels, n_cells: int) -> tuple[NDArray[Any], Codes, Counts]:
+    """The distinct labels, sorted; the index of each row's label; and the number of rows of each label.
+
+    The rows have so many cells, by which kernels are chosen.
+    """
     if isinstance(y, CodedLabels):
-        counts = np.bincount(y.codes, minlength=len(y.values))
+        counts = class_counts(y.codes, len(y.values), n_cells)
         held = np.flatnonzero(counts)
         order = held[np.argsort(y.values[held], kind="stable")]
         places = np.zeros(len(y.values), dtype=np.intp)
@@ -111,9 +114,10 @@ def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Co
         return y.values[order], places[y.codes], counts[order]
     if y.dtype.kind in "iu" and len(y):
         low = int(y.min())
-        if int(y.max()) - low < MOST_NUMBERS:  # counted, which is faster than sorted
+        n_labels = int(y.max()) - low + 1
+        if n_labels <= MOST_NUMBERS:  # counted, which is faster than sorted
             places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
-            counts = np.bincount(places)
+            counts = class_counts(places, n_labels, n_cells)
             present = counts > 0
             labels = present.nonzero()[0].astype(y.dtype) + y.dtype.type(low)
             own = places if present.all() else (np.cumsum(present) - 1)[places]
@@ -129,4 +133,4 @@ def _label_codes(y: NDArray[Any] | CodedLabels) -> tuple[NDArray[Any], Codes, Co
         kinds = sorted({type(label).__name__ for label in y.tolist()})
         raise TypeError(f"the labels mix types without an order: {', '.join(kinds)}; use one type.") from None
     codes = places.reshape(-1) if codes is None else places.reshape(-1)[codes]
-    return labels, codes, np.bincount(codes, minlength=len(labels))
+    return labels, codes, class_counts(codes, len(labels), n_cells)

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 LARGEST_EXACT = 2.0**53
 """Beyond this, floats leave out whole numbers."""
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.floating[Any]]:
     """Return numbers, booleans or objects of these as float64 (float32 stays), with NaN for None."""
-    if values.dtype in (np.float32, np.float64):
+    if values.dtype in FLOATS:
         return values
     return values.astype(np.float64)
 

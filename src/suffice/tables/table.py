@@ -151,8 +151,8 @@ class Table:
 
         With `infinities`, no cell is inspected: the next reader refuses infinite ones in passing.
 
-        Booleans are 0 and 1, moments are seconds since 1970 UTC, durations and times of day are seconds. A
-        float array is not copied if its columns are adjacent.
+        Booleans are 0 and 1, moments are seconds since 1970 UTC, durations and times of day are seconds. One
+        column of floats, or adjacent columns of a float array, are not copied.
         """
         positions = range(self.n_columns)[columns] if isinstance(columns, slice) else columns
         if self._block is not None:
@@ -161,11 +161,14 @@ class Table:
             values = as_floats(self.stored[:, list(positions)].toarray())
         else:
             single = [self._column_numbers(position) for position in positions]
-            dtype = np.result_type(*single) if single else np.float64
-            # Column by column in memory: each is written in one run.
-            values = np.empty((self.n_rows, len(single)), dtype, order="F")
-            for j, column in enumerate(single):
-                values[:, j] = column
+            if len(single) == 1:
+                values = single[0][:, np.newaxis]
+            else:
+                dtype = np.result_type(*single) if single else np.float64
+                # Column by column in memory: each is written in one run.
+                values = np.empty((self.n_rows, len(single)), dtype, order="F")
+                for j, column in enumerate(single):
+                    values[:, j] = column
         if not infinities:
             self._refuse(first_infinity(values), positions, values)
         return values

@@ -53,7 +53,7 @@ def square_sums(
             if runs is None:
                 is_complete = kernels.complete_sums(contiguous(some), own, origin, sums, whole[2])
             else:
-                whole[2] = np.bincount(classes[rows], minlength=n_classes)
+                apart.count_rows(own, whole[2])
                 is_complete = _add_columns(apart, runs, own, middles, sums)
             if is_complete:
                 whole[0] = whole[2]
