@@ -8,10 +8,11 @@ from os import PathLike
 from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
+from suffice.engines.frames import as_table
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
-from suffice.engines.streams import Once, as_table
+from suffice.engines.streams import Once
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
@@ -73,8 +74,7 @@ class LabelledSource(LabelledFiles):
         asked = self.how == "pushdown"
         if not (asked or rows.has_workers or (rows.remote and self.how is None)):
             return None
-        first = self.first()
-        sums = begin(first)
+        first, sums = self.on_first(lambda batch: (batch, begin(batch)))
         if asked or (rows.remote and self.how is None):
             rest = self._of_columns if asked else None
             found = grouped_sums(rows, self, sums.schema, first, sums([first]), rest)
@@ -96,9 +96,13 @@ class LabelledSource(LabelledFiles):
 
     def first(self) -> LabelledBatch:
         """The first rows, as one batch."""
+        return self.on_first(lambda batch: batch)
+
+    def on_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """Do some work with the first rows; if it refuses them, the message says where they are."""
         rows = self.files
         head = rows.head().only(rows.names) if isinstance(rows, LazyRows) else rows
-        return next(iter(replace(self, files=head)))
+        return LabelledFiles.through(replace(self, files=head), lambda batches: work(next(batches)))
 
     def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
         """What workers make of all parts."""

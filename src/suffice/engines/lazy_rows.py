@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Protocol
 
 from suffice.engines.streams import ScannedRows, Tables
 from suffice.tables.files.batches import MergeParts
 from suffice.tables.row_source import RowSource
+from suffice.tables.wording import quoted
 
 Work = Callable[[RowSource, int], bytes]
 """Sums the rows of a part, which has a number, and packs the sums."""
@@ -48,6 +50,9 @@ class LazyRows(ScannedRows):
         self, names: Iterable[str], scan: Tables, title: str, native: Any, *, remote: bool = False
     ) -> None:
         super().__init__(names, scan, title)
+        twice = next((name for name, times in Counter(self.present).items() if times > 1), None)
+        if twice is not None:
+            raise ValueError(f"{title} has two columns {quoted(twice)}; rename one of them.")
         self.native, self.remote = native, remote
 
     def key(self, name: str) -> str:

@@ -13,7 +13,14 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.coded_labels import read_coded_labels
-from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
+from suffice.tables.files.batches import (
+    Labelled,
+    LabelledBatch,
+    LabelledFiles,
+    MergeParts,
+    Reading,
+    WorkOnPart,
+)
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
 from suffice.tables.row_source import RowSource
@@ -85,8 +92,14 @@ class PartWork:
     def __call__(self, rows: RowSource, part: int) -> bytes:
         """What the work makes of the rows."""
         labelled = LabelledFiles(rows, self.target, self.weight, self.features)
+        at = Reading(rows.batches())
         with saying_where(rows.title):
-            return self.work(labelled.each(rows.batches()), part)
+            try:
+                return self.work(labelled.each(at), part)
+            except ValueError as error:
+                if at.number:
+                    labelled.count_row(error, at, named=False)
+                raise
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
+from suffice.engines.frames import as_table
 from suffice.engines.lazy_rows import Answering, LazyRows, Work
-from suffice.engines.streams import FrameRows, as_table
+from suffice.engines.streams import FrameRows, PartRows
 from suffice.tables.files.batches import SCHEMA_ROWS, MergeParts
 from suffice.tables.row_source import RowSource
-from suffice.tables.wording import quoted
 
 PART = "part binary, refusal string"
 """What a partition becomes, or why it is refused: Spark would try again, and bury the reason."""
@@ -29,10 +29,7 @@ class SparkRows(LazyRows):
         # Spark takes a point in a name for a part of the name, so its columns are found by their places.
         names = frame.columns
         self._places = {name: f"c{place}" for place, name in enumerate(names)}
-        if len(self._places) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"the Spark DataFrame has two columns {quoted(twice)}; rename one of them.")
-        placed = frame.toDF(*self._places.values())
+        placed = frame.toDF(*(f"c{place}" for place in range(len(names))))
         super().__init__(names, self._scanned, "the Spark DataFrame", placed, remote=True)
 
     def key(self, name: str) -> str:
@@ -81,16 +78,12 @@ def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]
     """What Spark runs on a partition: its sums, as one cell."""
 
     def run(batches: Batches) -> Batches:
-        import pyarrow as pa
         from pyspark import TaskContext
 
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
-        rows = FrameRows([pa.table([pa.nulls(0)] * len(names), list(names))])
-        first = next(batches, None)
-        if first is not None:
-            named = (one.rename_columns(list(names)) for one in _chained(first, batches))
-            rows = FrameRows(named, f"partition {part} of the Spark DataFrame")
+        named = (one.rename_columns(list(names)) for one in batches)
+        rows = PartRows(names, lambda _: named, f"partition {part} of the Spark DataFrame")
         try:
             yield _cell(work(rows, part), None)
         except ValueError as error:
@@ -104,11 +97,6 @@ def _cell(part: bytes | None, refusal: str | None) -> Any:
 
     columns = [pa.array([part], pa.binary()), pa.array([refusal], pa.string())]
     return pa.record_batch(columns, names=["part", "refusal"])
-
-
-def _chained(first: Any, others: Batches) -> Batches:
-    yield first
-    yield from others
 
 
 def _answering(answers: Answering) -> Callable[[Batches], Batches]:
