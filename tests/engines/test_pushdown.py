@@ -120,6 +120,16 @@ def test_an_ibis_table_is_summed_where_it_is_unless_batches_are_asked_for(every,
     assert n_read[0] == len(data)
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_names_of_columns_are_neither_patterns_nor_places(engine, table, families):
+    names = dict(zip(table.columns, ["^x$", "x", "*", "c4", "c3", "^k.*$"], strict=True))
+    data, renamed = table.rename(columns=names), {names[name]: family for name, family in families.items()}
+    found = suffice.summarize(
+        ENGINES[engine](pl.from_pandas(data)), target="^k.*$", families=renamed, how="pushdown"
+    )
+    assert found.isclose(suffice.summarize(data, target="^k.*$", families=renamed), rtol=1e-12)
+
+
 def test_only_the_columns_that_an_engine_cannot_sum_are_read_in_batches(rows, monkeypatch):
     data = rows[["note", "height", "wait", "town", "kind"]]
     joint = suffice.families.MultivariateNormal("shared")

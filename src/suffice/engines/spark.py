@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.engines.frames import as_table
-from suffice.engines.lazy_rows import Answering, LazyRows, Work
+from suffice.engines.lazy_rows import Answering, LazyRows, Work, places
 from suffice.engines.streams import PartRows
 from suffice.tables.files.batches import SCHEMA_ROWS, MergeParts
 from suffice.tables.row_source import RowSource
@@ -37,13 +37,8 @@ class SparkRows(LazyRows):
     def __init__(self, frame: Any) -> None:
         # Spark takes a point in a name for a part of the name, so its columns are found by their places.
         names = frame.columns
-        self._places = {name: f"c{place}" for place, name in enumerate(names)}
-        placed = frame.toDF(*(f"c{place}" for place in range(len(names))))
-        super().__init__(names, self._scanned, "the Spark DataFrame", placed, remote=True)
-
-    def key(self, name: str) -> str:
-        """The name of a column's place."""
-        return self._places[name]
+        placed = frame.toDF(*places(len(names)))
+        super().__init__(names, self._scanned, "the Spark DataFrame", placed, remote=True, is_placed=True)
 
     def _selected(self, names: tuple[str, ...]) -> Any:
         return self.native.select(list(map(self.key, names)))
