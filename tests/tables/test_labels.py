@@ -343,3 +343,10 @@ def test_batches_whose_labels_are_of_two_kinds_are_refused(model):
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
     with pytest.raises(ValueError, match="the labels mix booleans and numbers: False was seen before, now 0"):
         model.fit_from([(X, y > 0), (X, y)])
+
+
+def test_a_target_may_be_named_by_a_number():
+    frame = pd.DataFrame({1: [1.0, 2.0, 4.0], 0: ["a", "b", "a"]})
+    found = summarize(frame, target=0)
+    assert found == summarize(frame[[1]], frame[0])
+    assert found.classes.tolist() == ["a", "b"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, TypeVar
 
@@ -164,21 +165,25 @@ class LabelledPairs(Labelled):
 
 def labelled_rows(
     source: Any,
-    target: str | None,
+    target: Any,
     weight: Any = None,
-    drop: Iterable[str] = (),
+    drop: Any = (),
     how: How | None = None,
     *,
     checkpoint: str | PathLike[str] | None = None,
     on_error: OnError = "raise",
     said: Callable[[int, float | None], None] | None = None,
 ) -> Labelled:
-    """The rows of a source with their labels: a column, or the y of pairs (X, y)."""
+    """The rows of a source with their labels: a column, or the y of pairs (X, y).
+
+    Names of columns that are numbers are text here, as where rows are read.
+    """
     if how is not None and how not in HOW:
         raise ValueError(f"how must be 'pushdown', 'batches' or None, got {how!r}.")
+    target, weight, *drop = map(_name, (target, weight, *((drop,) if _is_name(drop) else drop)))
     source = Once(source) if isinstance(source, Iterator) and not is_lazy(source) else source
     if _are_pairs(source):
-        if target is not None or weight is not None or tuple(drop):
+        if target is not None or weight is not None or drop:
             raise ValueError(
                 "batches (X, y) bring their labels with them; leave out target=, weight= and drop=."
             )
@@ -215,10 +220,11 @@ def _opened(
 
 def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
     """Lazy rows with labels beside them: the name of a column, or for Dask Arrays another array."""
-    if isinstance(y, str):
-        return labelled_rows(X, y, weight)
     engine = engine_of(X)
-    if engine is None or engine.name != "Array":
+    is_array = engine is not None and engine.name == "Array"
+    if isinstance(y, str) or (_is_name(y) and not is_array):
+        return labelled_rows(X, y, weight)
+    if engine is None or not is_array:
         method = reading_method(X)
         cure = "" if method is None else f", or pass X.{method}"
         raise ValueError(
@@ -226,6 +232,16 @@ def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
         )
     beside: Labelled = module_of(engine).labelled_arrays(X, y, weight)
     return beside
+
+
+def _is_name(one: Any) -> bool:
+    """Whether something may be the name of a column."""
+    return isinstance(one, (str, Integral)) and not isinstance(one, bool)
+
+
+def _name(one: Any) -> Any:
+    """The name of a column as text; anything else as it is."""
+    return str(one) if _is_name(one) else one
 
 
 def _are_pairs(source: Any) -> bool:

@@ -62,7 +62,7 @@ def labelled(X: Any, y: Any) -> tuple[Any, Any]:
     return split_target(X, y) if isinstance(y, str) else (X, y)
 
 
-def split_target(X: Any, target: str) -> tuple[Any, Any]:
+def split_target(X: Any, target: Hashable) -> tuple[Any, Any]:
     """Split a table with named columns into the other columns and the target column."""
     refuse_lazy(X)
     if not has_names(X):
