@@ -190,3 +190,11 @@ def test_numbers_of_any_size_are_read_as_in_memory(k, source):
     assert found.isclose(suffice.summarize(whole, target="kind", families="normal"))
     for model in MODELS[1:]:
         assert model.fit_from(SOURCES[source](frames), target="kind").classes_.tolist() == ["p", "q"]
+
+
+def test_what_cannot_be_answered_is_named_with_its_partition_and_row():
+    frames = parts()
+    model = suffice.LogisticRegression().fit_from(frames, target="kind")
+    frames[2].loc[7, "x"] = np.nan
+    with pytest.raises(ValueError, match=rf"^{PART['dask']}: column 'x' has missing .* at row 7, which"):
+        model.predict_from(lazy(frames)).compute()

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 
 import suffice
-from suffice.engines.spark import SparkRows, _summing
+from suffice.engines.predictions import Answers
+from suffice.engines.sources import rows_of
+from suffice.engines.spark import SparkRows, _answering, _summing
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),
@@ -150,6 +152,15 @@ def test_rows_are_counted_from_the_start_of_their_partition(spark):
                 model.fit(source, "kind")
     finally:
         spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_rows_that_cannot_be_answered_are_counted_too(rows):
+    model = suffice.LogisticRegression().fit(rows[["calls"]], rows.kind)
+    cells = pa.table({"calls": [1.0, 2.0, 3.0, float("nan")]})
+    answering = _answering(Answers.of(model, rows_of([cells]), (), proba=True))
+    refusal = r"^a partition of the Spark DataFrame: column 'calls' has missing .* at row 3, which"
+    with pytest.raises(ValueError, match=refusal):
+        list(answering(iter(cells.to_batches(max_chunksize=2))))
 
 
 def test_workers_without_the_library_are_named(spark, frame, tmp_path, monkeypatch):

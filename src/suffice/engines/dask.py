@@ -92,8 +92,10 @@ class _AnswersToFrame:
     def __init__(self, answers: Answering) -> None:
         self.answers = answers
 
-    def __call__(self, frame: Any) -> Any:
-        return self.answers(as_table(frame)).to_pandas().set_index(frame.index)
+    def __call__(self, frame: Any, partition_info: Any = None) -> Any:
+        part = "" if partition_info is None else f"partition {partition_info['number']} of "  # told by Dask
+        with saying_where(f"{part}the Dask DataFrame"):
+            return self.answers(as_table(frame)).to_pandas().set_index(frame.index)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from suffice.tables.files.batches import (
 )
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
-from suffice.tables.row_source import RowSource
+from suffice.tables.row_source import RowSource, rename_row, row_in
 from suffice.tables.table import read_table
 
 
@@ -103,13 +103,16 @@ class PartWork:
 
 
 @contextmanager
-def saying_where(title: str) -> Iterator[None]:
-    """Let what is refused say in which part of the rows it is."""
+def saying_where(title: str, start: int = 0) -> Iterator[None]:
+    """Let what is refused say in which part of the rows it is, of which the first at hand has this number."""
     try:
         yield
     except FileDataError:  # it says where
         raise
     except ValueError as error:
+        row = row_in(error)
+        if row is not None:
+            rename_row(error, start + row)
         raise ValueError(f"{title}: {error}") from error
 
 

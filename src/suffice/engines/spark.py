@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, ClassVar
 from zlib import crc32
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from suffice.engines.frames import as_table
 from suffice.engines.lazy_rows import Answering, LazyRows, Work, places
+from suffice.engines.partial_sums import saying_where
 from suffice.engines.streams import PartRows
 from suffice.tables.files.batches import SCHEMA_ROWS, MergeParts
 from suffice.tables.row_source import RowSource
@@ -118,10 +119,9 @@ def _summing(work: Work, names: tuple[str, ...]) -> Callable[[Batches], Batches]
     """What Spark runs on a partition: its sums, as one cell."""
 
     def run(batches: Batches) -> Batches:
-        first = next(batches, None)
-        part, title = _numbered(first)
-        named = (one.rename_columns(list(names)) for one in chain(() if first is None else [first], batches))
-        rows = PartRows(names, lambda _: named, f"{title} of the Spark DataFrame")
+        part, title, batches = _numbered(batches)
+        named = (one.rename_columns(list(names)) for one in batches)
+        rows = PartRows(names, lambda _: named, title)
         yield _refusing(lambda: work(rows, part))
 
     return run
@@ -135,16 +135,18 @@ def _refusing(work: Callable[[], bytes]) -> Any:
         return _cell(None, str(error))
 
 
-def _numbered(first: Any) -> tuple[int, str]:
-    """The number of the partition at hand, and what it is called; its first batch may be None."""
+def _numbered(batches: Batches) -> tuple[int, str, Batches]:
+    """The number of the partition at hand, what it is called, and its batches."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     if context is not None:
         part = context.partitionId()
-        return part, f"partition {part}"
+        return part, f"partition {part} of the Spark DataFrame", batches
     # Servers of others than Spark do not tell. A number is made of the rows, since it decides which are kept.
-    return 0 if first is None else crc32(first.serialize()), "a partition"
+    first = list(islice(batches, 1))
+    part = sum(crc32(one.serialize()) for one in first)
+    return part, "a partition of the Spark DataFrame", chain(first, batches)
 
 
 def _cell(part: bytes | None, refusal: str | None) -> Any:
@@ -158,8 +160,13 @@ def _answering(answers: Answering) -> Callable[[Batches], Batches]:
     """What Spark runs on a partition to answer its rows."""
 
     def run(batches: Batches) -> Batches:
+        _, title, batches = _numbered(batches)
+        start = 0
         for batch in batches:
-            yield from answers(as_table(batch).rename_columns(list(answers.names))).to_batches()
+            with saying_where(title, start):
+                answered = answers(as_table(batch).rename_columns(list(answers.names)))
+            yield from answered.to_batches()
+            start += batch.num_rows
 
     return run
 
