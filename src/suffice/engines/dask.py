@@ -15,14 +15,7 @@ from suffice.engines.frames import as_table
 from suffice.engines.kinds import merge_kinds
 from suffice.engines.labelled import LabelledPairs
 from suffice.engines.lazy_rows import Answering, LazyRows, Work
-from suffice.engines.partial_sums import (
-    MergeSeveral,
-    SumsOf,
-    put_together,
-    saying_where,
-    summed_by_workers,
-    taken_apart,
-)
+from suffice.engines.partial_sums import MergeSeveral, SumsOf, saying_where, summed_by_workers
 from suffice.engines.streams import PartRows
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import LabelledBatch, MergeParts, WorkOnPart
@@ -75,7 +68,7 @@ class DaskRows(LazyRows):
             for part, frame in enumerate(parts)
         ]
         with _columns_named(self.names, f"a partition of {self.title}"):
-            _, found = taken_apart(in_a_tree(tasks, MergeSeveral((merge_kinds, merge))))
+            _, found = MergeSeveral.unpacked(in_a_tree(tasks, MergeSeveral((merge_kinds, merge))))
         return found
 
     def answered(self, answers: Answering, sink: str | None) -> Any:
@@ -109,7 +102,7 @@ class _PartOfFrame:
     def __call__(self, part: int, frame: Any) -> bytes:
         rows = PartRows(self.names, lambda _: iter([frame]), self.title)
         found = self.work(rows, part)
-        return put_together([rows.kinds.packed(), found])
+        return MergeSeveral.packed([rows.kinds.packed(), found])
 
 
 @contextmanager

@@ -186,23 +186,23 @@ class MergeSeveral:
         """One part."""
         if not parts:
             raise ValueError("there are no rows to add up.")
-        several = zip(*map(taken_apart, parts), strict=True)
-        return put_together(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
+        several = zip(*map(self.unpacked, parts), strict=True)
+        return self.packed(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
 
+    @staticmethod
+    def packed(things: Iterable[bytes]) -> bytes:
+        """Several things as one part, each after its length."""
+        return b"".join(struct.pack("<Q", len(one)) + one for one in things)
 
-def put_together(things: Iterable[bytes]) -> bytes:
-    """Several things as one, each after its length."""
-    return b"".join(struct.pack("<Q", len(one)) + one for one in things)
-
-
-def taken_apart(together: bytes) -> list[bytes]:
-    """The things that were put together."""
-    found, at = [], 0
-    while at < len(together):
-        start = at + 8
-        at = start + struct.unpack_from("<Q", together, at)[0]
-        found.append(together[start:at])
-    return found
+    @staticmethod
+    def unpacked(part: bytes) -> list[bytes]:
+        """The things of a part."""
+        found, at = [], 0
+        while at < len(part):
+            start = at + 8
+            at = start + struct.unpack_from("<Q", part, at)[0]
+            found.append(part[start:at])
+        return found
 
 
 def is_own(family: Any) -> bool:

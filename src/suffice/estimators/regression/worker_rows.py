@@ -19,14 +19,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.engines.kept_rows import KeptRows, merge_kept
-from suffice.engines.partial_sums import (
-    Merge,
-    MergeSeveral,
-    labelled_table,
-    packed,
-    put_together,
-    taken_apart,
-)
+from suffice.engines.partial_sums import Merge, MergeSeveral, labelled_table, packed
 from suffice.estimators.regression.design import SAMPLE, Block, Extent, RowsElsewhere, Total, total
 from suffice.estimators.regression.objective import Pair, Sums
 from suffice.estimators.regression.rows import (
@@ -53,7 +46,7 @@ def read_with_workers(estimator: Any, labelled: Labelled, class_weight: Any) -> 
     """Read and check rows that workers have; few of them are brought here."""
     merge_classes = Merge.under(CLASSES)
     merge = MergeSeveral((merge_classes, MergeTotals(add), merge_kept))
-    parts = taken_apart(labelled.reduced(_FirstPass(KEPT_BYTES), merge, is_large=True))
+    parts = merge.unpacked(labelled.reduced(_FirstPass(KEPT_BYTES), merge, is_large=True))
     found, kept = merge_classes.unpacked(parts[:1]), KeptRows.unpacked(parts[2:])
     if not len(kept):
         raise ValueError("there are no rows to learn from.")
@@ -82,7 +75,9 @@ class _FirstPass:
             block = seen.add(labelled_table(batch))
             kept.most = max(SAMPLE, self.kept_bytes // (8 * max(1, block.X.shape[1])))
             kept.add(batch)
-        return put_together([packed(seen.classes.statistics()), packed_total(seen.extent), kept.packed()])
+        return MergeSeveral.packed(
+            [packed(seen.classes.statistics()), packed_total(seen.extent), kept.packed()]
+        )
 
 
 @dataclass(frozen=True)
