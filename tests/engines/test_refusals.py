@@ -198,3 +198,14 @@ def test_what_cannot_be_answered_is_named_with_its_partition_and_row():
     frames[2].loc[7, "x"] = np.nan
     with pytest.raises(ValueError, match=rf"^{PART['dask']}: column 'x' has missing .* at row 7, which"):
         model.predict_from(lazy(frames)).compute()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_pairs_whose_columns_are_others_are_refused(model):
+    first, second, *_ = parts()
+    for others in (["k"], ["k", "x"]):
+        pairs = [(first[["x", "k"]], first.kind), (second[others], second.kind)]
+        with pytest.raises(
+            ValueError, match=r"^batch 1: The feature names should match those that were passed"
+        ):
+            model.fit_from(pairs)

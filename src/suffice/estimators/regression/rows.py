@@ -84,7 +84,8 @@ def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> R
         held: _Held = []
         for X, y, weights in batches:
             first = first or [read_features(estimator, take_rows(X, np.arange(1)))]
-            rows = LabelledRows(read_table(X), read_targets(estimator, y), weights)
+            table = read_more_features(estimator, X, _names(first[0]))
+            rows = LabelledRows(table, read_targets(estimator, y), weights)
             held.append((rows.labels, seen.add(rows)))
             size += rows.table.n_rows * rows.table.n_columns * np.dtype(np.float64).itemsize
             if size > HELD_BYTES:
@@ -150,9 +151,13 @@ def training(
         extent,
         classes,
         totals if by_class is None else totals * by_class,
-        table.names if table.named else None,
+        _names(table),
         table.container,
     )
+
+
+def _names(table: Table) -> Names | None:
+    return table.names if table.named else None
 
 
 def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
