@@ -27,6 +27,20 @@ def test_names_that_are_numbers_become_text(table):
     assert suffice.summarize(frame, target="kind", families=expected.schema).isclose(expected)
 
 
+def test_names_that_are_numbers_name_columns(rows):
+    data = rows[["height", "calls", "weight", "note", "kind"]].set_axis([0, 3, 4, 2, 5], axis=1)
+    frame = dd.from_pandas(data, npartitions=2, sort=False)
+    X, y, w = data[[0, 3]].rename(columns=str), data[5], data[4]
+    fitted = suffice.GaussianDiscriminant().fit(frame[[0, 3, 5]], 5)
+    assert fitted.statistics_.isclose(suffice.GaussianDiscriminant().fit(X, y).statistics_)
+    fitted = suffice.GaussianDiscriminant().fit(frame[[0, 3, 4, 5]], np.int64(5), 4)
+    assert fitted.statistics_.isclose(suffice.GaussianDiscriminant().fit(X, y, w).statistics_)
+    fitted = suffice.GaussianDiscriminant().fit_from(frame, target=5, weight=4, drop=[2])
+    assert fitted.statistics_.isclose(suffice.GaussianDiscriminant().fit(X, y, w).statistics_)
+    with pytest.raises(ValueError, match="there is no column '7'"):
+        suffice.BayesClassifier().fit(frame, 7)
+
+
 def test_partitions_may_be_empty(table, whole, families):
     frame = dd.from_pandas(table, npartitions=3, sort=False)
     empty = dd.from_pandas(table.iloc[:0], npartitions=1)

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from suffice.engines.kept_rows import KeptRows, merge_kept
 from suffice.engines.packed_rows import pack_rows, unpack_rows
-from suffice.engines.partial_sums import MergeSeveral, put_together, taken_apart
+from suffice.engines.partial_sums import MergeSeveral
 from suffice.tables.files.batches import LabelledBatch
 
 RNG = np.random.default_rng(0)
@@ -75,7 +75,7 @@ def test_every_row_is_as_likely_to_be_kept_as_any_other():
 
 def test_parts_of_several_things_are_merged_one_by_one():
     merge = MergeSeveral((b"".join, b"+".join))
-    parts = [put_together([b"a", b""]), put_together([b"", b"1"]), put_together([b"bc", b"2"])]
-    assert taken_apart(merge(parts)) == [b"abc", b"+1+2"]
+    parts = list(map(merge.packed, [[b"a", b""], [b"", b"1"], [b"bc", b"2"]]))
+    assert merge.unpacked(merge(parts)) == [b"abc", b"+1+2"]
     with pytest.raises(ValueError, match="there are no rows to add up"):
         merge([])

@@ -80,14 +80,14 @@ def every():
 @pytest.fixture
 def n_read(monkeypatch):
     """How many rows have come to this process in batches."""
-    count, tables = [0], ScannedRows.tables
+    count, frames = [0], ScannedRows.frames
 
     def counted(self, names):
-        for table in tables(self, names):
-            count[0] += table.num_rows
-            yield table
+        for frame in frames(self, names):
+            count[0] += len(frame)
+            yield frame
 
-    monkeypatch.setattr(ScannedRows, "tables", counted)
+    monkeypatch.setattr(ScannedRows, "frames", counted)
     monkeypatch.setattr("suffice.engines.polars.SCHEMA_ROWS", 100)
     monkeypatch.setattr("suffice.engines.duckdb.SCHEMA_ROWS", 100)
     return count
@@ -120,18 +120,28 @@ def test_an_ibis_table_is_summed_where_it_is_unless_batches_are_asked_for(every,
     assert n_read[0] == len(data)
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_names_of_columns_are_neither_patterns_nor_places(engine, table, families):
+    names = dict(zip(table.columns, ["^x$", "x", "*", "c4", "c3", "^k.*$"], strict=True))
+    data, renamed = table.rename(columns=names), {names[name]: family for name, family in families.items()}
+    found = suffice.summarize(
+        ENGINES[engine](pl.from_pandas(data)), target="^k.*$", families=renamed, how="pushdown"
+    )
+    assert found.isclose(suffice.summarize(data, target="^k.*$", families=renamed), rtol=1e-12)
+
+
 def test_only_the_columns_that_an_engine_cannot_sum_are_read_in_batches(rows, monkeypatch):
     data = rows[["note", "height", "wait", "town", "kind"]]
     joint = suffice.families.MultivariateNormal("shared")
     families = {"note": suffice.families.Words(), "town": Categorical(), ("height", "wait"): joint}
     expected = suffice.summarize(data, target="kind", families=families)
-    read, tables = [], ScannedRows.tables
+    read, frames = [], ScannedRows.frames
 
     def noted(self, names):
         read.append(names)
-        return tables(self, names)
+        return frames(self, names)
 
-    monkeypatch.setattr(ScannedRows, "tables", noted)
+    monkeypatch.setattr(ScannedRows, "frames", noted)
     frame = pl.from_pandas(data).lazy()
     found = suffice.summarize(frame, target="kind", families=families, how="pushdown")
     assert found.isclose(expected, rtol=1e-12)

@@ -208,8 +208,13 @@ def test_a_value_in_a_later_file_is_refused_with_the_file_and_the_row_group(
         suffice.summarize(tmp_path / "*.parquet", target="kind", families=families)
 
 
-def test_a_source_that_can_be_read_once_is_not_read_twice(table):
+def test_a_source_that_can_be_read_once_is_not_read_twice(table, monkeypatch):
     numbers = table[["height", "calls", "kind"]]
+    found = suffice.LogisticRegression().fit_from(iter(parts_of(numbers)), target="kind")
+    assert (
+        found.coef_ == suffice.LogisticRegression().fit_from(parts_of(numbers), target="kind").coef_
+    ).all()
+    monkeypatch.setattr("suffice.estimators.regression.rows.HELD_BYTES", 0)
     with pytest.raises(ValueError, match="can be read only once"):
         suffice.LogisticRegression().fit_from(iter(parts_of(numbers)), target="kind")
 

@@ -6,10 +6,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import suffice
-from suffice.engines.spark import SparkRows
+from suffice.engines.predictions import Answers
+from suffice.engines.sources import rows_of
+from suffice.engines.spark import SparkRows, _answering, _summing
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),
@@ -64,25 +67,34 @@ def test_words_are_merged_in_groups_and_identical(frame, rows):
     assert found.vocabulary_ == expected.vocabulary_
 
 
-def test_a_task_that_fails_twice_changes_nothing(frame, table, whole, families, tmp_path):
-    folder = str(tmp_path)
+@pytest.fixture
+def failing(tmp_path):
+    """Makes a frame of which two tasks fail, after so many others have begun; both must have rows."""
 
-    def fails_twice(batches):
-        from pathlib import Path
+    def made(source, after=0):
+        folder = str(tmp_path)
 
-        for batch in batches:
-            if batch.num_rows:
-                failures = len(list(Path(folder).iterdir()))
-                if failures < 2:
-                    (Path(folder) / str(failures)).touch()
-                    raise OSError("the disk is gone")
-            yield batch
+        def fails_twice(batches):
+            from pathlib import Path
+            from uuid import uuid4
 
-    source = frame.select(*table.columns)
-    broken = source.mapInArrow(fails_twice, source.schema)
-    found = suffice.summarize(broken, target="kind", families=families, how="batches")
-    assert len(list(tmp_path.iterdir())) == 2
-    assert found.isclose(whole)
+            for number, batch in enumerate(batches):
+                if batch.num_rows and not number:
+                    begun = len(list(Path(folder).iterdir()))
+                    (Path(folder) / uuid4().hex).touch()
+                    if begun in (after, after + 1):
+                        raise OSError("the disk is gone")
+                yield batch
+
+        return source.mapInArrow(fails_twice, source.schema)
+
+    yield made
+    assert len(list(tmp_path.iterdir())) > 4
+
+
+def test_a_task_that_fails_twice_changes_nothing(frame, table, whole, families, failing):
+    source = failing(frame.select(*table.columns))
+    assert suffice.summarize(source, target="kind", families=families, how="batches").isclose(whole)
 
 
 def test_answers_are_a_spark_frame(frame, table, families):
@@ -97,10 +109,10 @@ def test_answers_are_a_spark_frame(frame, table, families):
     np.testing.assert_allclose(found[["p(a)", "p(b)", "p(c)"]], expected, rtol=1e-12)
 
 
-def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
+def test_passes_of_a_regression_are_made_by_workers_even_if_tasks_fail(frame, rows, failing, monkeypatch):
     monkeypatch.setattr("suffice.estimators.regression.worker_rows.KEPT_BYTES", 0)
     X = rows[["calls", "paid"]].assign(calls=rows.calls.astype(float))
-    source = frame.select("calls", "paid", "kind").withColumnRenamed("paid", ODD)
+    source = failing(frame.select("calls", "paid", "kind"), after=4).withColumnRenamed("paid", ODD)
     found = suffice.LogisticRegression().fit_from(source, target="kind")
     expected = suffice.LogisticRegression().fit(X, rows.kind)
     unit = expected.standard_errors_
@@ -108,11 +120,11 @@ def test_passes_of_a_regression_are_made_by_workers(frame, rows, monkeypatch):
     assert found.log_likelihood_ == pytest.approx(expected.log_likelihood_, rel=1e-12)
 
 
-def test_evidence_of_all_partitions_is_that_of_batches(frame, table, monkeypatch):
+def test_evidence_of_all_partitions_is_that_of_batches_even_if_tasks_fail(frame, table, failing, monkeypatch):
     monkeypatch.setattr("suffice.engines.spark.SCHEMA_ROWS", 300)
     monkeypatch.setattr("suffice.tables.files.batches.SCHEMA_ROWS", 300)
     source = frame.select(*table.columns)
-    found = suffice.EvidenceClassifier().fit(source, "kind")
+    found = suffice.EvidenceClassifier().fit(failing(source, after=3), "kind")
     first = source.limit(300).toArrow()
     pieces = suffice.EvidenceClassifier().fit(first.drop(["kind"]), first["kind"]).pieces_
     parts = [table.iloc[:500], table.iloc[500:]]
@@ -130,6 +142,51 @@ def test_workers_say_why_they_refuse_rows(frame):
         suffice.BayesClassifier().fit(frame.select("calls", "kind", "kind"), "kind")
 
 
+def test_rows_are_counted_from_the_start_of_their_partition(spark):
+    infinite = "IF(id = 550, DOUBLE('Infinity'), id % 7) AS x"
+    source = spark.range(0, 600, 1, 2).selectExpr(infinite, "IF(id % 3 = 0, 'a', 'b') AS kind")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100)
+    try:
+        for model in (suffice.EvidenceClassifier(), suffice.LogisticRegression()):
+            with pytest.raises(ValueError, match=r"^partition 1 of the Spark DataFrame: .* inf at row 250;"):
+                model.fit(source, "kind")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+
+
+def test_rows_that_cannot_be_answered_are_counted_too(rows):
+    model = suffice.LogisticRegression().fit(rows[["calls"]], rows.kind)
+    cells = pa.table({"calls": [1.0, 2.0, 3.0, float("nan")]})
+    answering = _answering(Answers.of(model, rows_of([cells]), (), proba=True))
+    refusal = r"^a partition of the Spark DataFrame: column 'calls' has missing .* at row 3, which"
+    with pytest.raises(ValueError, match=refusal):
+        list(answering(iter(cells.to_batches(max_chunksize=2))))
+
+
+def test_workers_without_the_library_are_named(spark, frame, tmp_path, monkeypatch):
+    (tmp_path / "suffice.py").write_text("raise ModuleNotFoundError(\"No module named 'suffice'\")")
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    other.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(other))
+    with pytest.raises(ModuleNotFoundError, match=r"another Python, without suffice; .* PYSPARK_PYTHON"):
+        suffice.LogisticRegression().fit(frame.select("calls", "kind"), "kind")
+
+
+def test_parts_without_a_number_are_told_apart_by_their_rows():
+    parts = [pa.record_batch({"c0": [float(number), 1.0]}) for number in range(3)]
+
+    def run(batches):
+        (cell,) = _summing(lambda rows, part: f"{part} {rows.title}".encode(), ("x",))(iter(batches))
+        number, _, title = cell.column("part")[0].as_py().decode().partition(" ")
+        assert title == "a partition of the Spark DataFrame"
+        return number
+
+    assert len({run([part]) for part in parts}) == 3
+    assert run(parts) == run(parts[:1])
+    assert run([]) == "0"
+
+
 CONNECT = """
 import sys, warnings
 warnings.simplefilter("ignore")
@@ -145,6 +202,7 @@ model = suffice.BayesClassifier().fit_statistics(suffice.Statistics.load(sys.arg
 from suffice.estimators.regression import worker_rows
 worker_rows.KEPT_BYTES = 0
 suffice.LogisticRegression().fit(frame.select("calls", "kind"), "kind").save(sys.argv[2] + "regression")
+suffice.EvidenceClassifier().fit(frame, "kind").save(sys.argv[2] + "evidence")
 print(model.predict_from(frame).count())
 session.stop()
 """
@@ -173,3 +231,7 @@ def test_connect_gives_the_same_models(path, rows, tmp_path):
     found = suffice.load(tmp_path / "sums-regression")
     expected = suffice.LogisticRegression().fit(rows[["calls"]], rows.kind)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-8)
+    X = data.drop(columns="kind")
+    found, expected = suffice.load(tmp_path / "sums-evidence"), suffice.EvidenceClassifier().fit(X, rows.kind)
+    assert found.pieces_.difference(expected.pieces_) is None
+    np.testing.assert_allclose(found.predict_proba(X), expected.predict_proba(X), rtol=1e-6, atol=1e-9)

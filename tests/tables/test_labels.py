@@ -1,4 +1,5 @@
 from decimal import Decimal
+from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -6,10 +7,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
-from suffice import summarize
+from suffice import (
+    BayesClassifier,
+    EvidenceClassifier,
+    GaussianDiscriminant,
+    LogisticRegression,
+    summarize,
+)
 from suffice.arrays import read_only
+from suffice.dropin import GaussianNB
 from suffice.tables import coded_labels
 from suffice.tables.coded_labels import CodedLabels, read_coded_labels
 from suffice.tables.targets import class_index, read_labels
@@ -291,3 +300,53 @@ def test_different_labels_with_the_same_sums_are_not_taken_for_each_other(monkey
     monkeypatch.setattr(coded_labels, "FIRST_ROWS", 1)  # which shows no difference
     assert coded_labels._of_text(y.astype(str)) is None
     assert_array_equal(coded_labels._of_objects(y).values[coded_labels._of_objects(y).codes], y)
+
+
+KINDS = {"text": ["0", "1"], "booleans": [False, True], "numbers": [0, 1]}
+"""The same two labels: False is equal to 0."""
+
+
+@pytest.mark.parametrize("before, now", list(permutations(KINDS, 2)))
+@pytest.mark.parametrize(
+    "model", [BayesClassifier(), GaussianDiscriminant(), EvidenceClassifier(), GaussianNB()], ids=repr
+)
+def test_labels_of_another_kind_than_those_before_are_refused(model, before, now):
+    X, at = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    first, second = np.array(KINDS[before])[at], np.array(KINDS[now])[at]
+    model = clone(model).partial_fit(X, first)
+    posteriors = model.predict_proba(X)
+    seen, new = KINDS[before][0], KINDS[now][0]
+    mixed = " and ".join(kind for kind in KINDS if kind in (before, now))
+    refusal = f"the labels mix {mixed}: {seen!r} was seen before, now {new!r}; convert y to one type"
+    for deed in (model.partial_fit, model.forget):
+        with pytest.raises(ValueError, match=refusal):
+            deed(X, second)
+    with pytest.raises(ValueError, match=refusal):
+        model.merge(clone(model).fit(X, second))
+    assert (model.predict_proba(X) == posteriors).all()
+    assert model.partial_fit(X, first.astype(float) if before == "numbers" else first).classes_.shape == (2,)
+
+
+def test_statistics_of_labels_of_another_kind_are_not_equal():
+    one, other = (summarize([[1.0], [2.0]], labels) for labels in ([0, 1], [False, True]))
+    assert one != other
+    assert one == summarize([[1.0], [2.0]], [0.0, 1.0])
+
+
+def test_declared_classes_are_of_the_kind_of_the_labels():
+    with pytest.raises(ValueError, match="the labels mix booleans and numbers: 0 was seen before, now False"):
+        GaussianNB().partial_fit([[1.0], [2.0]], [False, True], classes=[0, 1])
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), EvidenceClassifier(), BayesClassifier()], ids=repr)
+def test_batches_whose_labels_are_of_two_kinds_are_refused(model):
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(ValueError, match="the labels mix booleans and numbers: False was seen before, now 0"):
+        model.fit_from([(X, y > 0), (X, y)])
+
+
+def test_a_target_may_be_named_by_a_number():
+    frame = pd.DataFrame({1: [1.0, 2.0, 4.0], 0: ["a", "b", "a"]})
+    found = summarize(frame, target=0)
+    assert found == summarize(frame[[1]], frame[0])
+    assert found.classes.tolist() == ["a", "b"]

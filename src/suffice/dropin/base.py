@@ -39,7 +39,7 @@ from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels
 from suffice.tables.files.batches import Labelled
 from suffice.tables.table import Table
-from suffice.tables.targets import labelled
+from suffice.tables.targets import labelled, require_one_kind
 
 
 class DropIn(BayesClassifier):
@@ -135,6 +135,7 @@ class DropIn(BayesClassifier):
     def _check_declared(self, labels: NDArray[Any]) -> None:
         """Refuse labels that were not among the declared classes."""
         if self._closed:
+            require_one_kind(self._declared, labels)
             unknown = labels[~np.isin(labels, self._declared)]
             if len(unknown):
                 raise ValueError(

@@ -6,15 +6,21 @@ The running Client does the work if there is one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ClassVar
 
+from suffice.engines.frames import as_table
+from suffice.engines.kinds import merge_kinds
 from suffice.engines.labelled import LabelledPairs
 from suffice.engines.lazy_rows import Answering, LazyRows, Work
-from suffice.engines.partial_sums import SumsOf, saying_where, summed_by_workers
-from suffice.engines.streams import FrameRows, as_table
+from suffice.engines.partial_sums import MergeSeveral, SumsOf, saying_where, summed_by_workers
+from suffice.engines.streams import PartRows
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import LabelledBatch, MergeParts, WorkOnPart
+from suffice.tables.files.formats import FileDataError
+from suffice.tables.wording import quoted
 
 library: Callable[[str], Any] = import_module
 """Dask is not typed throughout."""
@@ -37,20 +43,33 @@ class DaskRows(LazyRows):
     has_workers: ClassVar[bool] = True
 
     def __init__(self, frame: Any) -> None:
-        names = {name: str(name) for name in frame.columns}
-        frame = frame if list(names) == list(names.values()) else frame.rename(columns=names)
-        super().__init__(names.values(), self._scanned, "the Dask DataFrame", frame)
+        names = list(map(str, frame.columns))
+        renamed = dict(zip(frame.columns, names, strict=True))
+        native = frame if list(renamed) == names else frame.rename(columns=renamed)
+        super().__init__(names, self._scanned, "the Dask DataFrame", native)
+
+    def called(self, number: int) -> str:
+        """What messages call a partition."""
+        return f"partition {number} of {self.title}"
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
         """Partition after partition, in this process."""
         frame = self.native[list(names)]
         for number in range(frame.npartitions):
-            yield frame.partitions[number].compute()
+            with _columns_named(names, self.called(number)):
+                part = frame.partitions[number].compute()
+            yield part
 
     def reduced(self, work: Work, merge: MergeParts, *, is_large: bool) -> bytes:
         """The sums of all partitions, added up in a tree."""
         parts = self.native[list(self.names)].to_delayed()
-        return in_a_tree([(_PartOfFrame(work), *one) for one in enumerate(parts)], merge)
+        tasks = [
+            (_PartOfFrame(work, self.names, self.called(part)), part, frame)
+            for part, frame in enumerate(parts)
+        ]
+        with _columns_named(self.names, f"a partition of {self.title}"):
+            _, found = MergeSeveral.unpacked(in_a_tree(tasks, MergeSeveral((merge_kinds, merge))))
+        return found
 
     def answered(self, answers: Answering, sink: str | None) -> Any:
         """A Dask DataFrame of answers; with a sink, it is written there as Parquet, a file a partition."""
@@ -66,18 +85,38 @@ class _AnswersToFrame:
     def __init__(self, answers: Answering) -> None:
         self.answers = answers
 
-    def __call__(self, frame: Any) -> Any:
-        return self.answers(as_table(frame)).to_pandas().set_index(frame.index)
+    def __call__(self, frame: Any, partition_info: Any = None) -> Any:
+        part = "" if partition_info is None else f"partition {partition_info['number']} of "  # told by Dask
+        with saying_where(f"{part}the Dask DataFrame"):
+            return self.answers(as_table(frame)).to_pandas().set_index(frame.index)
 
 
+@dataclass(frozen=True)
 class _PartOfFrame:
-    """The work on one partition."""
+    """The work on one partition, after the kinds of its columns: another partition may hold others."""
 
-    def __init__(self, work: Work) -> None:
-        self.work = work
+    work: Work
+    names: tuple[str, ...]
+    title: str
 
     def __call__(self, part: int, frame: Any) -> bytes:
-        return self.work(FrameRows([frame], f"partition {part} of the Dask DataFrame"), part)
+        rows = PartRows(self.names, lambda _: iter([frame]), self.title)
+        found = self.work(rows, part)
+        return MergeSeveral.packed([rows.kinds.packed(), found])
+
+
+@contextmanager
+def _columns_named(names: tuple[str, ...], title: str) -> Iterator[None]:
+    """Say in plain words that a partition lacks a column, which Dask notices where it selects columns."""
+    try:
+        yield
+    except KeyError as error:
+        lacking = [name for name in names if repr(name) in str(error)]
+        if not lacking:
+            raise
+        raise FileDataError(
+            f"{title}: there is no column {quoted(lacking[0])}; give all partitions the same columns."
+        ) from error
 
 
 def in_a_tree(tasks: list[tuple[Any, ...]], merge: MergeParts) -> bytes:
@@ -114,7 +153,7 @@ class LabelledArrays(LabelledPairs):
 
     def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
         """The sums of all blocks, each made where it is."""
-        return summed_by_workers(self, self.from_first(begin))
+        return summed_by_workers(self, self.on_first(begin))
 
     def _place(self, number: int) -> str:
         return _block(number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from suffice.engines.lazy_rows import LazyRows
+from suffice.engines.lazy_rows import LazyRows, places
 from suffice.tables.files.batches import SCHEMA_ROWS
 from suffice.tables.files.formats import BATCH_ROWS
 
@@ -14,18 +14,27 @@ class DuckRows(LazyRows):
     """The rows of a relation."""
 
     def __init__(self, relation: Any) -> None:
-        super().__init__(relation.columns, self._scanned, "the relation", relation)
+        # Expressions take the name "*" for all columns, so columns are found by their places.
+        names = relation.columns
+        named = zip(map(_quoted, names), places(len(names)), strict=True)
+        placed = relation.project(", ".join(f"{name} AS {place}" for name, place in named))
+        super().__init__(names, self._scanned, "the relation", placed, is_placed=True)
+        self._relation = relation
 
     def _scanned(self, names: tuple[str, ...]) -> Iterator[Any]:
-        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        return iter(self.native.project(quoted).to_arrow_reader(BATCH_ROWS))
+        return iter(self._relation.project(", ".join(map(_quoted, names))).to_arrow_reader(BATCH_ROWS))
 
     def head(self) -> DuckRows:
         """The first rows."""
-        return DuckRows(self.native.limit(SCHEMA_ROWS))
+        return DuckRows(self._relation.limit(SCHEMA_ROWS))
 
 
 rows = DuckRows
+
+
+def _quoted(name: str) -> str:
+    """The name of a column in SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def rows_of_sql(query: str) -> DuckRows:

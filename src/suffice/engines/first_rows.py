@@ -114,7 +114,7 @@ def _kind_of_column(of: Any) -> str | None:
 
 def _in_common(some: Kinds | None, others: Kinds | None) -> Kinds | None:
     """What two batches are, joined; None if they cannot be."""
-    if some is None or others is None or some.keys() != others.keys():
+    if some is None or others is None or list(some) != list(others):
         return None
     if any(None not in (kind, others[name]) and kind != others[name] for name, kind in some.items()):
         return None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, NamedTuple
 
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.types import as_plain, read_as
+from suffice.tables.wording import quoted
 
 
 def kind_of(of: Any) -> str | None:
@@ -24,3 +27,38 @@ def read_column(column: Any, wanted: Any) -> Any:
     """A column of plain cells, of the kind that is wanted; None if they are no such cells."""
     plain = as_plain(column)
     return plain if plain is None or wanted is None else read_as(plain, wanted)
+
+
+class Seen(NamedTuple):
+    """The kind of a column, its Arrow type, and where it was seen."""
+
+    kind: str
+    type: str
+    place: str
+
+
+class SeenKinds(dict[str, Seen]):
+    """What the columns of some rows hold; each keeps the kind that it had where it was seen first."""
+
+    def settle(self, name: str, seen: Seen) -> None:
+        """Note what a column holds; another kind than before is refused."""
+        before = self.setdefault(name, seen)
+        if seen.kind != before.kind:
+            raise FileDataError(
+                f"{seen.place}: column {quoted(name)} holds a {seen.kind} ({seen.type}), but it held a "
+                f"{before.kind} ({before.type}) in {before.place}; convert it, so that it has one type "
+                "everywhere."
+            )
+
+    def packed(self) -> bytes:
+        """The same as bytes."""
+        return json.dumps(self).encode()
+
+
+def merge_kinds(parts: list[bytes]) -> bytes:
+    """What the columns of several parts hold; a column of two kinds is refused."""
+    together = SeenKinds()
+    for part in parts:
+        for name, seen in json.loads(part).items():
+            together.settle(name, Seen(*seen))
+    return together.packed()

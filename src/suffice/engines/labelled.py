@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.first_rows import FirstJoined
+from suffice.engines.frames import as_table
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
-from suffice.engines.streams import Once, as_table
+from suffice.engines.streams import Once
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
@@ -74,8 +76,7 @@ class LabelledSource(LabelledFiles):
         asked = self.how == "pushdown"
         if not (asked or rows.has_workers or (rows.remote and self.how is None)):
             return None
-        first = self._first()
-        sums = begin(first)
+        first, sums = self.on_first(lambda batch: (batch, begin(batch)))
         if asked or (rows.remote and self.how is None):
             rest = self._of_columns if asked else None
             found = grouped_sums(rows, self, sums.schema, first, sums([first]), rest)
@@ -95,14 +96,11 @@ class LabelledSource(LabelledFiles):
         """Whether the engine has workers."""
         return isinstance(self.files, LazyRows) and self.files.has_workers
 
-    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
-        """What some work makes of the first rows."""
-        return work(self._first())
-
-    def _first(self) -> LabelledBatch:
+    def on_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """Do some work with the first rows; if it refuses them, the message says where they are."""
         rows = self.files
         head = rows.head().only(rows.names) if isinstance(rows, LazyRows) else rows
-        return next(iter(replace(self, files=head)))
+        return LabelledFiles.through(replace(self, files=head), lambda batches: work(next(batches)))
 
     def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
         """What workers make of all parts."""
@@ -134,10 +132,6 @@ class LabelledPairs(Labelled):
         with batches.placing():
             return work(batches)
 
-    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
-        """What some work makes of the first rows."""
-        return self.through(lambda batches: work(next(batches)))
-
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches."""
         return FirstJoined(self._each())
@@ -164,21 +158,25 @@ class LabelledPairs(Labelled):
 
 def labelled_rows(
     source: Any,
-    target: str | None,
+    target: Any,
     weight: Any = None,
-    drop: Iterable[str] = (),
+    drop: Any = (),
     how: How | None = None,
     *,
     checkpoint: str | PathLike[str] | None = None,
     on_error: OnError = "raise",
     said: Callable[[int, float | None], None] | None = None,
 ) -> Labelled:
-    """The rows of a source with their labels: a column, or the y of pairs (X, y)."""
+    """The rows of a source with their labels: a column, or the y of pairs (X, y).
+
+    Names of columns that are numbers are text here, as where rows are read.
+    """
     if how is not None and how not in HOW:
         raise ValueError(f"how must be 'pushdown', 'batches' or None, got {how!r}.")
+    target, weight, *drop = map(_name, (target, weight, *((drop,) if _is_name(drop) else drop)))
     source = Once(source) if isinstance(source, Iterator) and not is_lazy(source) else source
     if _are_pairs(source):
-        if target is not None or weight is not None or tuple(drop):
+        if target is not None or weight is not None or drop:
             raise ValueError(
                 "batches (X, y) bring their labels with them; leave out target=, weight= and drop=."
             )
@@ -215,10 +213,11 @@ def _opened(
 
 def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
     """Lazy rows with labels beside them: the name of a column, or for Dask Arrays another array."""
-    if isinstance(y, str):
-        return labelled_rows(X, y, weight)
     engine = engine_of(X)
-    if engine is None or engine.name != "Array":
+    is_array = engine is not None and engine.name == "Array"
+    if isinstance(y, str) or (_is_name(y) and not is_array):
+        return labelled_rows(X, y, weight)
+    if engine is None or not is_array:
         method = reading_method(X)
         cure = "" if method is None else f", or pass X.{method}"
         raise ValueError(
@@ -226,6 +225,16 @@ def labelled_arrays(X: Any, y: Any, weight: Any = None) -> Labelled:
         )
     beside: Labelled = module_of(engine).labelled_arrays(X, y, weight)
     return beside
+
+
+def _is_name(one: Any) -> bool:
+    """Whether something may be the name of a column."""
+    return isinstance(one, (str, Integral)) and not isinstance(one, bool)
+
+
+def _name(one: Any) -> Any:
+    """The name of a column as text; anything else as it is."""
+    return str(one) if _is_name(one) else one
 
 
 def _are_pairs(source: Any) -> bool:

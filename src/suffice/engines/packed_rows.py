@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from suffice.tables.files.batches import LabelledBatch
+from suffice.tables.files.types import joined_tables
 from suffice.tables.targets import joined_labels, read_labels
 
 Numbers = dict[str, NDArray[Any]]
@@ -30,7 +31,7 @@ def _joined(parts: list[Any]) -> Any:
     import pyarrow as pa
 
     if isinstance(parts[0], pa.Table):
-        return pa.concat_tables(parts, promote_options="permissive")
+        return joined_tables(parts)
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 

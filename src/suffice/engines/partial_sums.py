@@ -13,10 +13,17 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.coded_labels import read_coded_labels
-from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
+from suffice.tables.files.batches import (
+    Labelled,
+    LabelledBatch,
+    LabelledFiles,
+    MergeParts,
+    Reading,
+    WorkOnPart,
+)
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
-from suffice.tables.row_source import RowSource
+from suffice.tables.row_source import RowSource, rename_row, row_in
 from suffice.tables.table import read_table
 
 
@@ -85,18 +92,27 @@ class PartWork:
     def __call__(self, rows: RowSource, part: int) -> bytes:
         """What the work makes of the rows."""
         labelled = LabelledFiles(rows, self.target, self.weight, self.features)
+        at = Reading(rows.batches())
         with saying_where(rows.title):
-            return self.work(labelled.each(rows.batches()), part)
+            try:
+                return self.work(labelled.each(at), part)
+            except ValueError as error:
+                if at.number:
+                    labelled.count_row(error, at, named=False)
+                raise
 
 
 @contextmanager
-def saying_where(title: str) -> Iterator[None]:
-    """Let what is refused say in which part of the rows it is."""
+def saying_where(title: str, start: int = 0) -> Iterator[None]:
+    """Let what is refused say in which part of the rows it is, of which the first at hand has this number."""
     try:
         yield
     except FileDataError:  # it says where
         raise
     except ValueError as error:
+        row = row_in(error)
+        if row is not None:
+            rename_row(error, start + row)
         raise ValueError(f"{title}: {error}") from error
 
 
@@ -170,23 +186,23 @@ class MergeSeveral:
         """One part."""
         if not parts:
             raise ValueError("there are no rows to add up.")
-        several = zip(*map(taken_apart, parts), strict=True)
-        return put_together(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
+        several = zip(*map(self.unpacked, parts), strict=True)
+        return self.packed(merge(list(one)) for merge, one in zip(self.merges, several, strict=True))
 
+    @staticmethod
+    def packed(things: Iterable[bytes]) -> bytes:
+        """Several things as one part, each after its length."""
+        return b"".join(struct.pack("<Q", len(one)) + one for one in things)
 
-def put_together(things: Iterable[bytes]) -> bytes:
-    """Several things as one, each after its length."""
-    return b"".join(struct.pack("<Q", len(one)) + one for one in things)
-
-
-def taken_apart(together: bytes) -> list[bytes]:
-    """The things that were put together."""
-    found, at = [], 0
-    while at < len(together):
-        start = at + 8
-        at = start + struct.unpack_from("<Q", together, at)[0]
-        found.append(together[start:at])
-    return found
+    @staticmethod
+    def unpacked(part: bytes) -> list[bytes]:
+        """The things of a part."""
+        found, at = [], 0
+        while at < len(part):
+            start = at + 8
+            at = start + struct.unpack_from("<Q", part, at)[0]
+            found.append(part[start:at])
+        return found
 
 
 def is_own(family: Any) -> bool:

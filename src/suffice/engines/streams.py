@@ -7,7 +7,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
-from suffice.engines.kinds import kind_of, read_column
+from suffice.engines.frames import as_table
+from suffice.engines.kinds import Seen, SeenKinds, kind_of, read_column
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.row_source import RowSource
 from suffice.tables.targets import require_column
@@ -23,7 +24,7 @@ class BatchRows(RowSource):
     def __init__(self) -> None:
         self._kept: tuple[str, ...] | None = None
         self._wanted: Mapping[str, Any] = {}
-        self._kinds: dict[str, str] = {}
+        self.kinds = SeenKinds()
         self._starts: list[int] = []
 
     @property
@@ -32,8 +33,12 @@ class BatchRows(RowSource):
         """All columns of the rows."""
 
     @abstractmethod
-    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
-        """The rows as pyarrow Tables, each with these columns at least, in any order."""
+    def frames(self, names: tuple[str, ...]) -> Iterable[Any]:
+        """The rows as frames of any library, each with these columns at least, in any order."""
+
+    def called(self, number: int) -> str:
+        """What messages call a batch."""
+        return f"{self.title}, batch {number}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,50 +51,57 @@ class BatchRows(RowSource):
         for name in kept:
             require_column(name, self.present)
         some = copy(self)
-        vars(some).update(_kept=kept, _wanted=self._wanted if wanted is None else wanted, _kinds={})
+        vars(some).update(_kept=kept, _wanted=self._wanted if wanted is None else wanted)
         return some
 
     def batches(self) -> Generator[Any]:
         """The rows, batch by batch."""
         import pyarrow as pa
 
-        n_rows, names, self._starts = 0, self.names, []
+        n_rows, names, self._starts, self.kinds = 0, self.names, [], SeenKinds()
         table = None
-        for number, found in enumerate(self.tables(names)):
+        for number, frame in enumerate(self.frames(names)):
             self._starts.append(n_rows)
-            missing = [name for name in names if name not in found.column_names]
-            if missing:
-                raise FileDataError(
-                    f"{self.title}, batch {number}: there is no column {quoted(missing[0])}; the columns are "
-                    f"{listed(found.column_names, brackets=False)}."
-                )
-            table = pa.table([self._typed(number, name, found.column(name)) for name in names], list(names))
+            found = self._table(number, frame, names)
+            columns = [self._typed(number, name, found.column(name)) for name in names]
+            table = pa.table(columns, list(names))
             n_rows += table.num_rows
             yield table
         if table is None:
             yield pa.table([pa.nulls(0)] * len(names), list(names))
+
+    def _table(self, number: int, frame: Any, names: tuple[str, ...]) -> Any:
+        """A frame as a Table that has all columns."""
+        try:
+            found = as_table(frame)
+        except ValueError as error:
+            raise FileDataError(f"{self.called(number)}: {error}") from error
+        missing = [name for name in names if name not in found.column_names]
+        if missing:
+            raise FileDataError(
+                f"{self.called(number)}: there is no column {quoted(missing[0])}; the columns are "
+                f"{listed(found.column_names, brackets=False)}."
+            )
+        return found
 
     def _typed(self, number: int, name: str, column: Any) -> Any:
         """A column of the kind that it had before."""
         found = read_column(column, self._wanted.get(name))
         if found is None:
             raise FileDataError(
-                f"{self.title}, batch {number}: column {quoted(name)} has the type {column.type}, which is "
-                f"not {self._wanted[name].kind if name in self._wanted else 'a number, a text or a time'}."
+                f"{self.called(number)}: column {quoted(name)} has the type {column.type}, which is "
+                f"not {self._wanted[name].kind if name in self._wanted else 'a number, a text or a time'}; "
+                "convert it, or drop the column."
             )
         kind = kind_of(found.type)
-        settled = self._kinds.setdefault(name, kind) if kind is not None else kind
-        if kind != settled:
-            raise FileDataError(
-                f"{self.title}, batch {number}: column {quoted(name)} holds a {kind} ({column.type}), but it "
-                f"held a {settled} in the batches before; convert it, so that all batches have one type."
-            )
+        if kind is not None:
+            self.kinds.settle(name, Seen(kind, str(column.type), self.called(number)))
         return found
 
     def locate(self, row: int) -> tuple[object, int]:
         """The batch that holds a row, and the number of the row there."""
         batch = max(i for i, start in enumerate(self._starts) if start <= row)
-        return f"{self.title}, batch {batch}", row - self._starts[batch]
+        return self.called(batch), row - self._starts[batch]
 
 
 class FrameRows(BatchRows):
@@ -118,12 +130,12 @@ class FrameRows(BatchRows):
             first = self._frames.peek() if isinstance(self._frames, Once) else next(iter(self._frames), None)
             if first is None:
                 raise FileDataError(f"{self.title} has no rows.")
-            self._first = tuple(as_table(first).column_names)
+            self._first = tuple(self._table(0, first, ()).column_names)
         return self._first
 
-    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
-        """The frames as Tables."""
-        return map(as_table, self._frames)
+    def frames(self, names: tuple[str, ...]) -> Iterable[Any]:
+        """The frames, with all their columns."""
+        return self._frames
 
 
 class Once(Iterator[Any]):
@@ -153,29 +165,6 @@ class Once(Iterator[Any]):
         return self._peeked.pop() if self._peeked else next(self._rest)
 
 
-def as_table(frame: Any) -> Any:
-    """A frame of any library as a pyarrow Table."""
-    import pyarrow as pa
-
-    if isinstance(frame, pa.Table):
-        return frame
-    if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
-    import narwhals.stable.v2 as nw
-
-    try:
-        held = nw.from_native(frame, eager_only=True)
-        if held.implementation.is_pandas():
-            return pa.Table.from_pandas(held.to_native(), preserve_index=False)
-        return held.to_arrow()
-    except TypeError as error:
-        if hasattr(frame, "__arrow_c_stream__"):
-            return pa.table(frame)
-        raise TypeError(
-            f"each batch must be a DataFrame, an Arrow table or a pair (X, y), got {type(frame).__name__}."
-        ) from error
-
-
 Tables = Callable[[tuple[str, ...]], Iterator[Any]]
 """Opens batches with these columns."""
 
@@ -192,6 +181,18 @@ class ScannedRows(BatchRows):
         """All columns."""
         return self._present
 
-    def tables(self, names: tuple[str, ...]) -> Iterator[Any]:
+    def frames(self, names: tuple[str, ...]) -> Iterable[Any]:
         """Batches with these columns."""
-        return map(as_table, self._scan(names))
+        return self._scan(names)
+
+
+class PartRows(ScannedRows):
+    """The rows of one part, which has a name in messages: its rows are counted from its start."""
+
+    def called(self, number: int) -> str:
+        """The name of the part."""
+        return self.title
+
+    def locate(self, row: int) -> tuple[object, int]:
+        """The part, and the number of the row there."""
+        return self.title, row

@@ -27,10 +27,10 @@ def summarize(
     X: Any,
     y: Any = None,
     *,
-    target: str | None = None,
+    target: str | int | None = None,
     families: Families = "infer",
     sample_weight: ArrayLike | str | None = None,
-    drop: Iterable[str] = (),
+    drop: Iterable[str | int] = (),
     missing_marks: Iterable[str] | None = None,
     how: How | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -47,14 +47,14 @@ def summarize(
         families, unless `families` is a Schema.
     y : array-like of shape (n_samples,), optional
         The class of each row.
-    target : str, optional
+    target : str or int, optional
         The column of X that holds the classes, instead of `y`.
     families : "infer", Family, dict or Schema, default="infer"
         The family of each column, as in BayesClassifier. A Schema, such as `schema` of other statistics or
         `schema_` of a model, fixes what all columns are.
     sample_weight : array-like of shape (n_samples,) or str, optional
         Weights ≥ 0; a row of weight k counts as k rows. For sources, the name of a column.
-    drop : list of str, optional
+    drop : list of str or int, optional
         Columns of sources to leave out.
     missing_marks : list of str, optional
         The texts that stand for a missing cell, as in BayesClassifier.

@@ -105,9 +105,9 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
         self,
         source: Any,
         *,
-        target: str | None = None,
-        weight: str | None = None,
-        drop: Iterable[str] = (),
+        target: str | int | None = None,
+        weight: str | int | None = None,
+        drop: Iterable[str | int] = (),
         how: How | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         on_error: OnError = "raise",
@@ -122,11 +122,11 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             relations, Ibis tables, Dask and Spark DataFrames, Arrow streams and datasets, or an iterable of
             frames or of pairs (X, y). The first 100,000 rows (or the first 64 MB in memory) decide the family
             of each column, unless the model has a Schema as its `families`.
-        target : str
+        target : str or int
             The column that holds the classes; only pairs (X, y) do without.
-        weight : str, optional
+        weight : str or int, optional
             The column that holds the weights.
-        drop : list of str, optional
+        drop : list of str or int, optional
             Columns to leave out.
         how : {"pushdown", "batches"}, optional
             Who adds up the rows, as in `summarize`.

@@ -25,7 +25,7 @@ from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels
 from suffice.storage.load import newer_versions_named
 from suffice.tables.shown import as_html
-from suffice.tables.targets import joined_labels, mix_text
+from suffice.tables.targets import are_alike, joined_labels, require_one_kind
 from suffice.tables.wording import counted, quoted
 
 
@@ -75,9 +75,8 @@ class Accumulator:
 
         Values outside a family's support are refused before anything changes.
         """
-        found, n_classes = self._places_of(labels)
-        places = np.array(found, dtype=np.intp)
-        classes = codes if found == list(range(len(found))) else places[codes]
+        places, n_classes = self._places_of(labels)
+        classes = codes if np.array_equal(places, np.arange(len(places))) else places[codes]
         prepared = [
             totals.prepare(block, self.schema.labels_of(factor.columns), classes, weights, n_classes)
             for factor, totals, block in zip(self.schema.factors, self.totals, blocks, strict=True)
@@ -91,23 +90,24 @@ class Accumulator:
         for totals, add_to in zip(self.totals, prepared, strict=True):
             add_to(totals)
 
-    def _places_of(self, labels: NDArray[Any]) -> tuple[list[int], int]:
+    def _places_of(self, labels: NDArray[Any]) -> tuple[Codes, int]:
         """The place of each label, new ones last, and the number of classes that results."""
+        require_one_kind(self.classes, labels)
         places = dict(self._places)
         found = [places.setdefault(label, len(places)) for label in labels.tolist()]
-        return found, len(places)
+        return np.array(found, dtype=np.intp), len(places)
 
     def make_room(self, labels: NDArray[Any]) -> Codes:
         """The place of each label, after new ones have been added."""
-        fresh = [i for i, label in enumerate(labels.tolist()) if label not in self._places]
-        if fresh:
-            index = np.array([*range(len(self.classes)), *[-1] * len(fresh)], dtype=np.intp)
-            self.classes = joined_labels([self.classes, labels[fresh]])
+        (places, n_classes), n_known = self._places_of(labels), len(self.classes)
+        if n_classes > n_known:
+            index = np.array([*range(n_known), *[-1] * (n_classes - n_known)], dtype=np.intp)
+            self.classes = joined_labels([self.classes, labels[places >= n_known]])
             self.weight = gather(self.weight, index, 0)
             self.support = gather(self.support, index, 0)
             self.totals = [totals.take_classes(index) for totals in self.totals]
             self._places = {label: k for k, label in enumerate(self.classes.tolist())}
-        return np.array([self._places[label] for label in labels.tolist()], dtype=np.intp)
+        return places
 
     def add(self, other: Statistics, sign: int) -> None:
         """Add or subtract statistics of the same columns."""
@@ -313,7 +313,7 @@ class Statistics(Saved):
         -------
         close : bool
         """
-        if self.schema.difference(other.schema) is not None or mix_text(self.classes, other.classes):
+        if self.schema.difference(other.schema) is not None or not are_alike(self.classes, other.classes):
             return False
         a, b = self._beside(other), other._beside(self)
         size = float(np.abs(a.weight).max(initial=0.0))

@@ -15,6 +15,7 @@ from suffice.estimators.costs import CostSensitive
 from suffice.evaluation.evaluate import Evaluation
 from suffice.evaluation.streamed import StreamedEvaluation
 from suffice.model.held_out import is_regression
+from suffice.tables.files.types import joined_tables
 from suffice.tables.table import take_rows
 from suffice.tables.targets import read_labels
 from suffice.tables.wording import listed, quoted
@@ -107,15 +108,13 @@ class KeptRows:
             self.keys, self.numbers, self.labels = keys[found], first + found, y[found]
             self.weight, self.X = weights, X
             return
-        import pyarrow as pa
-
         keys = np.concatenate([self.keys, keys[found]])
         order = np.argsort(keys, kind="stable")[: self.most]
         self.keys = keys[order]
         self.numbers = np.concatenate([self.numbers, first + found])[order]
         self.labels = np.concatenate([self.labels, y[found]])[order]
         self.weight = np.concatenate([self.weight, weights])[order]
-        self.X = pa.concat_tables([self.X, X], promote_options="permissive").take(order)
+        self.X = joined_tables([self.X, X]).take(order)
 
 
 class PassingRows:

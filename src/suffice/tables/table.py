@@ -271,7 +271,7 @@ class Table:
         import narwhals.stable.v2 as nw
 
         frame = nw.from_native(self._source, eager_only=True)
-        return frame.drop(name).to_native(), frame[name].to_native()
+        return frame.drop(name).to_native(), frame.get_column(name).to_native()
 
     def _column_numbers(self, position: int) -> NDArray[np.floating[Any]]:
         """Return one column as floats; one of levels only if all of them are numbers."""

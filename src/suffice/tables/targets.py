@@ -16,6 +16,9 @@ from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
 from suffice.tables.wording import did_you_mean, kind_of_thing, listed, quoted, there_are, warn
 
+KINDS_OF_LABELS = {"text": "UOS", "booleans": "b", "numbers": "iuf"}
+"""The dtypes of labels of each kind."""
+
 
 class UnknownColumnError(ValueError):
     """A column that does not exist; the message names the nearest one and lists them all."""
@@ -59,7 +62,7 @@ def labelled(X: Any, y: Any) -> tuple[Any, Any]:
     return split_target(X, y) if isinstance(y, str) else (X, y)
 
 
-def split_target(X: Any, target: str) -> tuple[Any, Any]:
+def split_target(X: Any, target: Hashable) -> tuple[Any, Any]:
     """Split a table with named columns into the other columns and the target column."""
     refuse_lazy(X)
     if not has_names(X):
@@ -149,12 +152,8 @@ def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     parts = [part for part in parts if len(part)]
     if len(parts) == 1:
         return parts[0]
-    odd = next((part for part in parts if mix_text(parts[0], part)), None)
-    if odd is not None:
-        raise ValueError(
-            f"the labels mix text and numbers: {quoted(parts[0][0])} was seen before, now {quoted(odd[0])}; "
-            "convert y to one type."
-        )
+    for part in parts[1:]:
+        require_one_kind(parts[0], part)
     labels = np.concatenate(parts)
     if labels.dtype.kind == "f" and any(part.dtype.kind in "iu" for part in parts):
         numbers = [plain(label) for part in parts for label in part.tolist()]
@@ -163,9 +162,23 @@ def joined_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return labels
 
 
-def mix_text(some: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Whether one holds text and the other numbers."""
-    return bool(len(some) and len(others)) and (some.dtype.kind in "UOS") != (others.dtype.kind in "UOS")
+def require_one_kind(known: NDArray[Any], more: NDArray[Any]) -> None:
+    """Refuse labels of another kind than those seen before: True is equal to 1, and would be its class."""
+    if not are_alike(known, more):
+        raise ValueError(
+            f"the labels mix {' and '.join(_kinds_of(known, more))}: {quoted(plain(known[0]))} was seen "
+            f"before, now {quoted(plain(more[0]))}; convert y to one type."
+        )
+
+
+def are_alike(some: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Whether labels that were read are of one kind: all text, all numbers or all booleans."""
+    return len(_kinds_of(some, others)) < 2
+
+
+def _kinds_of(*several: NDArray[Any]) -> list[str]:
+    held = "".join(labels.dtype.kind for labels in several if len(labels))
+    return [kind for kind, types in KINDS_OF_LABELS.items() if set(types) & set(held)]
 
 
 def _are_whole(numbers: list[Any]) -> bool:

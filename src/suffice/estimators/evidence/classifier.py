@@ -301,7 +301,7 @@ class EvidenceClassifier(SavedEvidence):
         """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""
 
         def learn_by_workers() -> None:
-            files.from_first(lambda first: self._learn(*first))
+            files.on_first(lambda batch: self._learn(*batch))
             sums, kept = summed_by_workers(files, self.pieces_, MOST_ROWS)
             n_first = self.statistics_.n_rows
             self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.engines.kept_rows import KeptRows, merge_kept
-from suffice.engines.partial_sums import (
-    Merge,
-    MergeSeveral,
-    labelled_table,
-    packed,
-    put_together,
-    taken_apart,
-)
+from suffice.engines.partial_sums import Merge, MergeSeveral, labelled_table, packed
 from suffice.estimators.evidence.fitting import Rows
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sums import PieceSums
@@ -36,7 +29,7 @@ class PiecesOfPart:
         for batch in batches:
             kept.add(batch)
             Rows(labelled_table(batch)).add_to(sums, np.zeros(0, dtype=np.intp))
-        return put_together([*map(packed, sums.statistics()), kept.packed()])
+        return MergeSeveral.packed([*map(packed, sums.statistics()), kept.packed()])
 
 
 def summed_by_workers(labelled: Labelled, pieces: Pieces, most: int) -> tuple[PieceSums, KeptRows]:
@@ -44,7 +37,7 @@ def summed_by_workers(labelled: Labelled, pieces: Pieces, most: int) -> tuple[Pi
     merges = [Merge.under(schema) for schema in pieces.schemas]
     merge = MergeSeveral((*merges, merge_kept))
     # Rows are larger than sums, so groups of parts keep some of theirs before all do.
-    *parts, rows = taken_apart(labelled.reduced(PiecesOfPart(pieces, most), merge, is_large=True))
+    *parts, rows = merge.unpacked(labelled.reduced(PiecesOfPart(pieces, most), merge, is_large=True))
     sums = PieceSums.empty(pieces)
     base, beside, pairs = (one.unpacked([part]) for one, part in zip(merges, parts, strict=True))
     sums.add((base, beside, pairs), 1)

@@ -97,6 +97,11 @@ class Extent:
         """Read all parts once."""
         return total(parts, _extent)
 
+    @classmethod
+    def empty(cls) -> Extent:
+        """That of no rows, of any number of columns."""
+        return cls(0, np.array(np.inf), np.array(-np.inf))
+
     def __add__(self, other: Extent) -> Extent:
         return Extent(
             self.n_rows + other.n_rows, np.minimum(self.low, other.low), np.maximum(self.high, other.high)

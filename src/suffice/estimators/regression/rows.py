@@ -14,16 +14,20 @@ from suffice.arrays import Array
 from suffice.estimators.regression.design import Block, Extent, Parts
 from suffice.kernels.choose import is_complete
 from suffice.lazy import scikit_learn
+from suffice.model.schema import Schema
+from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import Names, read_features, read_more_features, read_targets
 from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.table import Table, read_table, take_rows
-from suffice.tables.targets import joined_labels, labelled, read_labels
+from suffice.tables.targets import labelled, read_labels
 from suffice.tables.wording import quoted
 
 HELD_BYTES = 1 << 27
 """Bytes of numbers from files that are kept in memory; beyond that, files are read on every pass."""
+CLASSES = Schema((), named=False)
+"""No columns: the sums are those of the classes."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,23 @@ class RegressionRows:
     container: Container
 
 
+class SeenRows:
+    """What is known of rows that have passed: the weights of their classes, and the extent of the columns."""
+
+    def __init__(self) -> None:
+        self.classes = Accumulator.empty(CLASSES)
+        self.extent = Extent.empty()
+
+    def add(self, rows: LabelledRows) -> Block:
+        """Let rows pass, and return them as numbers, with codes among their own labels."""
+        block = _numbered(rows)
+        rows.add_to(self.classes)
+        if len(block):
+            with rows.counting_all():
+                self.extent += complete_extent(rows.kept_table, block)
+        return block
+
+
 def read_training(
     estimator: Any, X: Any, y: Any, sample_weight: ArrayLike | None, class_weight: Any
 ) -> RegressionRows:
@@ -50,33 +71,40 @@ def read_training(
     rows = LabelledRows(table, labels, sample_weight)
     totals = np.bincount(rows.codes, rows.weights).astype(np.float64)
     by_class = weights_of_classes(estimator, rows.labels, totals, class_weight)
-    return _training([block_of(rows, rows.labels, by_class)], table, rows.labels, totals, by_class)
+    block = block_of(rows, rows.labels, by_class)
+    with rows.counting_all():
+        extent = complete_extent(rows.kept_table, block)
+    return training([block], extent, table, rows.labels, totals, by_class)
 
 
 def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> RegressionRows:
     """Read and check the rows of files: kept in memory if few, otherwise read again on every pass."""
 
-    def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], dict[Any, float], list[Any], int]:
+    def scan(batches: Iterator[LabelledBatch]) -> tuple[list[Table], SeenRows, _Held, bool]:
         first: list[Table] = []
-        seen, size = [], 0
-        totals: dict[Any, float] = {}
+        seen, size = SeenRows(), 0
+        held: _Held = []
         for X, y, weights in batches:
             first = first or [read_features(estimator, take_rows(X, np.arange(1)))]
-            table = read_table(X)
+            table = read_more_features(estimator, X, _names(first[0]))
             rows = LabelledRows(table, read_targets(estimator, y), weights)
-            sums = np.bincount(rows.codes, rows.weights).tolist()
-            for label, weight in zip(rows.labels.tolist(), sums, strict=True):
-                totals[label] = totals.get(label, 0.0) + weight
-            seen.append(rows.labels)
+            held.append((rows.labels, seen.add(rows)))
             size += table.n_rows * table.n_columns * np.dtype(np.float64).itemsize
-        return first, totals, seen, size
+            if size > HELD_BYTES:
+                held.clear()
+        return first, seen, held, size <= HELD_BYTES
 
-    (table,), sums, seen, size = files.through(scan)
-    classes = np.unique(joined_labels(seen))
-    totals = np.array([sums[label] for label in classes.tolist()])
+    (table,), seen, held, are_all = files.through(scan)
+    found = seen.classes.statistics()
+    classes, totals = found.classes, found.weight
     by_class = weights_of_classes(estimator, classes, totals, class_weight)
-    parts = _FileParts(files, classes, by_class)
-    return _training(list(parts) if size <= HELD_BYTES else parts, table, classes, totals, by_class)
+    some = [_among(classes, labels, block, by_class) for labels, block in held]
+    parts = some if are_all else _FileParts(files, classes, by_class)
+    return training(parts, seen.extent, table, classes, totals, by_class)
+
+
+_Held = list[tuple[NDArray[Any], Block]]
+"""Labels, and rows with codes among them."""
 
 
 @dataclass(frozen=True)
@@ -94,18 +122,22 @@ class _FileParts:
 
 def block_of(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:
     """Rows as numbers, with codes among all classes."""
-    codes = np.searchsorted(classes, rows.labels)[rows.codes]
-    weights = rows.weights
+    return _among(classes, rows.labels, _numbered(rows), by_class)
+
+
+def _numbered(rows: LabelledRows) -> Block:
+    """Rows as numbers, with codes among their own labels."""
+    with rows.counting_all():
+        return Block(numbers_of(rows.kept_table), rows.codes, rows.weights)
+
+
+def _among(classes: NDArray[Any], labels: NDArray[Any], block: Block, by_class: Array | None) -> Block:
+    """Rows with codes among some labels, as rows with codes among all classes."""
+    codes = np.searchsorted(classes, labels)[block.codes]
+    weights = block.weights
     if by_class is not None:
         weights = by_class[codes] if weights is None else weights * by_class[codes]
-    with rows.counting_all():
-        return Block(numbers_of(rows.kept_table), codes, weights)
-
-
-def _training(
-    parts: Parts, table: Table, classes: NDArray[Any], totals: Array, by_class: Array | None
-) -> RegressionRows:
-    return training(parts, Extent.of(parts), table, classes, totals, by_class)
+    return Block(block.X, codes, weights)
 
 
 def training(
@@ -117,15 +149,18 @@ def training(
     by_class: Array | None,
 ) -> RegressionRows:
     """Rows of known classes, without missing cells; `table` has their columns."""
-    _refuse_gaps(table, extent)
     return RegressionRows(
         parts,
         extent,
         classes,
         totals if by_class is None else totals * by_class,
-        table.names if table.named else None,
+        _names(table),
         table.container,
     )
+
+
+def _names(table: Table) -> Names | None:
+    return table.names if table.named else None
 
 
 def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
@@ -133,7 +168,7 @@ def read_rows(estimator: Any, X: Any, names: Names | None) -> Any:
     table = read_more_features(estimator, X, names)
     numbers = numbers_of(table)
     if not is_complete(numbers.data if sparse.issparse(numbers) else numbers):
-        _refuse_gaps(table, Extent.of([Block(numbers, np.zeros(table.n_rows, np.intp), None)]))
+        complete_extent(table, Block(numbers, np.zeros(table.n_rows, np.intp), None))
     return numbers
 
 
@@ -180,11 +215,16 @@ def numbers_of(table: Table) -> Any:
     return table.numbers(slice(None))
 
 
-def _refuse_gaps(table: Table, extent: Extent) -> None:
+def complete_extent(table: Table, block: Block) -> Extent:
+    """The extent of a table's columns as numbers; missing cells are refused."""
+    extent = Extent.of([block])
     missing = extent.first_missing()
     if missing is not None:
+        cells = block.X[:, [missing]]
+        row = int(np.isnan(cells.toarray() if sparse.issparse(cells) else cells).argmax())
         raise ValueError(
-            f"{table.label(missing)} has missing cells (NaN), which a regression cannot use; fill them in "
-            "(SimpleImputer), drop the column, or use BayesClassifier or GaussianDiscriminant, which accept "
-            "missing cells."
+            f"{table.label(missing)} has missing cells (NaN), the first at row {row}, which a regression "
+            "cannot use; fill them in (SimpleImputer), drop the column, or use BayesClassifier or "
+            "GaussianDiscriminant, which accept missing cells."
         )
+    return extent

@@ -19,25 +19,17 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array
 from suffice.engines.kept_rows import KeptRows, merge_kept
-from suffice.engines.partial_sums import (
-    Merge,
-    MergeSeveral,
-    labelled_table,
-    packed,
-    put_together,
-    taken_apart,
-)
+from suffice.engines.partial_sums import Merge, MergeSeveral, labelled_table, packed
 from suffice.estimators.regression.design import SAMPLE, Block, Extent, RowsElsewhere, Total, total
 from suffice.estimators.regression.objective import Pair, Sums
 from suffice.estimators.regression.rows import (
+    CLASSES,
     RegressionRows,
+    SeenRows,
     block_of,
-    numbers_of,
     training,
     weights_of_classes,
 )
-from suffice.model.schema import Schema
-from suffice.model.statistics import Accumulator
 from suffice.tables.estimator_input import read_features, read_targets
 from suffice.tables.files.batches import Labelled, LabelledBatch
 from suffice.tables.table import take_rows
@@ -48,15 +40,13 @@ LARGE = 1 << 20
 """Bytes of a Hessian from which it is added up in groups before it reaches the driver."""
 TOTALS = {one.__name__: one for one in (Sums, Pair, Extent)}
 """What a pass may sum, beside single numbers."""
-CLASSES = Schema((), named=False)
-"""No columns: the sums are those of the classes."""
 
 
 def read_with_workers(estimator: Any, labelled: Labelled, class_weight: Any) -> RegressionRows:
     """Read and check rows that workers have; few of them are brought here."""
     merge_classes = Merge.under(CLASSES)
     merge = MergeSeveral((merge_classes, MergeTotals(add), merge_kept))
-    parts = taken_apart(labelled.reduced(_FirstPass(KEPT_BYTES), merge, is_large=True))
+    parts = merge.unpacked(labelled.reduced(_FirstPass(KEPT_BYTES), merge, is_large=True))
     found, kept = merge_classes.unpacked(parts[:1]), KeptRows.unpacked(parts[2:])
     if not len(kept):
         raise ValueError("there are no rows to learn from.")
@@ -80,20 +70,14 @@ class _FirstPass:
 
     def __call__(self, batches: Iterable[LabelledBatch], part: int) -> bytes:
         """All three of a part, packed."""
-        classes, kept = Accumulator.empty(CLASSES), KeptRows(0, part)
-        extents: list[Extent] = []
+        seen, kept = SeenRows(), KeptRows(0, part)
         for batch in batches:
-            rows = labelled_table(batch)
-            rows.add_to(classes)
-            with rows.counting_all():
-                numbers = numbers_of(rows.kept_table)
-            n, width = numbers.shape
-            if n:
-                extents.append(Extent.of([Block(numbers, np.zeros(n, dtype=np.intp), None)]))
-            kept.most = max(SAMPLE, self.kept_bytes // (8 * max(1, width)))
+            block = seen.add(labelled_table(batch))
+            kept.most = max(SAMPLE, self.kept_bytes // (8 * max(1, block.X.shape[1])))
             kept.add(batch)
-        extent = packed_total(reduce(add, extents)) if extents else b""
-        return put_together([packed(classes.statistics()), extent, kept.packed()])
+        return MergeSeveral.packed(
+            [packed(seen.classes.statistics()), packed_total(seen.extent), kept.packed()]
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from suffice.arrays import Array
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, is_coded, open_source
+from suffice.tables.files.types import joined_tables
 from suffice.tables.row_source import RowSource, row_in
 from suffice.tables.targets import read_weights, require_column
 from suffice.tables.wording import quoted
@@ -69,9 +69,9 @@ class Labelled(ABC):
         """Whether parts of the rows are with workers, who can work on them there."""
         return False
 
-    def from_first(self, work: Callable[[LabelledBatch], T]) -> T:
-        """What some work makes of the first rows, which decide what the columns are."""
-        return work(next(iter(self)))
+    def on_first(self, work: Callable[[LabelledBatch], T]) -> T:
+        """Do some work with the first rows; if it refuses them, the message says where they are."""
+        return self.through(lambda batches: work(next(batches)))
 
     def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
         """What workers make of all parts, merged; in groups first, where that of one part is large."""
@@ -122,32 +122,32 @@ class LabelledFiles(Labelled):
         """Do some work with some of the batches, of which there is the first."""
 
         def placed(tables: Iterator[Any]) -> T:
-            at = _Reading(some(_gathered(tables)))
+            at = Reading(some(_gathered(tables)))
             try:
                 return work(self._labelled(at))
             except ValueError as error:
                 if isinstance(error, FileDataError) or at.number == 0:  # it says where, or is about no batch
                     raise
-                self._count_row(error, at)
+                self.count_row(error, at, named=at.number == 1)
                 if at.number == 1:
                     raise
                 raise ValueError(f"{self.place(at.start, at.end)}: {error}") from error
 
         return self.files.through(placed)
 
-    def _count_row(self, error: ValueError, at: _Reading) -> None:
-        """Let an error name its row as it is counted in its file; where rows are left out, nobody knows."""
+    def count_row(self, error: ValueError, at: Reading, *, named: bool) -> None:
+        """Let an error count its row as its file does, and maybe name it; without some rows, nobody knows."""
         row = row_in(error)
         if row is None or self.weight is not None or self.files.drop_unlabelled:
             return
-        self.files.place_error(error, at.start + row, named=at.number == 1)
+        self.files.place_error(error, at.start + row, named=named)
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         """The batches once more, after they have been read through."""
         with closing(self.files.batches()) as tables:
-            yield from self._labelled(_Reading(_gathered(tables)))
+            yield from self._labelled(Reading(_gathered(tables)))
 
-    def _labelled(self, tables: _Reading) -> Iterator[LabelledBatch]:
+    def _labelled(self, tables: Reading) -> Iterator[LabelledBatch]:
         """Batches with their labels; sources without any are refused."""
         kept_any = False
         for batch in self.each(tables):
@@ -171,7 +171,7 @@ class LabelledFiles(Labelled):
             weights = None
             if self.weight is not None:
                 cells = table.column(self.weight).to_numpy(zero_copy_only=False)
-                weights = read_weights(cells, f"column {quoted(self.weight)}", partial(self._place, start))
+                weights = self._weights(cells, start)
             column, kept = table.column(self.target), table.select(self.features)
             if self.files.drop_unlabelled and column.null_count:
                 there = column.is_valid().to_numpy()
@@ -188,9 +188,15 @@ class LabelledFiles(Labelled):
         """Where some of the rows read so far are, for messages."""
         return self.files.place(start, end)
 
-    def _place(self, start: int, row: int) -> str:
-        file, there = self.files.locate(start + row)
-        return f"row {there} of {file}"
+    def _weights(self, cells: Any, start: int) -> Array:
+        def place(row: int) -> str:
+            file, there = self.files.locate(start + row)
+            return f"row {there} of {file}"
+
+        try:
+            return read_weights(cells, f"column {quoted(self.weight)}", place)
+        except ValueError as error:
+            raise FileDataError(str(error)) from None
 
     def _labels(self, column: Any, start: int) -> Any:
         import pyarrow as pa
@@ -212,7 +218,7 @@ class LabelledFiles(Labelled):
         return column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
 
 
-class _Reading(Iterator[Any]):
+class Reading(Iterator[Any]):
     """Batches, and the rows of the one in hand: `number` counts them from 1, and is 0 when none is left."""
 
     def __init__(self, tables: Iterator[Any]) -> None:
@@ -240,8 +246,6 @@ def _decoded(table: Any) -> Any:
 
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     """The rows that decide what the columns are, as one table, and then the others."""
-    import pyarrow as pa
-
     first: list[Any] = []
     for table in tables:
         first.append(table)
@@ -250,5 +254,5 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
             break
     if first:
         # Their kinds are known to be alike; a column of whole numbers may have decimals further on.
-        yield pa.concat_tables(map(_decoded, first), promote_options="permissive")
+        yield joined_tables(list(map(_decoded, first)))
     yield from tables

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Literal, NamedTuple
 
 from suffice.tables.files.times import read_clock, read_duration
+from suffice.tables.wording import quoted
 
 WantedKind = Literal["number", "boolean", "level", "moment", "clock", "duration", "measure", "anything"]
 """The kind that the cells of a column must have; a measure is anything but a level."""
@@ -117,6 +118,33 @@ def wider(a: Any, b: Any) -> Any:
         of_day = pa.types.is_time(a) and pa.types.is_time(b)
         return (pa.time64 if of_day else pa.duration)(_finer([a, b]))
     return pa.string()
+
+
+def joined_tables(tables: list[Any]) -> Any:
+    """Tables of the same columns, one below the other; numbers of any width become those that hold all."""
+    import pyarrow as pa
+
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        fields = [_wider_field([one.field(name) for one in tables]) for name in tables[0].column_names]
+        names = [field.name for field in fields]
+        return pa.concat_tables(one.select(names).cast(pa.schema(fields), safe=False) for one in tables)
+
+
+def _wider_field(fields: list[Any]) -> Any:
+    """A field for the cells of all, which must be of one kind."""
+    import pyarrow as pa
+
+    name = fields[0].name
+    first, *others = [plain(one.type) for one in fields if not pa.types.is_null(one.type)] or [pa.null()]
+    odd = next((one for one in others if one != first and pa.types.is_string(wider(first, one))), None)
+    if odd is not None:
+        raise ValueError(
+            f"column {quoted(name)} has the type {first} in some rows and {odd} in others; convert it, so "
+            "that it has one type everywhere."
+        )
+    return pa.field(name, reduce(wider, others, first))
 
 
 def _finer(types: list[Any]) -> str:

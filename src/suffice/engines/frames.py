@@ -1,0 +1,92 @@
+"""A frame of any library as an Arrow table; what Arrow cannot hold is refused by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+from suffice.tables.as_arrays import complex_refusal
+from suffice.tables.columns import is_missing, kind_of_type
+from suffice.tables.wording import listed, quoted
+
+WORDS = {"boolean": "a boolean", "number": "a number", "moment": "a time", "clock": "a time"}
+"""What messages call a cell, by its kind."""
+
+
+def as_table(frame: Any) -> Any:
+    """A frame of any library as a pyarrow Table."""
+    import pyarrow as pa
+
+    if isinstance(frame, (pa.Table, pa.RecordBatch)):
+        _require_distinct(frame.schema.names)
+        return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
+    import narwhals.stable.v2 as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        held = nw.from_native(frame, eager_only=True)
+        return _of_pandas(held.to_native()) if held.implementation.is_pandas() else held.to_arrow()
+    except DuplicateError:
+        _require_distinct(frame.columns)
+        raise
+    except TypeError as error:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+        raise TypeError(
+            f"each batch must be a DataFrame, an Arrow table or a pair (X, y), got {type(frame).__name__}."
+        ) from error
+
+
+def _require_distinct(names: Iterable[Hashable]) -> None:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise ValueError(f"the column names {listed(repeated)} occur more than once; rename the columns.")
+
+
+def _of_pandas(frame: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, OverflowError, TypeError):  # some column is not an Arrow column as it is
+        names = list(map(str, frame.columns))
+        return pa.table([_column(frame.iloc[:, at], name) for at, name in enumerate(names)], names)
+
+
+def _column(series: Any, name: str) -> Any:
+    """A column of pandas, with what Arrow does not take by itself: sparse cells and integers of any size."""
+    import pyarrow as pa
+
+    label = f"column {quoted(name)}"
+    if series.dtype.kind == "c":
+        raise ValueError(complex_refusal(label))
+    series = series.sparse.to_dense() if hasattr(series, "sparse") else series
+    try:
+        return pa.array(series, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        cells = [None if is_missing(cell) else cell for cell in series.tolist()]
+    there = [row for row, cell in enumerate(cells) if cell is not None]
+    words = {type(cells[row]): _word(cells[row]) for row in there}
+    first = cells[there[0]]
+    odd = next((row for row in there if words[type(cells[row])] != words[type(first)]), None)
+    if odd is not None:
+        raise ValueError(
+            f"{label} holds {words[type(first)]} ({quoted(first)}) and then "
+            f"{words[type(cells[odd])]} ({quoted(cells[odd])}) at row {odd}; convert it to one type."
+        )
+    if words[type(first)] != WORDS["number"]:
+        raise ValueError(
+            f"{label} holds {words[type(first)]} at row {there[0]}, which is not a number, a text or a time; "
+            "convert it."
+        )
+    try:
+        return pa.array(cells, pa.decimal128(38, 0))
+    except (pa.ArrowException, OverflowError):  # not whole, or more digits
+        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+
+
+def _word(cell: Any) -> str:
+    """What messages call a cell."""
+    kind = kind_of_type(type(cell))
+    return "a text" if isinstance(cell, (str, bytes)) else WORDS.get(str(kind), f"a {type(cell).__name__}")
