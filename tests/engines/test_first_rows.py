@@ -82,3 +82,13 @@ def test_what_is_wrong_in_the_first_batches_is_named_by_its_batch():
     pairs[2][1][3] = np.nan
     with pytest.raises(ValueError, match=r"^batch 2: y.*row 3"):
         suffice.BayesClassifier().fit_from(pairs)
+
+
+def test_a_column_of_another_kind_or_that_arrow_cannot_hold_is_named_by_its_batch():
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), [0, 1, 0]
+    days = pd.DataFrame({"a": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-01-03"])})
+    for model in (suffice.BayesClassifier(), suffice.LogisticRegression()):
+        with pytest.raises(ValueError, match=r"^batch 1: column 'a' holds a time .*number .* in batch 0"):
+            model.fit_from([(X, y), (days, y)])
+        with pytest.raises(ValueError, match=r"^batch 1: Complex data not supported: column 'a'"):
+            model.fit_from([(X, y), (X * 1j, y)])

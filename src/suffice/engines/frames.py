@@ -8,6 +8,7 @@ from typing import Any
 
 from suffice.tables.as_arrays import complex_refusal
 from suffice.tables.columns import is_missing, kind_of_type
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.wording import listed, quoted
 
 WORDS = {"boolean": "a boolean", "number": "a number", "moment": "a time", "clock": "a time"}
@@ -36,6 +37,14 @@ def as_table(frame: Any) -> Any:
         raise TypeError(
             f"each batch must be a DataFrame, an Arrow table or a pair (X, y), got {type(frame).__name__}."
         ) from error
+
+
+def table_at(place: str, frame: Any) -> Any:
+    """The same; what is refused is refused with the place of the frame."""
+    try:
+        return as_table(frame)
+    except ValueError as error:
+        raise FileDataError(f"{place}: {error}") from error
 
 
 def _require_distinct(names: Iterable[Hashable]) -> None:

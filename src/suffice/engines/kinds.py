@@ -14,6 +14,8 @@ def kind_of(of: Any) -> str | None:
     """The kind of cells that an Arrow type holds; None for a column without values."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(of):
+        return kind_of(of.value_type)
     if pa.types.is_null(of):
         return None
     if pa.types.is_boolean(of):
@@ -49,6 +51,13 @@ class SeenKinds(dict[str, Seen]):
                 f"{before.kind} ({before.type}) in {before.place}; convert it, so that it has one type "
                 "everywhere."
             )
+
+    def settle_all(self, table: Any, place: str) -> None:
+        """Note what the columns of an Arrow table hold."""
+        for column in table.schema:
+            kind = kind_of(column.type)
+            if kind is not None:
+                self.settle(column.name, Seen(kind, str(column.type), place))
 
     def packed(self) -> bytes:
         """The same as bytes."""

@@ -10,7 +10,8 @@ from typing import Any, Literal, TypeVar
 
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.first_rows import FirstJoined
-from suffice.engines.frames import as_table
+from suffice.engines.frames import table_at
+from suffice.engines.kinds import SeenKinds
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
@@ -141,7 +142,7 @@ class LabelledPairs(Labelled):
 
     def _each(self) -> Iterator[tuple[str, LabelledBatch]]:
         """What messages call a batch, and the batch."""
-        some = False
+        some, kinds = False, SeenKinds()
         for number, one in enumerate(self._pairs):
             if not isinstance(one, tuple) or len(one) not in (2, 3):
                 raise TypeError(
@@ -150,8 +151,11 @@ class LabelledPairs(Labelled):
             X, y, *weights = one
             if len(y):
                 some = True
-                batch = LabelledBatch(as_table(X) if is_frame(X) else X, y, *weights or [None])
-                yield self._place(number), batch
+                place = self._place(number)
+                batch = LabelledBatch(table_at(place, X) if is_frame(X) else X, y, *weights or [None])
+                if is_frame(X):
+                    kinds.settle_all(batch.X, place)
+                yield place, batch
         if not some:
             raise ValueError("the iterable has no rows.")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, Self
 
-from suffice.engines.frames import as_table
+from suffice.engines.frames import table_at
 from suffice.engines.kinds import Seen, SeenKinds, kind_of, read_column
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.row_source import RowSource
@@ -72,10 +72,7 @@ class BatchRows(RowSource):
 
     def _table(self, number: int, frame: Any, names: tuple[str, ...]) -> Any:
         """A frame as a Table that has all columns."""
-        try:
-            found = as_table(frame)
-        except ValueError as error:
-            raise FileDataError(f"{self.called(number)}: {error}") from error
+        found = table_at(self.called(number), frame)
         missing = [name for name in names if name not in found.column_names]
         if missing:
             raise FileDataError(

@@ -194,6 +194,8 @@ class _Cells(NamedTuple):
 def _days(table: Table, chosen: Mapping[int, Family | None]) -> set[int]:
     """The columns without a family whose first numbers, if any, are mostly whole and between two days."""
     columns = [j for j in range(table.n_columns) if j not in chosen and table.kind(j) == "number"]
+    if not columns:
+        return set()
     # The columns of few rows are read once for all that follows.
     first = table if table.n_rows <= FEW_ROWS else table.part(slice(0, SAMPLE))
     numbers = first.numbers(columns, infinities=True)[:SAMPLE]

@@ -163,12 +163,8 @@ class Table:
             single = [self._column_numbers(position) for position in positions]
             if len(single) == 1:
                 values = single[0][:, np.newaxis]
-            else:
-                dtype = np.result_type(*single) if single else np.float64
-                # Column by column in memory: each is written in one run.
-                values = np.empty((self.n_rows, len(single)), dtype, order="F")
-                for j, column in enumerate(single):
-                    values[:, j] = column
+            else:  # column by column in memory: each is written in one run
+                values = (np.stack(single) if single else np.empty((0, self.n_rows))).T
         if not infinities:
             self._refuse(first_infinity(values), positions, values)
         return values

@@ -247,9 +247,10 @@ def _decoded(table: Any) -> Any:
 def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
     """The rows that decide what the columns are, as one table, and then the others."""
     first: list[Any] = []
+    rows = size = 0
     for table in tables:
         first.append(table)
-        rows, size = (sum(getattr(one, name) for one in first) for name in ("num_rows", "nbytes"))
+        rows, size = rows + table.num_rows, size + table.nbytes
         if rows >= SCHEMA_ROWS or size >= SCHEMA_BYTES:
             break
     if first:
