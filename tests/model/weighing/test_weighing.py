@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
 from suffice.links import log_softmax, softmax
+from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     BIAS_PENALTY,
     CorrectionDesign,
     CorrectionSearch,
-    KnownRows,
     PieceWeights,
     WeightSearch,
     alike,
