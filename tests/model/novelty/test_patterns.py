@@ -148,7 +148,7 @@ def test_each_pattern_of_gaps_of_joint_gaussians_costs_little():
         return process_time() - start
 
     scored, compared = (min(seconds(work) for _ in range(3)) for work in (model.score_samples, model.novelty))
-    assert compared < 16.0 * scored  # about 6; comparing with 32,768 drawn rows takes 29
+    assert compared < 64.0 * scored  # about 30; comparing with 32,768 drawn rows takes 120
 
 
 def test_gaussians_very_far_apart_have_a_novelty():
