@@ -26,7 +26,7 @@ BIAS_PENALTY = 1e-2
 BOUNDED_STEPS = 500
 CONVERGED = 1e-12
 """Nats per row that do not matter, in the search for weights."""
-JUDGED = 1e-6
+JUDGED = 1e-5
 """The same for weights that are only judged on rows held out, whose loss is much less certain."""
 ROWS_AT_ONCE = 2048
 """Rows whose share of a Hessian is computed at once, in the cache."""
@@ -393,7 +393,9 @@ class CorrectionSearch:
 
         sizes = rows.weight.sum(axis=1)
         begin = np.zeros((m, p * k)) if starts is None else np.stack(starts)
-        found = minimise(at, begin, converged * sizes, self._solver(ridge, float(sizes.mean())), None)
+        known = self._solver(ridge, float(sizes.mean()))
+        rough = k > 2 and converged >= JUDGED  # in a long search, the changes of slope say it as well
+        found = minimise(at, begin, converged * sizes, known, None, rough=rough)
         return [(np.asarray(jumps @ one.reshape(p, k)), one) for one in found]
 
     def _solver(self, ridge: float, size: float) -> Solve:
