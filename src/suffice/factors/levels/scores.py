@@ -38,7 +38,7 @@ class LevelTable:
         counts = counts.with_levels(settings.listed)
         present = np.asarray(counts.support.any(axis=0) | keep_empty)
         present[counts.codes_of(list(settings.listed), grow=False)] = True
-        order = sorted(np.flatnonzero(present).tolist(), key=lambda i: _sort_key(counts.levels[i]))
+        order = _in_order(counts.levels, np.flatnonzero(present).tolist())
         self.levels = [counts.levels[i] for i in order]
         self.rows_of = LevelIndex(self.levels).places_of
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, order]
@@ -156,6 +156,13 @@ class LevelTable:
 def _log_of_nothing(per_class: Array, n_unnamed: int) -> Array:
     """Log p of an unseen level beside α, as α → 0: 1/N for one of the levels, the same for all else."""
     return -np.log(np.where(per_class > 0, per_class, 1.0)) if n_unnamed else np.zeros_like(per_class)
+
+
+def _in_order(levels: list[Any], places: list[int]) -> list[int]:
+    """Places of some levels, in the order of these."""
+    if len(set(map(type, levels))) <= 1:
+        return sorted(places, key=levels.__getitem__)
+    return sorted(places, key=lambda i: _sort_key(levels[i]))
 
 
 def _sort_key(level: Any) -> tuple[str, Any]:
