@@ -20,7 +20,7 @@ def rows_of(n=300, d=4, apart=1.0):
 
 @pytest.mark.parametrize("covariance", ["shared", "full"])
 @pytest.mark.parametrize("apart", [1.0, 1e4], ids=["near", "far apart"])
-@pytest.mark.parametrize(("few", "at_once"), [(1 << 12, 1 << 20), (0, 1 << 20), (0, 20)])
+@pytest.mark.parametrize("few, at_once", [(1 << 12, 1 << 20), (0, 1 << 20), (0, 20)])
 def test_rows_with_gaps_are_scored_by_marginals(covariance, apart, few, at_once, monkeypatch):
     monkeypatch.setattr(patterns, "FEW_ROWS", few)
     monkeypatch.setattr(patterns, "NUMBERS_AT_ONCE", at_once)
