@@ -19,7 +19,7 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Expression, Gaps, Missing, Score, Where, as_expression
-from suffice.factors.blocks import places
+from suffice.factors.blocks import FoldedCells, places
 from suffice.factors.natural import NaturalForm, not_linear
 from suffice.factors.scores import Scores, bounded
 from suffice.families import Family
@@ -35,6 +35,8 @@ class Totals(ABC):
     reads: ClassVar[Literal["numbers", "levels", "documents"]]
     refuses_infinities: ClassVar[bool] = False
     """Whether sparse cells come unchecked, because infinities are refused while they are read."""
+    takes_folds: ClassVar[bool] = False
+    """Whether batches side by side may come as `FoldedCells`."""
     divisible: ClassVar[bool] = True
     """Whether the sums of some of the columns can be taken from those of all."""
     family: Family
@@ -66,12 +68,14 @@ class Totals(ABC):
         self.refuse(block, labels, classes)
         return lambda totals: totals.update(block, classes, weights)
 
-    @staticmethod
-    def batches(block: Block) -> Callable[[Codes], Block]:
+    @classmethod
+    def batches(cls, block: Block) -> Callable[[Codes], Block]:
         """The batch of some rows of a block of numbers; what batches have in common is found once.
 
         Rows (n, m) give m batches side by side, as one of m times the columns.
         """
+        if cls.takes_folds:
+            return lambda rows: FoldedCells.of(block, rows)
         return lambda rows: block[rows].reshape(len(rows), -1)
 
     @abstractmethod

@@ -3,16 +3,47 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.arrays import Array, read_only
+from suffice.arrays import Array, Codes, read_only
 from suffice.factors.scores import Scores
 from suffice.kernels.choose import discrete_for
 from suffice.tables.columns import LevelCells
+
+
+class FoldedCells(NamedTuple):
+    """Numbers once for each fold, side by side, of which each row is left out of one fold at most."""
+
+    numbers: Array
+    rows: Codes
+    """(rows, folds): where a row is among the numbers, −1 in the fold that leaves it out."""
+    left_out: Codes
+    """The fold that leaves each row out; as many as there are folds if none does."""
+
+    @classmethod
+    def of(cls, numbers: Array, rows: Codes) -> FoldedCells | NDArray[Any]:
+        """The numbers of some rows, of which the last is missing; as they are where they are not folded."""
+        gone = rows < 0
+        if rows.ndim == 1 or rows.shape[1] == 1 or (gone.sum(axis=1) > 1).any():
+            return np.asarray(numbers[rows].reshape(len(rows), -1))
+        return cls(numbers, rows, np.where(gone.any(axis=1), gone.argmax(axis=1), rows.shape[1]))
+
+    @property
+    def n_folds(self) -> int:
+        """How often the columns are there."""
+        return int(self.rows.shape[1])
+
+    def values(self, order: Codes) -> Array:
+        """The numbers of the rows in some order, as floats."""
+        return np.asarray(self.numbers[self.rows.max(axis=1)[order]], dtype=np.float64)
+
+    def unfolded(self) -> NDArray[Any]:
+        """All columns of all folds, NaN where a row is left out."""
+        return np.asarray(self.numbers[self.rows].reshape(len(self.rows), -1))
 
 
 def active_columns(values: Array, active: NDArray[Any]) -> Array:

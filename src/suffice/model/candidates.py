@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -156,24 +156,34 @@ class Scored(NamedTuple):
 
 
 def scores_of(columns: Sequence[Candidates], rows: ColumnLosses) -> list[list[Scored]]:
-    """How each candidate of each column does; a family is summed once, over all columns that may have it."""
+    """How each candidate of each column does; columns are summed once for all families of the same sums."""
     values = np.stack([column.values for column in columns], axis=1)
     present = ~np.isnan(values)
     log_gap = np.log([column.gap for column in columns])
     scored: list[list[Scored]] = [[] for _ in columns]
-    for family in dict.fromkeys(family for column in columns for family in column.families):
-        which = np.array([j for j, column in enumerate(columns) if family in column.families])
-        losses = rows.of(family, values[:, which])
-        surprises = losses.cells
-        if not family.discrete:
-            dense = present[:, which]
-            if isinstance(family, Hurdle):
-                dense &= values[:, which] != family.at
-            surprises = np.where(dense, np.maximum(surprises - log_gap[which], 0.0), surprises)
-        by_column = (np.ascontiguousarray(one.T) for one in (losses.classes, surprises))  # to be summed fast
-        for j, loss, surprise in zip(which.tolist(), *by_column, strict=True):
-            scored[j].append(Scored(family, loss, surprise))
+    for families, which in _of_same_sums(columns):
+        for family, losses in zip(families, rows.of(families, values[:, which]), strict=True):
+            surprises = losses.cells
+            if not family.discrete:
+                dense = present[:, which]
+                if isinstance(family, Hurdle):
+                    dense &= values[:, which] != family.at
+                surprises = np.where(dense, np.maximum(surprises - log_gap[which], 0.0), surprises)
+            # To be summed fast.
+            by_column = (np.ascontiguousarray(one.T) for one in (losses.classes, surprises))
+            for j, loss, surprise in zip(which.tolist(), *by_column, strict=True):
+                scored[j].append(Scored(family, loss, surprise))
     return scored
+
+
+def _of_same_sums(columns: Sequence[Candidates]) -> list[tuple[list[Family], Codes]]:
+    """The candidates, those of the same sums and columns together, and where these columns are."""
+    found: dict[Any, tuple[list[Family], Codes]] = {}
+    for family in dict.fromkeys(family for column in columns for family in column.families):
+        which = [j for j, column in enumerate(columns) if family in column.families]
+        families, _ = found.setdefault((family.summed, *which), ([], np.array(which)))
+        families.append(family)
+    return list(found.values())
 
 
 def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without: float) -> tuple[Family, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS, Totals
@@ -18,7 +20,7 @@ from suffice.tables.columns import LevelCells, array_column
 from suffice.tables.row_keys import Keys
 
 FOLDS = 5
-CELLS_AT_ONCE = 1 << 18
+CELLS_AT_ONCE = 1 << 20
 """Cells of the folds that are looked at at once."""
 MISSING = -1
 """The place of a row without cells, after all others."""
@@ -46,16 +48,20 @@ class ColumnLosses:
             self._fold[held_out] = fold
         self._log_priors = np.stack([self._log_prior(training) for training, _ in self._folds])
 
-    def of(self, family: Family, numbers: Array) -> Losses:
-        """The losses of each cell by itself; infinite in columns that the family cannot hold."""
+    def of(self, families: Sequence[Family], numbers: Array) -> list[Losses]:
+        """The losses of each cell by itself, by families of the same sums; infinite where one cannot be."""
         try:
-            return self._of_all(family, numbers)
+            return self._of_all(families, numbers)
         except ValueError:
-            losses = Losses(*np.full((2, *numbers.shape), np.inf))
-            for j in range(numbers.shape[1]):
-                with suppress(ValueError):
-                    losses.classes[:, [j]], losses.cells[:, [j]] = self._of_all(family, numbers[:, [j]])
-            return losses
+            return [self._of_each(family, numbers) for family in families]
+
+    def _of_each(self, family: Family, numbers: Array) -> Losses:
+        """The losses by a family that cannot hold some of the columns, one after the other."""
+        losses = Losses(*np.full((2, *numbers.shape), np.inf))
+        for j in range(numbers.shape[1]):
+            with suppress(ValueError):
+                ((losses.classes[:, [j]], losses.cells[:, [j]]),) = self._of_all([family], numbers[:, [j]])
+        return losses
 
     def by_priors(self) -> Array:
         """−log of the share of a row's class among the rows of the other folds."""
@@ -84,47 +90,59 @@ class ColumnLosses:
     def _weights(self, rows: Codes) -> Array | None:
         return None if self.weights is None else self.weights[rows]
 
-    def _of_all(self, family: Family, numbers: Array) -> Losses:
-        losses = Losses(*np.empty((2, *numbers.shape)))
-        cells = _Cells(KINDS[family.factor].totals, numbers)
+    def _of_all(self, families: Sequence[Family], numbers: Array) -> list[Losses]:
+        losses = [Losses(*np.empty((2, *numbers.shape))) for _ in families]
+        cells = _Cells(KINDS[families[0].factor].totals, numbers)
         together, n_cells = max(1, CELLS_AT_ONCE // max(numbers.size, 1)), whole_work(numbers.size)
 
         def score(first: int) -> None:
             with one_choice(n_cells):
-                self._score(family, cells, range(first, min(first + together, FOLDS)), losses)
+                self._score(families, cells, range(first, min(first + together, FOLDS)), losses)
 
         threads.run(score, range(0, FOLDS, together))
         return losses
 
-    def _score(self, family: Family, cells: _Cells, folds: range, losses: Losses) -> None:
+    def _score(self, families: Sequence[Family], cells: _Cells, folds: range, losses: list[Losses]) -> None:
         """The losses of the rows of some folds, each of which has the columns to itself, side by side.
 
         What a fold does not learn from is missing in its columns.
         """
-        kind, k, n_folds = KINDS[family.factor], self.n_classes, len(folds)
+        kind, k = KINDS[families[0].factor], self.n_classes
+        learnt, held = self._rows(folds)
+        some = learnt.max(axis=1)
+        labels = ["column"] * (len(folds) * losses[0].cells.shape[1])
+        totals = kind.totals.empty(families[0], len(labels)).take_classes(np.full(k, -1))
+        weights = None if self.weights is None else self.weights[some]
+        totals.prepare(cells.to_sum(learnt), labels, self.classes[some], weights, k)(totals)
+        block = cells.to_score(held)
+        for family, found in zip(families, losses, strict=True):
+            solved = kind.solve(totals.with_family(family), labels, np.arange(k))
+            scores = solved.contributions(block, labels, base=True).reshape(*held.shape, -1, k)
+            unseen = solved.observed(block, labels)[1] if kind.totals.reads == "levels" else None
+            self._write(scores, unseen, held, folds, found)
+
+    def _rows(self, folds: range) -> tuple[Codes, Codes]:
+        """The rows that each of some folds learns from, and those that it holds out, (rows, folds)."""
         hidden = np.stack([self._fold == fold for fold in folds], axis=1)
         learnt = np.flatnonzero(~hidden.all(axis=1))
-        rows = np.where(hidden[learnt], MISSING, learnt[:, np.newaxis])
-        labels = ["column"] * (n_folds * losses.cells.shape[1])
-        totals = kind.totals.empty(family, len(labels)).take_classes(np.full(k, -1))
-        weights = None if self.weights is None else self.weights[learnt]
-        totals.prepare(cells.to_sum(rows), labels, self.classes[learnt], weights, k)(totals)
-        solved = kind.solve(totals, labels, np.arange(k))
-
-        rows = np.full((max(len(self._folds[fold][1]) for fold in folds), n_folds), MISSING)
+        held = np.full((max(len(self._folds[fold][1]) for fold in folds), len(folds)), MISSING)
         for place, fold in enumerate(folds):
-            rows[: len(self._folds[fold][1]), place] = self._folds[fold][1]
-        block, held = cells.to_score(rows), rows != MISSING
-        scores = solved.contributions(block, labels, base=True).reshape(*rows.shape, -1, k)
+            held[: len(self._folds[fold][1]), place] = self._folds[fold][1]
+        return np.where(hidden[learnt], MISSING, learnt[:, np.newaxis]), held
+
+    def _write(
+        self, scores: Array, unseen: NDArray[np.bool_] | None, rows: Codes, folds: range, losses: Losses
+    ) -> None:
+        """Write the losses of rows (rows, folds) from scores (rows, folds, columns, classes)."""
+        k, held = self.n_classes, rows != MISSING
         log_prior, own_class = self._log_priors[folds.start : folds.stop], self.classes[rows]
         own = np.take_along_axis(scores, own_class[:, :, np.newaxis, np.newaxis], axis=3)[..., 0]
         total = log_sum((scores + log_prior[:, np.newaxis]).reshape(-1, k)).reshape(own.shape)
-        of_classes = total - own - log_prior[np.arange(n_folds), own_class][..., np.newaxis]
-        if kind.totals.reads == "levels":
+        of_classes = total - own - log_prior[np.arange(len(folds)), own_class][..., np.newaxis]
+        if unseen is not None:
             # A level never seen is rarer than one in so many rows.
-            unseen = solved.observed(block, labels)[1].reshape(own.shape)
             n_learnt = np.array([[len(self._folds[fold][0])] for fold in folds])
-            own = np.where(unseen, -np.log(n_learnt), own)
+            own = np.where(unseen.reshape(own.shape), -np.log(n_learnt), own)
         losses.classes[rows[held]], losses.cells[rows[held]] = of_classes[held], -own[held]
 
 

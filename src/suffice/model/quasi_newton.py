@@ -8,15 +8,16 @@ last one misleads.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from suffice.arrays import Array
 
-At = Callable[[Array], tuple[float, Array]]
-"""The value and the slope at a point."""
+At = Callable[[Array], tuple[Array | float, Array]]
+"""The value and the slope at a point, or those of several functions at a point of each."""
 Solve = Callable[[Array], Array]
-"""The product of an inverse Hessian with a slope."""
+"""The product of an inverse Hessian with a slope, or with several."""
 STEPS = 200
 REMEMBERED = 10
 """Steps whose change of slope corrects the Hessian."""
@@ -29,7 +30,7 @@ ROUNDING = 1e-13
 def minimise(
     at: At,
     start: Array,
-    negligible: float,
+    negligible: Array | float,
     solve: Solve | None,
     hessian: Callable[[], Solve] | None,
     *,
@@ -39,50 +40,77 @@ def minimise(
 
     `solve` is what is known of the Hessian, if anything; `hessian` gives the one at the last point that was
     looked at, if it can be had. Where what is known is `rough`, the last step says how large the Hessian is.
+    Functions that are alike are searched at once, from points (functions, parameters).
     """
-    point = start
+    point = start.copy()
     value, slope = at(point)
     is_fresh = solve is None
     if solve is None:
         solve = _known(hessian)
-    changes: list[tuple[Array, Array]] = []
-    before = np.inf
+    changes: list[_Change] = []
+    before = np.full(point.shape[:-1], np.inf)
+    is_found = np.zeros(point.shape[:-1], dtype=np.bool_)
     for _ in range(STEPS):
         step = _step(slope, changes, solve, rough=rough)
-        promised = 0.5 * float(slope @ step)
-        if promised <= negligible:
-            return point - step
-        if promised > SLOW * before and hessian is not None and not is_fresh:
-            solve, changes, is_fresh, before = hessian(), [], True, np.inf
-            continue
-        share, least = 1.0, value + ROUNDING * abs(value)
-        lower, next_slope = at(point - step)
-        while not lower <= least - 2e-4 * share * promised and share > SHORTEST:
-            share *= 0.5
-            lower, next_slope = at(point - share * step)
-        if share <= SHORTEST:  # rounding hides what is left
+        step[is_found] = 0.0
+        promised = 0.5 * _products(slope, step)
+        is_last = promised <= negligible
+        point[is_last] -= step[is_last]
+        step[is_last] = 0.0
+        is_found = is_found | is_last
+        if is_found.all():
             return point
-        if np.vdot(step, next_slope - slope) < 0:
-            changes = [*changes[1 - REMEMBERED :], (-share * step, next_slope - slope)]
-        point, value, slope = point - share * step, lower, next_slope
+        is_slow = (promised > SLOW * before) & ~is_found
+        if hessian is not None and not is_fresh and is_slow.any():
+            solve, changes, is_fresh, before = hessian(), [], True, np.full_like(before, np.inf)
+            continue
+        share, least = np.where(is_found, 0.0, 1.0), value + ROUNDING * np.abs(value)
+        lower, next_slope = at(point - step)
+        while (is_long := ~(lower <= least - 2e-4 * share * promised) & (share > SHORTEST)).any():
+            share = np.where(is_long, 0.5 * share, share)
+            lower, next_slope = at(point - share[..., np.newaxis] * step)
+        is_found = is_found | (share <= SHORTEST)  # rounding hides what is left
+        moved = -np.where(is_found, 0.0, share)[..., np.newaxis] * step
+        changes = [*changes[1 - REMEMBERED :], _Change.of(moved, next_slope - slope)]
+        point, value, slope = point + moved, lower, next_slope
         is_fresh, before = False, promised
     return point
 
 
+class _Change(NamedTuple):
+    """A step, and how the slope turned on the way; 0 if it turned the wrong way."""
+
+    moved: Array
+    turned: Array
+    curvature: Array
+    """Their product."""
+
+    @classmethod
+    def of(cls, moved: Array, turned: Array) -> _Change:
+        curvature = _products(moved, turned)
+        return cls(moved, turned, np.where(curvature > 0, curvature, np.inf))
+
+
+def _products(first: Array, second: Array) -> Array:
+    """The inner product of each pair of vectors."""
+    return np.asarray(np.einsum("...i,...i->...", first, second))
+
+
 def _known(hessian: Callable[[], Solve] | None) -> Solve:
-    return (lambda slope: slope) if hessian is None else hessian()
+    return (lambda slope: slope.copy()) if hessian is None else hessian()
 
 
-def _step(slope: Array, changes: Sequence[tuple[Array, Array]], solve: Solve, *, rough: bool) -> Array:
+def _step(slope: Array, changes: Sequence[_Change], solve: Solve, *, rough: bool) -> Array:
     """The inverse Hessian times the slope, corrected by what the last steps have shown (Nocedal 1980)."""
     slope, shares = slope.copy(), []
-    for moved, turned in reversed(changes):
-        shares.append(float(moved @ slope) / float(moved @ turned))
-        slope -= shares[-1] * turned
+    for moved, turned, curvature in reversed(changes):
+        shares.append(_products(moved, slope) / curvature)
+        slope -= shares[-1][..., np.newaxis] * turned
     step = solve(slope)
     if rough and changes:
-        moved, turned = changes[-1]
-        step *= float(moved @ turned) / float(turned @ solve(turned))
-    for (moved, turned), share in zip(changes, reversed(shares), strict=True):
-        step = step + (share - float(turned @ step) / float(moved @ turned)) * moved
+        _, turned, curvature = changes[-1]
+        size = curvature / _products(turned, solve(turned))
+        step *= np.where(np.isfinite(curvature), size, 1.0)[..., np.newaxis]
+    for (moved, turned, curvature), share in zip(changes, reversed(shares), strict=True):
+        step = step + (share - _products(turned, step) / curvature)[..., np.newaxis] * moved
     return step

@@ -9,7 +9,6 @@ and φ̄_n = Σ_k y_nk·φ_nk. Weights of one kind of evidence are alike before 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,6 +18,7 @@ from scipy import linalg, optimize, sparse
 
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
+from suffice.model.known_rows import KnownRows
 from suffice.model.quasi_newton import Solve, minimise
 
 BIAS_PENALTY = 1e-2
@@ -26,7 +26,7 @@ BIAS_PENALTY = 1e-2
 BOUNDED_STEPS = 500
 CONVERGED = 1e-12
 """Nats per row that do not matter, in the search for weights."""
-JUDGED = 1e-6
+JUDGED = 1e-5
 """The same for weights that are only judged on rows held out, whose loss is much less certain."""
 ROWS_AT_ONCE = 2048
 """Rows whose share of a Hessian is computed at once, in the cache."""
@@ -34,65 +34,6 @@ GUESSED_FROM = 2_000
 """Rows from which the curvature of corrections is guessed."""
 ROUNDING = 1e-12
 """The share of a Hessian that does not matter."""
-
-
-@dataclass(frozen=True)
-class KnownRows:
-    """Rows whose classes are known, with weights."""
-
-    codes: Codes
-    weight: Array
-    n_classes: int
-
-    def take(self, rows: Codes) -> KnownRows:
-        """Some of the rows."""
-        return KnownRows(self.codes[rows], self.weight[rows], self.n_classes)
-
-    @property
-    def log_shares(self) -> Array:
-        """The log of each class's share, with half a row more in each class."""
-        counts = np.bincount(self.codes, self.weight, self.n_classes) + 0.5
-        return np.asarray(np.log(counts / counts.sum()))
-
-    def losses(self, scores: Array) -> Array:
-        """−log posterior of the class of each row."""
-        return np.asarray(-log_softmax(scores)[np.arange(len(self.codes)), self.codes])
-
-    def mean_loss(self, scores: Array) -> float:
-        """The mean of the same, by weight."""
-        return float(np.average(self.losses(scores), weights=self.weight))
-
-    def mean(self, numbers: Array) -> float:
-        """The mean of a number of each row."""
-        return float(np.average(numbers, weights=self.weight))
-
-    def standard_error(self, numbers: Array) -> float:
-        """The standard error of the same."""
-        away = numbers - self.mean(numbers)
-        return math.sqrt(self.mean(away * away) / float(self.weight.sum()))
-
-    def residuals(self, log_posteriors: Array) -> Array:
-        """Weight times posterior less 1 for the class of the row: the slope of the loss in each score."""
-        residuals = np.exp(log_posteriors)
-        residuals[np.arange(len(self.codes)), self.codes] -= 1.0
-        residuals *= self.weight[:, np.newaxis]
-        return residuals
-
-    def loss_and_posteriors(self, scores: Array) -> tuple[float, Array]:
-        """The loss of all rows, and their posteriors (k, n), from scores (k, n)."""
-        scores = scores - scores.max(axis=0)
-        own = scores[self.codes, np.arange(len(self.codes))]
-        posteriors = np.exp(scores, out=scores)
-        total = posteriors.sum(axis=0)
-        loss = float(self.weight @ (np.log(total) - own))
-        posteriors /= total
-        return loss, posteriors
-
-    def residuals_of(self, posteriors: Array) -> Array:
-        """Weight times posterior less 1 for the class of the row, (k, n): the slope of the loss in scores."""
-        residuals = posteriors * self.weight
-        residuals[self.codes, np.arange(len(self.codes))] -= self.weight
-        return residuals
 
 
 def alike(groups: Sequence[Codes], n_pieces: int, apart: float) -> Array:
@@ -155,51 +96,85 @@ class WeightSearch:
         would gain `converged` nats per row.
         """
         if self._of_speaking is not None:
-            return self._with_silent(self._of_speaking, covariance, weight, start, converged)
+            begin = None if start is None else self._of_those_who_speak(start)
+            found = self._of_speaking.learn(self._among(covariance), weight, begin, converged)
+            return self._with_silent(covariance, found)
         k, n, f = self.inputs.shape
         rows = self.rows if weight is None else replace(self.rows, weight=weight)
-        if f > n * k and not self.nonnegative:
-            return _learn_in_span_of_rows(self.inputs, rows, covariance, self.offset, converged)
-        penalty = np.diag(np.full(f + k, BIAS_PENALTY))
-        penalty[:f, :f] = inverse(covariance)
-        loss = _PenalisedLoss(self.inputs, rows, penalty, self.offset)
-        begin = loss.centre if start is None else np.concatenate([start.weights, start.bias])
-        size = float(rows.weight.sum())
         if self.nonnegative:
-            bounds = [(0.0, None)] * f + [(None, None)] * k
-            options = {"maxiter": BOUNDED_STEPS, "ftol": 1e-12, "gtol": converged * size}
-            found = optimize.minimize(
-                loss.at, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-            ).x
-            return PieceWeights(found[:f], found[f:])
-        known = None
-        if self._curvature is not None:
-            hessian, of_size = self._curvature
-            known = _solver((size / of_size) * hessian + penalty)
+            return self._learn_bounded(rows, covariance, start, converged)
+        if f > n * k:
+            return _learn_in_span_of_rows(self.inputs, rows, covariance, self.offset, converged)
+        loss = _PenalisedLoss(self.inputs, rows, _penalty(covariance, k), self.offset)
+        begun = loss.centre if start is None else np.concatenate([start.weights, start.bias])
+        size = float(rows.weight.sum())
 
         def solver() -> Solve:
             hessian = loss.hessian()
             if weight is None:
                 self._curvature = hessian, size
-            return _solver(hessian + penalty)
+            return _solver(hessian + loss.penalty)
 
-        found = minimise(loss.at, begin, converged * size, known, solver)
+        best = minimise(loss.at, begun, converged * size, self._known(loss.penalty, size), solver)
+        return PieceWeights(best[:f], best[f:])
+
+    def learn_each(
+        self,
+        covariance: Array,
+        weights: Sequence[Array],
+        starts: Sequence[PieceWeights],
+        converged: float = CONVERGED,
+    ) -> list[PieceWeights]:
+        """The same of rows with each of some weights, each from its own start: all in one search."""
+        if self._of_speaking is not None:
+            begun = [*map(self._of_those_who_speak, starts)]
+            each = self._of_speaking.learn_each(self._among(covariance), weights, begun, converged)
+            return [self._with_silent(covariance, one) for one in each]
+        k, n, f = self.inputs.shape
+        if self._curvature is None or self.nonnegative or f > n * k:
+            pairs = zip(weights, starts, strict=True)
+            return [self.learn(covariance, weight, start, converged) for weight, start in pairs]
+        rows = replace(self.rows, weight=np.stack(weights))
+        loss = _PenalisedLoss(self.inputs, rows, _penalty(covariance, k), self.offset)
+        sizes = rows.weight.sum(axis=1)
+        begin = np.stack([np.concatenate([start.weights, start.bias]) for start in starts])
+        known = self._known(loss.penalty, float(sizes.mean()))
+        found = minimise(loss.at, begin, converged * sizes, known, None)
+        return [PieceWeights(one[:f], one[f:]) for one in found]
+
+    def _known(self, penalty: Array, size: float) -> Solve | None:
+        """What all rows have shown of the curvature, if they have, for rows of this weight."""
+        if self._curvature is None:
+            return None
+        hessian, of_size = self._curvature
+        return _solver((size / of_size) * hessian + penalty)
+
+    def _learn_bounded(
+        self, rows: KnownRows, covariance: Array, start: PieceWeights | None, converged: float
+    ) -> PieceWeights:
+        """Weights that may not be negative."""
+        k, _, f = self.inputs.shape
+        loss = _PenalisedLoss(self.inputs, rows, _penalty(covariance, k), self.offset)
+        begun = loss.centre if start is None else np.concatenate([start.weights, start.bias])
+        bounds = [(0.0, None)] * f + [(None, None)] * k
+        gradient = converged * float(rows.weight.sum())
+        options = {"maxiter": BOUNDED_STEPS, "ftol": 1e-12, "gtol": gradient}
+        found = optimize.minimize(
+            loss.at, begun, jac=True, method="L-BFGS-B", bounds=bounds, options=options
+        ).x
         return PieceWeights(found[:f], found[f:])
 
-    def _with_silent(
-        self,
-        speaking: WeightSearch,
-        covariance: Array,
-        weight: Array | None,
-        start: PieceWeights | None,
-        converged: float,
-    ) -> PieceWeights:
-        """Search without the pieces that say the same of all classes; theirs are what the others suggest."""
+    def _among(self, covariance: Array) -> Array:
+        """The covariance of the pieces that do not say the same of all classes."""
+        return covariance[np.ix_(self._speaks, self._speaks)]
+
+    def _of_those_who_speak(self, start: PieceWeights) -> PieceWeights:
+        return PieceWeights(start.weights[self._speaks], start.bias)
+
+    def _with_silent(self, covariance: Array, found: PieceWeights) -> PieceWeights:
+        """The weights of all pieces: those that say the same of all classes are what the others suggest."""
         some = self._speaks
-        among = covariance[np.ix_(some, some)]
-        begin = None if start is None else PieceWeights(start.weights[some], start.bias)
-        found = speaking.learn(among, weight, begin, converged)
-        weights = covariance[:, some] @ linalg.solve(among, found.weights, assume_a="pos")
+        weights = covariance[:, some] @ linalg.solve(self._among(covariance), found.weights, assume_a="pos")
         weights[some] = found.weights
         return PieceWeights(weights, found.bias)
 
@@ -222,34 +197,43 @@ def _solver(hessian: Array) -> Solve:
     # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
     hessian[np.diag_indices(len(hessian))] += ROUNDING * hessian.diagonal().max()
     root, _ = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
-    return lambda slope: np.asarray(linalg.lapack.dpotrs(root, slope, lower=1)[0])
+    return lambda slope: np.asarray(linalg.lapack.dpotrs(root, slope.T, lower=1)[0]).T
+
+
+def _penalty(covariance: Array, n_classes: int) -> Array:
+    """Λ of the weights, whose covariance is known before any row is seen, and of the biases."""
+    f = len(covariance)
+    penalty = np.diag(np.full(f + n_classes, BIAS_PENALTY))
+    penalty[:f, :f] = inverse(covariance)
+    return penalty
 
 
 class _PenalisedLoss:
-    """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases."""
+    """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases; of each of several s_n."""
 
     def __init__(self, inputs: Array, rows: KnownRows, penalty: Array, offset: Array | None) -> None:
         self.inputs, self.rows, self.penalty = inputs, rows, penalty
         self.offset = None if offset is None else np.ascontiguousarray(offset.T)
         k, _, f = inputs.shape
-        self.centre = np.zeros(f + k)
+        self.centre = np.zeros((*rows.weight.shape[:-1], f + k))
         if offset is None:
-            self.centre[f:] = rows.log_shares
+            self.centre[..., f:] = rows.log_shares
         self._posteriors = np.zeros((0, 0))
 
-    def at(self, parameters: Array) -> tuple[float, Array]:
+    def at(self, parameters: Array) -> tuple[Array, Array]:
         """The value and the slope."""
         k, n, f = self.inputs.shape
-        flat = self.inputs.reshape(k * n, f)
-        scores = (flat @ parameters[:f]).reshape(k, n) + parameters[f:, np.newaxis]
+        flat, alike = self.inputs.reshape(k * n, f), parameters.shape[:-1]
+        scores = (parameters[..., :f] @ flat.T).reshape(*alike, k, n) + parameters[..., f:, np.newaxis]
         if self.offset is not None:
             scores += self.offset
         loss, self._posteriors = self.rows.loss_and_posteriors(scores)
         residuals = self.rows.residuals_of(self._posteriors)
         away = parameters - self.centre
-        pull = self.penalty @ away
-        slope = np.concatenate([residuals.reshape(k * n) @ flat, residuals.sum(axis=1)])
-        return loss + 0.5 * float(away @ pull), slope + pull
+        pull = away @ self.penalty
+        of_pieces = residuals.reshape(*alike, k * n) @ flat
+        slope = np.concatenate([of_pieces, residuals.sum(axis=-1)], axis=-1)
+        return loss + 0.5 * np.einsum("...i,...i->...", away, pull), slope + pull
 
     def hessian(self) -> Array:
         """Of the loss alone, at the last point."""
@@ -381,30 +365,59 @@ class CorrectionSearch:
         converged: float = CONVERGED,
     ) -> tuple[Array, Array]:
         """Corrections beside an offset (n, k), of rows with these weights, and what they are made of."""
-        rows = self.rows if weight is None else replace(self.rows, weight=weight)
+        starts = None if start is None else [start]
+        weights = [self.rows.weight if weight is None else weight]
+        return self.learn_each([offset], ridge, weights, starts, converged)[0]
+
+    def learn_each(
+        self,
+        offsets: Sequence[Array],
+        ridge: float,
+        weights: Sequence[Array],
+        starts: Sequence[Array] | None = None,
+        converged: float = CONVERGED,
+    ) -> list[tuple[Array, Array]]:
+        """The same beside each of some offsets, of rows with weights of its own: all in one search."""
+        rows = replace(self.rows, weight=np.stack(weights))
+        beside = np.stack([offset.T for offset in offsets])
         cells, jumps = self.design.cells, self.design.jumps
-        p, k = jumps.shape[1], rows.n_classes
+        m, k, n = beside.shape
+        p = jumps.shape[1]
 
-        def at(flat: Array) -> tuple[float, Array]:
-            parts = flat.reshape(p, k)
-            loss, posteriors = rows.loss_and_posteriors((offset + cells @ (jumps @ parts)).T)
-            residuals = np.ascontiguousarray(rows.residuals_of(posteriors).T)
-            slope = self._of_jumps @ (self._of_cells @ residuals) + ridge * parts
-            return loss + 0.5 * ridge * float(np.sum(parts * parts)), slope.ravel()
+        def at(flat: Array) -> tuple[Array, Array]:
+            added = cells @ (jumps @ _side_by_side(flat, k))
+            loss, posteriors = rows.loss_and_posteriors(beside + added.T.reshape(m, k, n))
+            residuals = np.ascontiguousarray(rows.residuals_of(posteriors).reshape(m * k, n).T)
+            slope = _one_by_one(self._of_jumps @ (self._of_cells @ residuals), k) + ridge * flat
+            return loss + 0.5 * ridge * np.einsum("ij,ij->i", flat, flat), slope
 
-        size = float(rows.weight.sum())
-        begin = np.zeros(p * k) if start is None else start
-        found = minimise(at, begin, converged * size, self._solver(ridge, size), None)
-        return np.asarray(jumps @ found.reshape(p, k)), found
+        sizes = rows.weight.sum(axis=1)
+        begin = np.zeros((m, p * k)) if starts is None else np.stack(starts)
+        known = self._solver(ridge, float(sizes.mean()))
+        rough = k > 2 and converged >= JUDGED  # in a long search, the changes of slope say it as well
+        found = minimise(at, begin, converged * sizes, known, None, rough=rough)
+        return [(np.asarray(jumps @ one.reshape(p, k)), one) for one in found]
 
     def _solver(self, ridge: float, size: float) -> Solve:
-        """The product of the inverse of what is guessed for a Hessian with a slope."""
+        """The product of the inverse of what is guessed for a Hessian with slopes."""
         # Folds differ by a row or so, and need no guess of their own.
         share, k = round(size / float(self.rows.weight.sum()), 2), self.rows.n_classes
         if (ridge, share) not in self._known:
             solve = _solver(share * self._curvature + ridge * np.eye(len(self._curvature)))
-            self._known[ridge, share] = lambda slope: solve(slope.reshape(-1, k)).ravel()
+            self._known[ridge, share] = lambda slopes: _one_by_one(solve(_side_by_side(slopes, k).T).T, k)
         return self._known[ridge, share]
+
+
+def _side_by_side(each: Array, k: int) -> Array:
+    """Several tables of k columns, one in each row, as one table."""
+    tables = each.reshape(len(each), -1, k)
+    return np.concatenate(tables, axis=1) if len(tables) > 1 else tables[0]
+
+
+def _one_by_one(table: Array, k: int) -> Array:
+    """Tables of k columns that are side by side, one in each row."""
+    parts = table.reshape(len(table), -1, k)
+    return np.asarray(parts.transpose(1, 0, 2).reshape(parts.shape[1], -1))
 
 
 def mean_residuals(scores: Array, rows: KnownRows, nodes: int = 8) -> Array:

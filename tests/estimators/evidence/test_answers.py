@@ -303,10 +303,13 @@ def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
 @pytest.mark.parametrize("bumps", [False, True])
 def test_of_many_rows_one_fold_shows_that_corrections_do_not_pay(bumps, monkeypatch):
     searches = []
-    learn = CorrectionSearch.learn
-    monkeypatch.setattr(
-        CorrectionSearch, "learn", lambda *args, **kwargs: searches.append(1) or learn(*args, **kwargs)
-    )
+    learn_each = CorrectionSearch.learn_each
+
+    def counted(search, offsets, *args, **kwargs):
+        searches.extend(offsets)
+        return learn_each(search, offsets, *args, **kwargs)
+
+    monkeypatch.setattr(CorrectionSearch, "learn_each", counted)
     y = np.arange(4200) % 2
     x = np.random.default_rng(0).normal(np.where(bumps, 0.0, y))
     y = np.where(bumps & (np.abs(x) < 0.3), 1, y)

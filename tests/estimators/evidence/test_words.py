@@ -12,7 +12,7 @@ from suffice import EvidenceClassifier
 from suffice.estimators.evidence.word_corrections import WordSearch
 from suffice.families import Words
 from suffice.links import log_softmax
-from suffice.model.weighing import KnownRows
+from suffice.model.known_rows import KnownRows
 
 from .conftest import agrees, saved
 

@@ -62,3 +62,18 @@ def test_a_hessian_that_is_known_is_not_computed():
 
     found = minimise(at, np.ones(3), 1e-20, lambda slope: np.linalg.solve(curved, slope), never)
     np.testing.assert_allclose(found, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_functions_are_searched_at_once_as_each_alone(rough):
+    each = [smooth(seed) for seed in range(4)]
+    starts = np.linspace(-1.0, 1.0, 4)[:, np.newaxis] * np.ones(each[0][2])
+
+    def at(points):
+        values, slopes = zip(*(one[0](point) for one, point in zip(each, points, strict=True)), strict=True)
+        return np.array(values), np.stack(slopes)
+
+    together = minimise(at, starts, np.full(4, 1e-14), lambda slope: 0.01 * slope, None, rough=rough)
+    for (alone, _, _), start, found in zip(each, starts, together, strict=True):
+        best = minimise(alone, start, 1e-14, lambda slope: 0.01 * slope, None, rough=rough)
+        np.testing.assert_allclose(found, best, atol=1e-6)

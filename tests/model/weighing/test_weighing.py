@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
 from suffice.links import log_softmax, softmax
+from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     BIAS_PENALTY,
     CorrectionDesign,
     CorrectionSearch,
-    KnownRows,
     PieceWeights,
     WeightSearch,
     alike,
@@ -354,3 +354,32 @@ def test_the_curvature_of_corrections_is_that_of_the_whole_design():
     whole = (design.cells @ design.jumps).toarray()
     expected = whole.T @ (rows.weight[:, np.newaxis] * whole)
     np.testing.assert_allclose(design.curvature(rows.weight), expected, atol=1e-9)
+
+
+# --- several searches at once ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f", [4, 700])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_weights_without_each_fold_are_learnt_at_once_as_alone(f, nonnegative):
+    evidence, rows, _, offset = drawn(6, f=f, weighted=True, with_offset=True)
+    covariance = alike([np.arange(f)], f, 0.6)
+    evidence[:, 1] = 0.0  # a piece that says nothing
+    search = WeightSearch(by_class(evidence), rows, offset, nonnegative=nonnegative)
+    start = search.learn(covariance)
+    weights = [np.where(np.arange(200) % 5 == fold, 0.0, rows.weight) for fold in range(5)]
+    each = search.learn_each(covariance, weights, [start] * 5)
+    for weight, found in zip(weights, each, strict=True):
+        alone = search.learn(covariance, weight, start)
+        np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_corrections_beside_several_offsets_are_learnt_at_once_as_alone(k):
+    codes, rows, offset = cells_of(5, k=k)
+    search = CorrectionSearch(CorrectionDesign.of(codes, [5, 3], [True, False]), rows, softmax(offset).T)
+    weights = [np.where(np.arange(300) % 3 == fold, 0.0, rows.weight) for fold in range(3)]
+    offsets = [offset, 0.5 * offset, -offset]
+    each = search.learn_each(offsets, 8.0, weights)
+    for beside, weight, (table, _) in zip(offsets, weights, each, strict=True):
+        np.testing.assert_allclose(table, search.learn(beside, 8.0, weight)[0], atol=1e-5)

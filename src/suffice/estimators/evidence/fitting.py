@@ -23,10 +23,10 @@ from suffice.kernels import threads
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
 from suffice.model.dealt import SEED, deal_by_content
+from suffice.model.known_rows import KnownRows
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
-from suffice.model.weighing import KnownRows
 from suffice.progress import Progress
 from suffice.tables.table import Table
 

@@ -26,11 +26,11 @@ from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
 from suffice.model.dealt import splits_of
 from suffice.model.evidence_weight import errors_above_zero
+from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     JUDGED,
     CorrectionDesign,
     CorrectionSearch,
-    KnownRows,
     PieceWeights,
     WeightSearch,
     alike,
@@ -51,7 +51,7 @@ DOUBT = 4.0
 """How much a level is trusted before any row is seen: its share is 1, give or take a half."""
 
 SIDE_BY_SIDE = 1 << 20
-"""Numbers of evidence from which folds are learnt side by side: fewer are faster one after the other."""
+"""Numbers of evidence from which folds are learnt in threads: of fewer, all are learnt in one search."""
 
 Result = TypeVar("Result")
 
@@ -166,7 +166,9 @@ class Learning:
         if not best:
             return learnt
         table = search.learn(best, start=start)
-        tables = self._in_folds(lambda i: search.learn(best, self.training[i], table, JUDGED_WORDS))
+        tables = self._in_folds(
+            lambda folds: [search.learn(best, self.training[i], table, JUDGED_WORDS) for i in folds]
+        )
         added = np.empty_like(held)
         for of_others, (_, some) in zip(tables, self.splits, strict=True):
             added[some] = words.inputs[some] @ of_others
@@ -299,16 +301,22 @@ class Learning:
         self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights]
     ) -> tuple[Array, list[PieceWeights]]:
         """Scores of each fold by weights of the others, which are only judged, and these weights."""
-        found = self._in_folds(lambda i: search.learn(covariance, self.training[i], starts[i], JUDGED))
+        found = self._in_folds(
+            lambda folds: search.learn_each(
+                covariance, [self.training[i] for i in folds], [starts[i] for i in folds], JUDGED
+            )
+        )
         held = np.empty((len(self.rows.codes), self.rows.n_classes))
         for weights, (_, test) in zip(found, self.splits, strict=True):
             held[test] = weights.scores(search.inputs[:, test])
         return held, found
 
-    def _in_folds(self, learn: Callable[[int], Result], first: int = 0) -> list[Result]:
-        """What is learnt without each fold from some on; side by side where there is enough to do."""
+    def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:
+        """What is learnt without each fold from some on: at once, or in threads if there is enough to do."""
         folds = range(first, len(self.splits))
-        return threads.run(learn, folds) if self.inputs.size >= SIDE_BY_SIDE else [*map(learn, folds)]
+        if self.inputs.size < SIDE_BY_SIDE:
+            return learn(folds) if folds else []
+        return [found for (found,) in threads.run(lambda fold: learn([fold]), folds)]
 
     def _only(self, some: Codes) -> Array:
         """The weights of some rows, 0 for the others."""
@@ -360,9 +368,11 @@ class Learning:
         offsets: list[Array],
         ridge: float,
         starts: list[Array],
-        fold: int,
-    ) -> tuple[Array, Array]:
-        return search.learn(offsets[fold], ridge, self.training[fold], starts[fold], JUDGED)
+        folds: Sequence[int],
+    ) -> list[tuple[Array, Array]]:
+        of_folds = ([each[i] for i in folds] for each in (offsets, self.training, starts))
+        beside, weights, begun = of_folds
+        return search.learn_each(beside, ridge, weights, begun, JUDGED)
 
     def _loss_of_folds(self, offsets: Sequence[Array], added: Array | float = 0.0) -> float:
         """The loss of each fold by its own scores, and what is added to them."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.derived import CellOfPair, CoarseCell
 from suffice.kernels.cells import as_columns
-from suffice.model.weighing import KnownRows
+from suffice.model.known_rows import KnownRows
 
 FEWEST_ROWS = 20
 """Rows with both cells there, below which a pair is not looked at."""

@@ -152,9 +152,9 @@ class Pieces:
     def beside_schema(self) -> Schema:
         """The families of the derived columns."""
         families: list[tuple[Family, int | None]] = [
-            *((Steps(), None) for _ in self.steps),
-            *((Bernoulli(), None) for _ in self.presence),
-            *((self.joint_family, 0) for _ in self.joint),
+            *[(Steps(), None)] * len(self.steps),
+            *[(Bernoulli(), None)] * len(self.presence),
+            *[(self.joint_family, 0)] * len(self.joint),
         ]
         columns = [Column(j, family, "", block=block) for j, (family, block) in enumerate(families)]
         return Schema(tuple(columns), named=False)

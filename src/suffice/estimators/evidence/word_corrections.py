@@ -18,8 +18,8 @@ from suffice.factors.base import gather
 from suffice.factors.words.totals import analysis_of
 from suffice.families import Family, Words
 from suffice.links import softmax
+from suffice.model.known_rows import KnownRows
 from suffice.model.quasi_newton import minimise
-from suffice.model.weighing import KnownRows
 from suffice.storage import Fields
 from suffice.tables.table import Table
 from suffice.text import Analysis, Documents, Vocabulary, count
@@ -157,7 +157,7 @@ class WordSearch:
         rows = self.rows if weight is None else replace(self.rows, weight=weight)
         shape = self.inputs.shape[1], rows.n_classes
 
-        def at(flat: Array) -> tuple[float, Array]:
+        def at(flat: Array) -> tuple[Array, Array]:
             table = flat.reshape(shape)
             loss, posteriors = rows.loss_and_posteriors((self.offset + self.inputs @ table).T)
             residuals = np.ascontiguousarray(rows.residuals_of(posteriors).T)

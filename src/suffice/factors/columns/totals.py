@@ -14,8 +14,10 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts, Exponents
 from suffice.factors.base import Block, Totals, gather
+from suffice.factors.blocks import FoldedCells
 from suffice.factors.checks import first_offence, impossible, within
 from suffice.factors.columns.binary import outcome_sums
+from suffice.factors.columns.folds import sums_without_folds
 from suffice.factors.columns.functions import column_sums
 from suffice.factors.columns.refuse import refuse_cells
 from suffice.factors.columns.rounding import NOTHING, ROUNDING, AboutMeans, follows, moved_peaks, peaks_of
@@ -48,6 +50,7 @@ class ColumnTotals(Totals):
     """
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
+    takes_folds: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -124,7 +127,11 @@ class ColumnTotals(Totals):
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
         batch = None
-        if self.family.is_binary and not sparse.issparse(block):
+        if isinstance(block, FoldedCells):
+            refuse_cells(self.family, np.full((1, block.numbers.shape[1]), np.nan), block.numbers, labels)
+            sums = sums_without_folds(self.family, self.reach, block, classes, weights, n_classes)
+            batch = type(self)(self.family, *sums)
+        elif self.family.is_binary and not sparse.issparse(block):
             batch = self._of_outcomes(block, classes, weights, n_classes)
         elif self.takes_columns_apart and n_classes <= MOST_CLASSES and not sparse.issparse(block):
             batch = self._of_rows(block, classes, weights, n_classes)

@@ -7,7 +7,7 @@ of a Gaussian is the Gaussian of the submatrix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from suffice.export.expressions import Gaps, Score
 from suffice.factors.base import Block, RayScores, Separation, SolvedFactor
 from suffice.factors.blocks import active_columns
 from suffice.factors.checks import holds_infinity_beside, refuse_infinities
+from suffice.factors.gaussian import patterns
 from suffice.factors.gaussian.export import gaussian_scores
 from suffice.factors.gaussian.moments import ScatterPart
 from suffice.factors.gaussian.natural import gaussian_form
@@ -113,22 +114,19 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         )
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
-        """Add the scores of rows, one pattern of missing cells after another."""
-        groups = [np.flatnonzero(self.group == g) for g in range(len(self.whitenings))]
-        for every, columns, whitenings in self._patterns(block):
-            whole = base or len(whitenings) > 1
-            densities = [
-                self._log_density(columns, members, whitening, whole=whole)
-                for members, whitening in zip(groups, whitenings, strict=True)
-            ]
-            for some in runs(every):
-                cells = block[some[:, np.newaxis], columns]
-                far = (np.abs(cells) > self._limit[columns]).any(axis=1)
-                rows, values = (some[~far], cells[~far]) if far.any() else (some, cells)
-                for members, log_density in zip(groups, densities, strict=True):
-                    scores[rows[:, np.newaxis], members] += log_density(values)
-                if far.any():
-                    scores[some[far]] += self._far_scores(cells[far], columns, whitenings, whole=base)
+        """Add the scores of rows with gaps; those far away are scored separately."""
+        cells = block[:, self.active]
+        far = (np.abs(cells) > self._limit[self.active]).any(axis=1)
+        if not far.any():
+            patterns.add_scores(self, cells, scores, base=base)
+            return
+        near, distant = np.flatnonzero(~far), np.flatnonzero(far)
+        found = np.zeros((len(near), scores.shape[1]))
+        patterns.add_scores(self, cells[near], found, base=base)
+        scores[near] += found
+        for rows, columns, whitenings in self._patterns(block[distant]):
+            values = block[distant[rows][:, np.newaxis], columns]
+            scores[distant[rows]] += self._far_scores(values, columns, whitenings, whole=base)
 
     def _far_scores(
         self, values: Array, columns: Codes, whitenings: list[Whitening], *, whole: bool
@@ -169,36 +167,6 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         away = 0.5 * values[:, np.newaxis] - 0.5 * self.centre[:, columns]
         exponent = np.where(away == 0, -REACH, np.frexp(away)[1] + 1 - scale)
         return np.asarray(np.maximum(exponent.max(axis=(1, 2), initial=REACH) - REACH, 0))
-
-    def _log_density(
-        self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
-    ) -> Callable[[Array], Array]:
-        """The function that returns log p of rows in the classes of one group, which share Σ: (n, members).
-
-        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
-        and the rest is one matrix product.
-        """
-        means = self.about_middle(columns, members, whitening) if len(members) > 1 else None
-        if means is None or not means.close:
-            return lambda values: np.stack(
-                [
-                    whitening.constant - 0.5 * whitening.squared(self._standard(values, columns, k))
-                    for k in members
-                ],
-                axis=1,
-            )
-        if not whole:
-            slopes, constant = means.linear(whitening)
-            return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
-
-        def log_densities(values: Array) -> Array:
-            rows = whitening.whiten((values - means.base) / means.scale - means.middle)
-            own = 0.5 * np.einsum("ij,ij->i", rows, rows)
-            return np.asarray(
-                whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
-            )
-
-        return log_densities
 
     def _standard(self, values: Array, columns: Codes, k: int, larger: Exponents | None = None) -> Array:
         """(x − μ_k)/scale, or the same in units larger by powers of two."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.factors.gaussian.parameters import Whitening
-from suffice.factors.gaussian.scores import SolvedGaussian
+from suffice.factors.gaussian.scores import SolvedGaussian, runs
 from suffice.factors.gaussian.thin import ThinWhitening
 from suffice.families import MultivariateNormal
 from suffice.storage import Fields, Scalars
@@ -58,6 +59,54 @@ class ThinGaussian(SolvedGaussian):
 
     def _add_whole_rows(self, block: Array, scores: Array, *, base: bool) -> int:
         return 0 if self._linear is None else super()._add_whole_rows(block, scores, base=base)
+
+    def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
+        """Add the scores of rows, one pattern of missing cells after another."""
+        groups = [np.flatnonzero(self.group == g) for g in range(len(self.whitenings))]
+        for every, columns, whitenings in self._patterns(block):
+            whole = base or len(whitenings) > 1
+            densities = [
+                self._log_density(columns, members, whitening, whole=whole)
+                for members, whitening in zip(groups, whitenings, strict=True)
+            ]
+            for some in runs(every):
+                cells = block[some[:, np.newaxis], columns]
+                far = (np.abs(cells) > self._limit[columns]).any(axis=1)
+                rows, values = (some[~far], cells[~far]) if far.any() else (some, cells)
+                for members, log_density in zip(groups, densities, strict=True):
+                    scores[rows[:, np.newaxis], members] += log_density(values)
+                if far.any():
+                    scores[some[far]] += self._far_scores(cells[far], columns, whitenings, whole=base)
+
+    def _log_density(
+        self, columns: Codes, members: Codes, whitening: Whitening, *, whole: bool
+    ) -> Callable[[Array], Array]:
+        """The function that returns log p of rows in the classes of one group, which share Σ: (n, members).
+
+        Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
+        and the rest is one matrix product.
+        """
+        means = self.about_middle(columns, members, whitening) if len(members) > 1 else None
+        if means is None or not means.close:
+            return lambda values: np.stack(
+                [
+                    whitening.constant - 0.5 * whitening.squared(self._standard(values, columns, k))
+                    for k in members
+                ],
+                axis=1,
+            )
+        if not whole:
+            slopes, constant = means.linear(whitening)
+            return lambda values: np.asarray((values - means.base) @ slopes.T + constant)
+
+        def log_densities(values: Array) -> Array:
+            rows = whitening.whiten((values - means.base) / means.scale - means.middle)
+            own = 0.5 * np.einsum("ij,ij->i", rows, rows)
+            return np.asarray(
+                whitening.constant + rows @ means.whitened.T - own[:, np.newaxis] - means.half_norms
+            )
+
+        return log_densities
 
     @cached_property
     def log_likelihood(self) -> float:

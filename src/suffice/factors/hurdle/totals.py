@@ -15,6 +15,7 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import Block, Totals
+from suffice.factors.blocks import FoldedCells
 from suffice.factors.checks import first_offence
 from suffice.factors.kinds import KINDS
 from suffice.families import Hurdle
@@ -34,6 +35,7 @@ class HurdleTotals(Totals):
     """The sums of the outcomes, which are those of a Bernoulli, and of the family of the rest."""
 
     reads: ClassVar[Literal["numbers", "levels", "documents"]] = "numbers"
+    takes_folds: ClassVar[bool] = True
     family: Hurdle
 
     def __init__(self, family: Hurdle, outcome: Totals, rest: Totals) -> None:
@@ -53,7 +55,14 @@ class HurdleTotals(Totals):
     def prepare(
         self, block: Block, labels: list[str], classes: Codes, weights: Array | None, n_classes: int
     ) -> Callable[[Any], None]:
-        outcome, rest = split_cells(block, self.family.at, labels)
+        outcome: Block
+        rest: Block
+        if isinstance(block, FoldedCells):
+            parts = split_cells(block.numbers, self.family.at, labels)
+            outcome, rest = (block._replace(numbers=part) for part in parts)
+            rest = rest if self.rest.takes_folds else rest.unfolded()
+        else:
+            outcome, rest = split_cells(block, self.family.at, labels)
         add_rest = self.rest.prepare(rest, labels, classes, weights, n_classes)
         add_outcome = self.outcome.prepare(outcome, labels, classes, weights, n_classes)
 

@@ -72,7 +72,7 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
 
     `cells` (classes, columns, cells) of each column are padded beyond its size, by one at least; columns with
     more come first. A pair is joined in its first cell, and the neighbours of the second are then neighbours
-    of the first. A gain beyond the first or the last cell of a column is infinite.
+    of the first. Beyond the first and the last cell of a column lies one of length −∞, which never pays.
     """
     n_classes, n_columns, width = cells.shape
     rows = cells.sum(axis=(0, 2))
@@ -80,35 +80,36 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     length = description_length(cells)
     pair, gain = np.zeros((n_columns, width)), np.empty((n_columns, width))
     pair[:, :-1] = description_length(cells[:, :, :-1] + cells[:, :, 1:])  # a cell and the next one as one
-    gain[:, :-1] = pair[:, :-1] - length[:, :-1] - length[:, 1:]
-    gain[np.arange(width) >= sizes[:, np.newaxis] - 1] = np.inf
     gained = np.full((n_columns, width), np.inf)  # the length of all cells, and what each pair adds to it
     gained[:, 0] = length.sum(axis=1)
+    length[np.arange(width) >= sizes[:, np.newaxis]] = -np.inf
+    gain[:, :-1] = pair[:, :-1] - length[:, :-1] - length[:, 1:]
+    gain[:, -1] = np.inf
     gone_at = np.full(n_columns * width, width)  # which pair, in order, joined a cell to the one before
     starts = width * np.arange(n_columns)
-    ends = starts + sizes
     before, after = (np.arange(n_columns * width) + step for step in (-1, 1))
     # One index for class, column and cell finds a cell several times faster than two.
     flat, lengths, pairs, gains = cells.ravel(), length.ravel(), pair.ravel(), gain.ravel()
     of_class = length.size * np.arange(n_classes)[:, np.newaxis]
+    of_sides, sides = of_class[:, np.newaxis], np.empty((2, n_columns), dtype=np.intp)
     are_left = np.count_nonzero(sizes[:, np.newaxis] > np.arange(sizes[0]), axis=0).tolist()
     for n_joined, n_left in enumerate(are_left[1:], start=1):
-        start, end = starts[:n_left], ends[:n_left]
-        at = start + np.argmin(gain[:n_left], axis=1)
+        at = starts[:n_left] + np.argmin(gain[:n_left], axis=1)
         gone = after[at]
         gone_at[gone] = n_joined
         gained[:n_left, n_joined] = gains[at]
         gains[gone] = np.inf
-        previous, following = before[at], after[gone]
+        beside = sides[:, :n_left]
+        beside[0], beside[1] = previous, following = before[at], after[gone]
         after[at], before[following] = following, at
         here = of_class + at
         joint = flat[here] + flat[of_class + gone]
         flat[here] = joint
         lengths[at] = own = pairs[at]
-        neighbours = flat[of_class[:, np.newaxis] + np.stack([previous, following])]
-        pairs[previous], pairs[at] = both = description_length(neighbours + joint[:, np.newaxis])
-        gains[previous] = np.where(previous >= start, both[0] - lengths[previous] - own, np.inf)
-        gains[at] = np.where(following < end, both[1] - own - lengths[following], np.inf)
+        both = description_length(flat[of_sides + beside] + joint[:, np.newaxis])
+        pairs[previous], pairs[at] = both
+        gains[previous] = both[0] - lengths[previous] - own
+        gains[at] = both[1] - own - lengths[following]
     total = np.cumsum(gained, axis=1)
     n_cells = np.maximum(sizes[:, np.newaxis] - np.arange(width), 1)
     total += _length_of_sizes(rows[:, np.newaxis], n_cells)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,30 +34,38 @@ class LevelTable:
     """Log p(level | class) of one column, with one row for unseen levels and one for missing cells."""
 
     def __init__(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> None:
+        (shares,) = _shares_of_each(family, [self.hold(family, counts, keep_empty=keep_empty)])
+        self.complete(family, shares)
+
+    @classmethod
+    def of_each(cls, family: Family, columns: list[LevelCounts]) -> list[LevelTable]:
+        """The tables of columns, all at once."""
+        tables = [cls.__new__(cls) for _ in columns]
+        held = [table.hold(family, counts) for table, counts in zip(tables, columns, strict=True)]
+        for table, shares in zip(tables, _shares_of_each(family, held), strict=True):
+            table.complete(family, shares)
+        return tables
+
+    def hold(self, family: Family, counts: LevelCounts, *, keep_empty: bool = False) -> Array:
+        """The levels, and the counts (classes, levels) that shares are made of, joined if that is wanted."""
         settings = family if isinstance(family, Categorical) else DEFAULT
         counts = counts.with_levels(settings.listed)
         present = np.asarray(counts.support.any(axis=0) | keep_empty)
         present[counts.codes_of(list(settings.listed), grow=False)] = True
-        order = sorted(np.flatnonzero(present).tolist(), key=lambda i: _sort_key(counts.levels[i]))
+        order = _in_order(counts.levels, np.flatnonzero(present).tolist())
         self.levels = [counts.levels[i] for i in order]
         self.rows_of = LevelIndex(self.levels).places_of
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, order]
         self.weight = weight
         self.share_of_new = share_of_new(counts.support.sum(axis=0))
-        per_class = weight.sum(axis=1)
         self.groups = grouped(weight) if settings.joined else None
-        if self.groups is not None:
-            weight = self.groups.sums(weight)
-        mean = np.divide(weight.T, per_class, out=np.zeros_like(weight.T), where=per_class > 0)
-        total = per_class.sum()
-        pooled = weight.sum(axis=0)[:, np.newaxis] / (total if total > 0 else 1.0)
-        self.probability = family.smooth(mean, per_class, pooled)
+        return weight if self.groups is None else self.groups.sums(weight)
+
+    def complete(self, family: Family, shares: _Shares) -> None:
+        """The rows of all levels, and those of unseen levels and missing cells."""
+        settings = family if isinstance(family, Categorical) else DEFAULT
+        self.probability, log_p, zero, per_class = shares
         n_levels = len(self.probability)
-        zero = self.probability <= 0
-        log_p = np.log(np.where(zero, 1.0, self.probability))
-        if zero.any():
-            with np.errstate(divide="ignore"):
-                log_p = np.where(zero, -np.log(per_class), log_p)
         log_unseen = np.zeros(len(per_class))
         unseen_order = np.zeros(len(per_class))
         self.n_unnamed = max(settings.fewest - len(self.levels), 0)
@@ -153,9 +161,49 @@ class LevelTable:
         return rows
 
 
+class _Shares(NamedTuple):
+    """P(level | class) of one column, (levels, classes), and its log; 1/N where it is 0."""
+
+    probability: Array
+    log_p: Array
+    zero: NDArray[np.bool_]
+    per_class: Array
+    """The weight of each class."""
+
+
+def _shares_of_each(family: Family, columns: list[Array]) -> list[_Shares]:
+    """The shares of columns from their counts (classes, levels), those of as many levels at once."""
+    of_size: dict[int, list[int]] = {}
+    for j, counts in enumerate(columns):
+        of_size.setdefault(counts.shape[1], []).append(j)
+    found: dict[int, _Shares] = {}
+    for places in of_size.values():
+        weight = np.stack([columns[j] for j in places])
+        per_class, weight = weight.sum(axis=2), np.moveaxis(weight, 2, 0)
+        mean = np.divide(weight, per_class, out=np.zeros_like(weight), where=per_class > 0)
+        total = per_class.sum(axis=1, keepdims=True)
+        pooled = weight.sum(axis=2, keepdims=True) / np.where(total > 0, total, 1.0)
+        probability = family.smooth(mean, per_class, pooled)
+        zero = probability <= 0
+        log_p = np.log(np.where(zero, 1.0, probability))
+        if zero.any():
+            with np.errstate(divide="ignore"):
+                log_p = np.where(zero, -np.log(per_class), log_p)
+        for i, j in enumerate(places):
+            found[j] = _Shares(probability[:, i], log_p[:, i], zero[:, i], per_class[i])
+    return [found[j] for j in range(len(columns))]
+
+
 def _log_of_nothing(per_class: Array, n_unnamed: int) -> Array:
     """Log p of an unseen level beside α, as α → 0: 1/N for one of the levels, the same for all else."""
     return -np.log(np.where(per_class > 0, per_class, 1.0)) if n_unnamed else np.zeros_like(per_class)
+
+
+def _in_order(levels: list[Any], places: list[int]) -> list[int]:
+    """Places of some levels, in the order of these."""
+    if len(set(map(type, levels))) <= 1:
+        return sorted(places, key=levels.__getitem__)
+    return sorted(places, key=lambda i: _sort_key(levels[i]))
 
 
 def _sort_key(level: Any) -> tuple[str, Any]:
@@ -347,4 +395,4 @@ class SolvedLevels(SolvedFactor):
 
 def solve_levels(totals: LevelTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedLevels:
     """θ of every column."""
-    return SolvedLevels(totals.family, [LevelTable(totals.family, column) for column in totals.columns])
+    return SolvedLevels(totals.family, LevelTable.of_each(totals.family, totals.columns))

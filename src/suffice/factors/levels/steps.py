@@ -58,8 +58,8 @@ class StepTotals(Totals):
             raise ValueError(f"{labels[0]} is sparse, but Steps counts every cell; pass a dense array.")
         refuse_infinities(block, labels)
 
-    @staticmethod
-    def batches(block: Array) -> Callable[[Codes], _SortedBlock]:
+    @classmethod
+    def batches(cls, block: Array) -> Callable[[Codes], _SortedBlock]:
         columns = [SortedColumn.of(column, 0) for column in block.T]
 
         def batch(rows: Codes) -> _SortedBlock:

@@ -48,7 +48,11 @@ class LevelCounts:
         return grown
 
     def count(self, batch: Counted) -> None:
-        """Add the counts of a batch over the same classes."""
+        """Add the counts of a batch over the same classes; the first are taken over."""
+        if not self.levels:
+            self.levels, self.index = list(batch.values), {level: i for i, level in enumerate(batch.values)}
+            self.weight, self.support = batch.weight.astype(np.float64), batch.support.copy()
+            return
         codes = self.codes_of(batch.values, grow=True)
         self.weight[:, codes] += batch.weight
         self.support[:, codes] += batch.support

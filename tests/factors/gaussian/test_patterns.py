@@ -1,0 +1,39 @@
+"""Rows with gaps are scored by the marginals of their observed columns, many patterns at once."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from suffice import GaussianDiscriminant
+from suffice.factors.gaussian import patterns
+from suffice.links import log_softmax
+
+
+def rows_of(n=300, d=4, apart=1.0):
+    """Rows of three classes with gaps; in some, all cells are missing."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + apart * y[:, np.newaxis]
+    X[rng.random(X.shape) < 0.3] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+@pytest.mark.parametrize("apart", [1.0, 1e4], ids=["near", "far apart"])
+@pytest.mark.parametrize("few, at_once", [(1 << 12, 1 << 20), (0, 1 << 20), (0, 20)])
+def test_rows_with_gaps_are_scored_by_marginals(covariance, apart, few, at_once, monkeypatch):
+    monkeypatch.setattr(patterns, "FEW_ROWS", few)
+    monkeypatch.setattr(patterns, "NUMBERS_AT_ONCE", at_once)
+    X, y = rows_of(apart=apart)
+    model = GaussianDiscriminant(covariance, missing="pairwise").fit(X, y)
+    means, covariances = model.means_, model.covariances_
+    expected = np.zeros((len(X), 3))
+    for i, row in enumerate(X):
+        seen = np.flatnonzero(~np.isnan(row))
+        for k in range(3) if len(seen) else ():
+            part = covariances[k][np.ix_(seen, seen)]
+            expected[i, k] = multivariate_normal.logpdf(row[seen], means[k][seen], part)
+    found = model.predict_joint_log_proba(X) - np.log(model.priors_)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    log_p = expected + np.log(model.priors_)
+    np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(log_p), rtol=1e-7, atol=1e-8)
