@@ -18,14 +18,19 @@ def rows_of(n, d=3):
     return numbers, rng.integers(0, 3, n)
 
 
+def in_order(codes):
+    """Keys of rows that are dealt as they come."""
+    return np.arange(len(codes), dtype=np.uint64)
+
+
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
 @pytest.mark.parametrize("weighted", [False, True], ids=["rows", "weights"])
 def test_folds_are_scored_side_by_side_as_one_after_the_other(family, weighted, monkeypatch):
     numbers, codes = rows_of(97)
     weights = np.random.default_rng(6).uniform(0.5, 2.0, 97) if weighted else None
-    (together,) = ColumnLosses(codes, 3, weights).of([family], numbers)
+    (together,) = ColumnLosses(codes, in_order(codes), 3, weights).of([family], numbers)
     monkeypatch.setattr(column_losses, "CELLS_AT_ONCE", 1)
-    (apart,) = ColumnLosses(codes, 3, weights).of([family], numbers)
+    (apart,) = ColumnLosses(codes, in_order(codes), 3, weights).of([family], numbers)
     for one, other in zip(apart, together, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
 
@@ -34,7 +39,7 @@ def test_folds_are_scored_side_by_side_as_one_after_the_other(family, weighted, 
 def test_families_of_the_same_sums_are_scored_as_each_alone(at):
     numbers, codes = rows_of(97)
     families = [one if at is None else Hurdle(one, at=at) for one in (Normal("shared"), Normal())]
-    rows = ColumnLosses(codes, 3, None)
+    rows = ColumnLosses(codes, in_order(codes), 3, None)
     for family, losses in zip(families, rows.of(families, numbers), strict=True):
         for one, other in zip(rows.of([family], numbers)[0], losses, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -47,8 +52,8 @@ def test_a_class_that_is_constant_without_a_fold_is_constant(family, monkeypatch
     codes = np.arange(60) % 2
     numbers = np.where(codes, 0.1, rng.uniform(1.0, 2.0, 60))[:, np.newaxis]
     numbers[1] = 1e-3 + 1.7 / 3.0
-    (together,) = ColumnLosses(codes, 2, None).of([family], numbers)
+    (together,) = ColumnLosses(codes, in_order(codes), 2, None).of([family], numbers)
     monkeypatch.setattr(column_losses, "CELLS_AT_ONCE", 1)
-    (apart,) = ColumnLosses(codes, 2, None).of([family], numbers)
+    (apart,) = ColumnLosses(codes, in_order(codes), 2, None).of([family], numbers)
     for one, other in zip(apart, together, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)

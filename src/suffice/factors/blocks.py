@@ -14,6 +14,9 @@ from suffice.factors.scores import Scores
 from suffice.kernels.choose import discrete_for
 from suffice.tables.columns import LevelCells
 
+MISSING = -1
+"""The place of a row without cells, after all others."""
+
 
 class FoldedCells(NamedTuple):
     """Numbers once for each fold, side by side, of which each row is left out of one fold at most."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors import KINDS, Totals
+from suffice.factors.blocks import MISSING
 from suffice.families import Family
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, whole_work
@@ -22,8 +23,6 @@ from suffice.tables.row_keys import Keys
 FOLDS = 5
 CELLS_AT_ONCE = 1 << 20
 """Cells of the folds that are looked at at once."""
-MISSING = -1
-"""The place of a row without cells, after all others."""
 
 
 class Losses(NamedTuple):

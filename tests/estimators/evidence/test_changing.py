@@ -246,8 +246,9 @@ def test_statistics_and_pure_models_are_merged(penguins, of_penguins):
 
 def test_a_column_of_another_family_counts_in_the_rows_of_one_model(penguins):
     X, y = penguins
-    small = EvidenceClassifier({"body_mass_g": "gamma"}).fit(X[::2], y[::2])
-    large = EvidenceClassifier({"body_mass_g": "normal"}).fit(X, y)
+    bill = {"bill_length_mm": "normal"}
+    small = EvidenceClassifier(bill | {"body_mass_g": "gamma"}).fit(X[::2], y[::2])
+    large = EvidenceClassifier(bill | {"body_mass_g": "normal"}).fit(X, y)
     for one, other in ((small, large), (large, small)):
         with pytest.warns(UserWarning, match=r"body_mass_g.*only the rows of one model count"):
             both = one + other

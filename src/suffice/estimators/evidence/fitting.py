@@ -22,7 +22,7 @@ from suffice.estimators.evidence.word_corrections import WordDesign
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
-from suffice.model.dealt import SEED, deal_by_content
+from suffice.model.dealt import deal_by_content, spread_rows
 from suffice.model.known_rows import KnownRows
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
@@ -118,13 +118,6 @@ class Rows:
                 yield start + np.flatnonzero(left[part]), self.table.part(part).take(left[part])
 
 
-def sampled(n_rows: int, most: int) -> Codes:
-    """All rows, or as many at random, in order."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(SEED).choice(n_rows, most, replace=False))
-
-
 class Fitting:
     """The sums of some rows in folds and of all others, and the evidence of each fold by the rest."""
 
@@ -145,7 +138,7 @@ class Fitting:
         # Corrections of words are many, and need more rows than weights: the biases take little work.
         work = k * f**2 + k**2 if pieces.words else k * (f + k) ** 2
         most = int(np.clip(MOST_WORK // work, FEWEST_TAKEN, MOST_ROWS))
-        sample = sampled(len(rows.codes), most)
+        sample = spread_rows(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)
         keys = pieces.schema.keys(read)
@@ -377,13 +370,13 @@ def fit_rows(rows: LabelledRows, schema: Schema, options: Options, pieces: Piece
 
 def _fit_rows(chosen: Rows, schema: Schema, options: Options, pieces: Pieces | None) -> Fitted:
     if pieces is None:
-        some = sampled(len(chosen.codes), MOST_ROWS)
+        some = spread_rows(len(chosen.codes), MOST_ROWS)
         table = chosen.table if len(some) == len(chosen.codes) else chosen.table.take(some)
         weights = None if chosen.weights is None else chosen.weights[some]
         with np.errstate(invalid="ignore"):  # infinities, which the sums refuse
             pieces = Pieces.of(schema, table, options.groups, weights)
         if len(some) < len(chosen.codes):
             few = replace(options, folds=2, evidence_folds=FIRST_FOLDS)
-            first = Fitting(chosen.take(sampled(len(chosen.codes), FIRST_ROWS)), pieces, few)
+            first = Fitting(chosen.take(spread_rows(len(chosen.codes), FIRST_ROWS)), pieces, few)
             pieces = first.worth_summing()
     return Fitting(chosen, pieces, options).fitted()

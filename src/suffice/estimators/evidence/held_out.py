@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from suffice import factors
 from suffice.arrays import Array, Codes, Counts
 from suffice.estimators.evidence.pieces import POWERS, Pieces
-from suffice.estimators.evidence.read_cells import MISSING, SchemaCells
+from suffice.estimators.evidence.read_cells import SchemaCells
 from suffice.estimators.evidence.sums import rows_of_pairs, solve_joint, tables_of_pairs
 from suffice.factors import SolvedFactor, Totals
 from suffice.factors.base import Block
+from suffice.factors.blocks import MISSING
 from suffice.factors.scores import Scores, bounded
 from suffice.factors.words.scores import SolvedWords
 from suffice.model.statistics import Accumulator

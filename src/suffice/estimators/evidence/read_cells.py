@@ -18,9 +18,6 @@ from suffice.model.schema import Schema
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table, read_table
 
-MISSING = -1
-"""The place of a row without cells, after all others."""
-
 
 class SchemaCells:
     """The cells of some rows under one schema.
