@@ -24,7 +24,8 @@ def iris():
 def test_the_other_columns_are_marginalised_out(penguins):
     model, X, species = penguins
     display = PosteriorDisplay.from_estimator(model, X, columns=(BILL, FLIPPER), resolution=20)
-    alone = suffice.BayesClassifier({name: None for name in X.column_names if name not in (BILL, FLIPPER)})
+    known = {name: model.schema_[name].family for name in (BILL, FLIPPER)}
+    alone = suffice.BayesClassifier({name: known.get(name) for name in X.column_names}, evidence_weight=1.0)
     alone.fit(X, species)
     across, up = (cells.ravel() for cells in np.meshgrid(display.x.values, display.y.values))
     cells = {BILL: across, FLIPPER: up}
