@@ -1,6 +1,7 @@
 """Small batches of rows and labels: the first ones together decide what the columns are."""
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,6 +47,7 @@ def test_batches_are_joined_as_long_as_they_are_of_one_kind():
     X, y = numbers(6)
     rows = LabelledBatch(X, y, None)
     assert joined([rows, rows]) == [12]
+    assert joined([rows, LabelledBatch(X, y, np.ones(6))]) == [12]
     assert joined([rows, LabelledBatch(X.astype(int), y.astype(float), None), rows]) == [18]
     for other in (
         LabelledBatch(X[:, :2], y, None),
@@ -55,7 +57,6 @@ def test_batches_are_joined_as_long_as_they_are_of_one_kind():
         LabelledBatch(X.tolist(), y, None),
         LabelledBatch(X, y.astype(str), None),
         LabelledBatch(X, y > 0, None),
-        LabelledBatch(X, y, np.ones(6)),
         LabelledBatch(X, y, np.ones(5)),
     ):
         assert joined([rows, rows, other, rows]) == [12, 6, 6]
@@ -92,3 +93,70 @@ def test_a_column_of_another_kind_or_that_arrow_cannot_hold_is_named_by_its_batc
             model.fit_from([(X, y), (days, y)])
         with pytest.raises(ValueError, match=r"^batch 1: Complex data not supported: column 'a'"):
             model.fit_from([(X, y), (X * 1j, y)])
+
+
+def held_in(form, X):
+    """The same cells in another form."""
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame["c"] = np.array(list("uvwxyz"))[frame.c.astype(int) % 6]
+    return {
+        "lists": lambda part: X[part].tolist(),
+        "dicts": lambda part: dict(frame[part]),
+        "categories in the second": lambda part: frame[part].astype({"c": "category"} if part.start else {}),
+    }[form]
+
+
+@pytest.mark.parametrize("form", ["lists", "dicts", "categories in the second"])
+def test_batches_of_any_form_give_the_model_of_all_rows(form):
+    X, y = numbers(120)
+    of = held_in(form, X)
+    parts = slice(0, 40), slice(40, 120)
+    found = suffice.EvidenceClassifier().fit_from([(of(part), y[part]) for part in parts])
+    whole = of(slice(0, 120))
+    expected = suffice.EvidenceClassifier().fit(whole, y)
+    np.testing.assert_allclose(found.predict_proba(whole), expected.predict_proba(whole), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [suffice.EvidenceClassifier(), suffice.LogisticRegression()], ids=str)
+def test_rows_without_weights_beside_others_have_the_weight_one(model):
+    X, y = numbers(90)
+    pairs = [(X[:40], y[:40]), (X[40:], y[40:], np.full(50, 2.0))]
+    found, whole = (
+        model.fit_from(pairs).predict_proba(X),
+        model.fit(X, y, np.r_[np.ones(40), np.full(50, 2.0)]),
+    )
+    np.testing.assert_allclose(found, whole.predict_proba(X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [suffice.BayesClassifier(), suffice.EvidenceClassifier()], ids=str)
+def test_arrays_of_another_kind_are_refused(model):
+    X, y = numbers(60)
+    for other, words in ((X[30:].astype("M8[s]"), "times"), (X[30:] > 0, "booleans")):
+        with pytest.raises(ValueError, match=rf"^batch 1: X holds {words} .*, but it held numbers"):
+            model.fit_from([(X[:30], y[:30]), (other, y[30:])])
+
+
+def test_evidence_is_not_kept_in_two_forms():
+    X, y = numbers(60)
+    with pytest.raises(ValueError, match=r"^batch 1: the batches hold .* a ndarray and in a csr_array"):
+        suffice.EvidenceClassifier().fit_from([(X[:30], y[:30]), (sparse.csr_array(X[30:]), y[30:])])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [suffice.BayesClassifier(), suffice.EvidenceClassifier(), suffice.LogisticRegression()],
+    ids=str,
+)
+def test_a_row_is_counted_in_its_part_though_some_weigh_nothing(model, tmp_path):
+    X, y = numbers(240)
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=y, w=np.arange(240) % 4 > 0)
+    frame.loc[183, "a"] = np.inf
+    path = tmp_path / "rows.parquet"
+    frame.astype({"w": float}).to_parquet(path)
+    with pytest.raises(ValueError, match=r"rows.parquet: column 'a' .* at row 183;"):
+        model.fit_from(path, target="y", weight="w")
+    parts = [frame[at : at + 80] for at in (0, 80, 160)]
+    with pytest.raises(ValueError, match=r"batch 2: column 'a' .* at row 23;"):
+        model.fit_from(parts, target="y", weight="w")
+    with pytest.raises(ValueError, match=r"partition 2 of the Dask DataFrame: column 'a' .* at row 23;"):
+        model.fit_from(dd.from_pandas(frame, npartitions=3, sort=False), target="y", weight="w")

@@ -91,7 +91,7 @@ def _kinds(batch: LabelledBatch) -> Kinds | None:
 
     X, y, weights = batch
     n_rows = len(y)
-    beside: Kinds = {"labels": _kind_of_array(y), "weights": str(weights is not None)}
+    beside: Kinds = {"labels": _kind_of_array(y)}
     if (weights is not None and np.shape(weights) != (n_rows,)) or getattr(X, "shape", (0,))[0] != n_rows:
         return None
     if isinstance(X, pa.Table):
@@ -108,8 +108,11 @@ def _kind_of_array(array: Any) -> str:
 
 
 def _kind_of_column(of: Any) -> str | None:
-    kind = kind_of(of)
-    return kind if kind in (None, "number") else str(of)
+    import pyarrow as pa
+
+    kind, held = kind_of(of), of.value_type if pa.types.is_dictionary(of) else of
+    are_plain = kind != "text" or pa.types.is_string(held) or pa.types.is_large_string(held)
+    return kind if kind != "time" and are_plain else str(of)
 
 
 def _in_common(some: Kinds | None, others: Kinds | None) -> Kinds | None:

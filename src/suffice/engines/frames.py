@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from suffice.tables.as_arrays import complex_refusal
@@ -22,6 +22,8 @@ def as_table(frame: Any) -> Any:
     if isinstance(frame, (pa.Table, pa.RecordBatch)):
         _require_distinct(frame.schema.names)
         return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
+    if isinstance(frame, Mapping):
+        return pa.table({str(name): pa.array(cells, from_pandas=True) for name, cells in frame.items()})
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 

@@ -56,8 +56,10 @@ class KeptRows:
         return kept
 
     def add(self, batch: LabelledBatch) -> None:
-        """Let the rows of a batch pass."""
+        """Let the rows of a batch pass; those that weigh nothing are not kept."""
         self.n_batches += 1
+        if batch.weight is not None and not batch.weight.all():
+            batch = _taken(batch, np.flatnonzero(batch.weight))
         self._hold(_Held(self._part, self._rng.random(len(batch.y)), batch))
 
     def _hold(self, more: _Held) -> None:

@@ -8,17 +8,21 @@ from numbers import Integral
 from os import PathLike
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.first_rows import FirstJoined
 from suffice.engines.frames import table_at
-from suffice.engines.kinds import SeenKinds
+from suffice.engines.kinds import Seen, SeenKinds
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
 from suffice.engines.streams import Once
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
+from suffice.tables.as_arrays import as_array
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
+from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, is_source
 from suffice.tables.recognized import is_frame, reading_method
 from suffice.tables.row_source import RowSource
@@ -29,6 +33,8 @@ OnError = Literal["raise", "skip"]
 FILES_ONLY = "{}: only files can do that."
 HOW = ("pushdown", "batches")
 NO_LABELS = "pass either y, or target= with the name of the column that holds the classes."
+KINDS_OF_ARRAYS = {**dict.fromkeys("iuf", "numbers"), "b": "booleans", "M": "times", "m": "durations"}
+"""What an array holds, by the kind of its dtype; objects may be anything."""
 T = TypeVar("T")
 
 
@@ -142,7 +148,7 @@ class LabelledPairs(Labelled):
 
     def _each(self) -> Iterator[tuple[str, LabelledBatch]]:
         """What messages call a batch, and the batch."""
-        some, kinds = False, SeenKinds()
+        some, kinds, held = False, SeenKinds(), None
         for number, one in enumerate(self._pairs):
             if not isinstance(one, tuple) or len(one) not in (2, 3):
                 raise TypeError(
@@ -152,12 +158,36 @@ class LabelledPairs(Labelled):
             if len(y):
                 some = True
                 place = self._place(number)
-                batch = LabelledBatch(table_at(place, X) if is_frame(X) else X, y, *weights or [None])
-                if is_frame(X):
-                    kinds.settle_all(batch.X, place)
-                yield place, batch
+                rows = _as_rows(place, X)
+                if is_frame(rows):
+                    kinds.settle_all(rows, place)
+                held = _settled(held, rows, place)
+                yield place, LabelledBatch(rows, y, *map(np.asarray, weights) if weights else [None])
         if not some:
             raise ValueError("the iterable has no rows.")
+
+
+def _as_rows(place: str, X: Any) -> Any:
+    """The rows of a batch: a table with names as an Arrow table, lists of cells as an array."""
+    if is_frame(X) or isinstance(X, dict):
+        return table_at(place, X)
+    is_list_of_rows = isinstance(X, list) and X and isinstance(X[0], (list, tuple, np.ndarray))
+    return as_array(X, "X") if is_list_of_rows else X
+
+
+def _settled(before: Seen | None, X: Any, place: str) -> Seen | None:
+    """What arrays hold, if that is known; another kind than before is refused."""
+    dtype = getattr(X, "dtype", None)
+    kind = KINDS_OF_ARRAYS.get(getattr(dtype, "kind", "O"))
+    if kind is None:
+        return before
+    seen = Seen(kind, str(dtype), place)
+    if before is not None and before.kind != kind:
+        raise FileDataError(
+            f"{place}: X holds {kind} ({seen.type}), but it held {before.kind} ({before.type}) in "
+            f"{before.place}; convert it, so that all batches have one type."
+        )
+    return before or seen
 
 
 def labelled_rows(

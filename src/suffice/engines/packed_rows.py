@@ -8,31 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from suffice.tables.files.batches import LabelledBatch
+from suffice.tables.files.batches import LabelledBatch, decoded
 from suffice.tables.files.types import joined_tables
 from suffice.tables.targets import joined_labels, read_labels
+from suffice.tables.wording import kind_of_thing
 
 Numbers = dict[str, NDArray[Any]]
 """Numbers beside the rows, by name."""
 
 
 def joined_rows(batches: list[LabelledBatch]) -> LabelledBatch:
-    """Batches, one below the other."""
-    weights = [rows.weight for rows in batches if rows.weight is not None]
+    """Batches, one below the other; rows without weights have the weight 1."""
+    weights = None
+    if any(rows.weight is not None for rows in batches):
+        each = [np.ones(len(rows.y)) if rows.weight is None else rows.weight for rows in batches]
+        weights = np.concatenate(each)
     return LabelledBatch(
         _joined([rows.X for rows in batches]),
         joined_labels([read_labels(rows.y) for rows in batches]),
-        np.concatenate(weights) if weights else None,
+        weights,
     )
 
 
 def _joined(parts: list[Any]) -> Any:
-    """Tables or arrays, one below the other."""
+    """Tables or arrays, one below the other; all must be of one kind."""
     import pyarrow as pa
 
+    odd = next((one for one in parts if _form(one) != _form(parts[0])), None)
+    if odd is not None:
+        raise ValueError(
+            f"the batches hold their rows in {kind_of_thing(parts[0])} and in {kind_of_thing(odd)}; pass all "
+            "of them in one kind of table."
+        )
     if isinstance(parts[0], pa.Table):
-        return joined_tables(parts)
+        are_alike = all(one.schema.equals(parts[0].schema) for one in parts)
+        return joined_tables(parts if are_alike else list(map(decoded, parts)))
     return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _form(X: Any) -> str:
+    """How rows are held."""
+    if sparse.issparse(X):
+        return "sparse"
+    return "dense" if isinstance(X, np.ndarray) else type(X).__name__
 
 
 def pack_rows(batch: LabelledBatch, beside: Numbers) -> bytes:

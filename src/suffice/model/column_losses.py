@@ -41,7 +41,7 @@ class ColumnLosses:
         self.classes = classes
         self.n_classes = n_classes
         self.weights = weights
-        self._folds = dealt_folds(classes, keys, FOLDS)
+        self._folds = dealt_folds(classes, keys, weights, FOLDS)
         self._fold = np.empty(len(classes), dtype=np.intp)
         for fold, (_, held_out) in enumerate(self._folds):
             self._fold[held_out] = fold

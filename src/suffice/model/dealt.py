@@ -33,9 +33,15 @@ def spread_rows(n_rows: int, most: int) -> Codes:
     return np.random.default_rng(SEED).integers(np.append(0, ends[:-1]), ends)
 
 
-def dealt_folds(codes: Codes, keys: Keys, n_folds: int) -> list[tuple[Codes, Codes]]:
-    """The rows of all other folds, and the rows of each fold; those of a class are dealt by their keys."""
-    return splits_of(deal_by_content(codes, None, keys, n_folds, 1).fold, n_folds)
+def dealt_folds(codes: Codes, keys: Keys, weights: Array | None, n_folds: int) -> list[tuple[Codes, Codes]]:
+    """The rows of all other folds, and the rows of each fold; those of a class are dealt by their keys.
+
+    Rows stay whole, whatever their weights, which tell rows with equal keys apart.
+    """
+    order = np.arange(len(codes)) if weights is None else np.argsort(weights, kind="stable")
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[order] = deal_by_content(codes[order], None, keys[order], n_folds, 1).fold
+    return splits_of(fold, n_folds)
 
 
 def splits_of(fold: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
@@ -106,7 +112,7 @@ def _parts(weights: Array, codes: Codes, keys: Keys, is_new: NDArray[np.bool_], 
     within = np.empty((len(group), period))
     within[line] = np.diff(_dealt_before(on_line, period), axis=0)
     # Units that each row has a share of.
-    low = np.floor(begins)
+    low = np.minimum(np.floor(begins), n_units[of_group] - 1.0)  # the last row of a group may weigh nothing
     n_shares = np.maximum(np.ceil(ends) - low, 1.0).astype(np.intp)
     row = np.arange(len(weights)).repeat(n_shares)
     number = low[row] + np.arange(len(row)) - (np.cumsum(n_shares) - n_shares)[row]

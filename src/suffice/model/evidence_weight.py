@@ -99,7 +99,8 @@ def _held_out_evidence(
 
     These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row.
     """
-    members = [rows for _, rows in dealt_folds(codes, schema.keys(schema.read(table)), FOLDS)]
+    keys = schema.keys(schema.read(table))
+    members = [rows for _, rows in dealt_folds(codes, keys, weight, FOLDS)]
     cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
     evidence = np.full((len(codes), n_classes), -np.inf)
     sums = [

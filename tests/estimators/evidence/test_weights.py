@@ -47,6 +47,23 @@ def test_the_order_of_rows_does_not_matter(order):
     agrees(fitted(order), fitted(np.arange(N)), X, atol=1e-8)
 
 
+@pytest.mark.parametrize("weights", [None, [0.5, 1.0, 2.0], [1.0, 2.0]], ids=str)
+def test_a_shuffle_changes_no_digit(weights):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 1500)
+    table = {
+        "x": rng.normal(size=1500) + y,
+        "level": np.array([f"l{v}" for v in rng.integers(0, 64, 1500)]),  # more than have corrections
+        "g": rng.poisson(2.0 + y),
+    }
+    w = None if weights is None else rng.choice(weights, 1500)
+    order = rng.permutation(1500)
+    shuffled = {name: cells[order] for name, cells in table.items()}
+    found = EvidenceClassifier().fit(shuffled, y[order], None if w is None else w[order])
+    expected = EvidenceClassifier().fit(table, y, w)
+    np.testing.assert_array_equal(found.predict_proba(table), expected.predict_proba(table))
+
+
 def test_halves_of_rows_are_rows():
     twice = np.repeat(np.arange(N), 2)
     agrees(fitted(twice, np.full(2 * N, 0.5)), fitted(np.arange(N)), X, atol=1e-8)
@@ -105,6 +122,23 @@ def test_equal_rows_come_to_folds_by_chance():
     assert times.sum(axis=0).tolist() == [400] * 5
     # As drawn without replacement: a variance of 400 · ¼ · ¾ · (1600 / 1999).
     assert 20.0 < times.var() < 180.0
+
+
+def test_rows_that_weigh_next_to_nothing_are_dealt_too():
+    weights = np.array([1.0, 1e-12] * 15)
+    dealt = deal_by_content(np.arange(30) % 3, weights, np.zeros(30, dtype=np.uint64), 5, 5)
+    np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), weights)
+
+
+@pytest.mark.parametrize("large", [1e3, 1e6])
+def test_a_constant_column_says_nothing_whatever_the_weights(large):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = rng.choice([1.0, large], 40)
+        model = EvidenceClassifier(pieces=["columns"])
+        model.fit({"x": np.ones(40)}, np.arange(40) % 2, sample_weight=weights)
+        share = np.bincount(np.arange(40) % 2, weights) / weights.sum()
+        np.testing.assert_allclose(model.predict_proba({"x": np.ones(1)})[0], share, atol=0.02)
 
 
 def test_large_weights_make_few_parts():

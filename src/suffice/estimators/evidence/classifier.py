@@ -14,7 +14,7 @@ from suffice.engines.kept_rows import KeptRows
 from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
-from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows
+from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows, naming_rows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options
 from suffice.estimators.evidence.pieces import Pieces
@@ -273,8 +273,10 @@ class EvidenceClassifier(SavedEvidence):
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
         self._keep_settings(afresh=False)
         whole = self._learnt.sums.statistics()
-        fitting = Fitting(Rows(rows), self.pieces_, self._options(), whole, subtracted=seen)
-        learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+        with naming_rows(rows, self.schema_):
+            ordered = Rows(rows).in_order(self.schema_)
+            fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
+            learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
         self._learnt = replace(
             self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
         )
@@ -385,7 +387,8 @@ class EvidenceClassifier(SavedEvidence):
 def _sums_of(rows: LabelledRows, pieces: Pieces) -> Parts:
     """The sums of some rows."""
     sums = PieceSums.empty(pieces)
-    Rows(rows).add_to(sums, np.zeros(0, dtype=np.intp))
+    with naming_rows(rows, pieces.schema):
+        Rows(rows).add_to(sums, np.zeros(0, dtype=np.intp))
     return sums.statistics()
 
 

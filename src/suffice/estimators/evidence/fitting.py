@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,6 +84,15 @@ class Rows:
         other.table, other.codes, other.weight = self.table.take(some), self.codes[some], self.weight[some]
         other.weights = None if self.weights is None else self.weights[some]
         return other
+
+    def in_order(self, schema: Schema) -> Rows:
+        """The same rows in an order that depends on what they hold, so that a shuffle changes no digit.
+
+        More rows are as they come, since a sample of them is drawn by position.
+        """
+        if len(self.codes) > MOST_ROWS:
+            return self
+        return self.take(np.lexsort((self.weight, schema.keys(schema.read(self.table)), self.codes)))
 
     def add_to(self, sums: PieceSums, apart_from: Codes) -> None:
         """Add all rows but some."""
@@ -359,13 +369,20 @@ def unweighed(pieces: Pieces, rows: Rows) -> Learnt:
     return Learnt(Weights(weights, np.zeros(k), corrections), np.zeros((0, k)))
 
 
+@contextmanager
+def naming_rows(rows: LabelledRows, schema: Schema) -> Iterator[None]:
+    """Where a part of the rows is refused, or rows in another order: all of them tell which row it is."""
+    try:
+        yield
+    except ValueError:
+        rows.statistics(schema)
+        raise
+
+
 def fit_rows(rows: LabelledRows, schema: Schema, options: Options, pieces: Pieces | None = None) -> Fitted:
     """Sums and weights of rows; which pieces there are is chosen from them, or given."""
-    try:
-        return _fit_rows(Rows(rows), schema, options, pieces)
-    except ValueError:
-        rows.statistics(schema)  # a part of the rows was refused: all of them tell which row it is
-        raise
+    with naming_rows(rows, schema):
+        return _fit_rows(Rows(rows).in_order(schema), schema, options, pieces)
 
 
 def _fit_rows(chosen: Rows, schema: Schema, options: Options, pieces: Pieces | None) -> Fitted:

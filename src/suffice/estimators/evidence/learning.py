@@ -413,7 +413,9 @@ class Learning:
             residuals = rows.residuals(log_posteriors) + one_more * (np.exp(log_posteriors) - shares)
             return float(np.sum(residuals * added))
 
-        return 1.0 if slope(1.0) <= 0.0 else float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
+        if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
+            return float(slope(1.0) <= 0.0)
+        return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
 
     @property
     def _are_many(self) -> bool:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class LabelledBatch(NamedTuple):
-    """Rows (a pyarrow Table), one label each, and weights, all positive."""
+    """Rows (a pyarrow Table), one label each, and weights, not all of them zero."""
 
     X: Any
     y: Any
@@ -138,7 +138,7 @@ class LabelledFiles(Labelled):
     def count_row(self, error: ValueError, at: Reading, *, named: bool) -> None:
         """Let an error count its row as its file does, and maybe name it; without some rows, nobody knows."""
         row = row_in(error)
-        if row is None or self.weight is not None or self.files.drop_unlabelled:
+        if row is None or self.files.drop_unlabelled:
             return
         self.files.place_error(error, at.start + row, named=named)
 
@@ -164,7 +164,7 @@ class LabelledFiles(Labelled):
             )
 
     def each(self, tables: Iterable[Any]) -> Iterator[LabelledBatch]:
-        """Tables as batches with labels and weights, without the rows of weight zero; there may be none."""
+        """Tables as batches with labels and weights, but for those whose rows all weigh nothing."""
         row = 0
         for table in tables:
             start, row = row, row + table.num_rows
@@ -178,10 +178,7 @@ class LabelledFiles(Labelled):
                 column, kept = column.filter(there), kept.filter(there)
                 weights = None if weights is None else weights[there]
             labels = self._labels(column, start)
-            if weights is not None and not weights.all():
-                used = weights > 0
-                kept, labels, weights = kept.filter(used), labels.filter(used), weights[used]
-            if kept.num_rows:
+            if kept.num_rows and (weights is None or weights.any()):
                 yield LabelledBatch(kept, labels, weights)
 
     def place(self, start: int, end: int) -> str:
@@ -234,7 +231,7 @@ class Reading(Iterator[Any]):
         return table
 
 
-def _decoded(table: Any) -> Any:
+def decoded(table: Any) -> Any:
     """A table in which text is text."""
     import pyarrow as pa
 
@@ -255,5 +252,5 @@ def _gathered(tables: Iterator[Any]) -> Iterator[Any]:
             break
     if first:
         # Their kinds are known to be alike; a column of whole numbers may have decimals further on.
-        yield joined_tables(list(map(_decoded, first)))
+        yield joined_tables(list(map(decoded, first)))
     yield from tables
