@@ -95,8 +95,6 @@ def _kinds(batch: LabelledBatch) -> Kinds | None:
     if (weights is not None and np.shape(weights) != (n_rows,)) or getattr(X, "shape", (0,))[0] != n_rows:
         return None
     if isinstance(X, pa.Table):
-        if len(set(X.column_names)) < X.num_columns:
-            return None
         return {**beside, **{f"column {one.name}": _kind_of_column(one.type) for one in X.schema}}
     if X.ndim == 2 and (sparse.issparse(X) or isinstance(X, np.ndarray)):
         return {**beside, "cells": f"{X.shape[1]} {_kind_of_array(X)} {sparse.issparse(X)}"}
