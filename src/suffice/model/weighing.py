@@ -36,15 +36,15 @@ ROUNDING = 1e-12
 """The share of a Hessian that does not matter."""
 
 
-def alike(groups: Sequence[Codes], n_pieces: int, apart: float) -> Array:
+def alike(groups: Sequence[Codes], n_pieces: int, apart: float, together: float = 1.0) -> Array:
     """The covariance of the weights before any row is seen, (f, f).
 
-    A weight is the sum of those of its groups, each with variance 1, and one by itself, with variance
-    `apart`².
+    A weight is the sum of those of its groups, each with variance `together`², and one by itself, with
+    variance `apart`².
     """
     covariance = apart**2 * np.eye(n_pieces)
     for group in groups:
-        covariance[np.ix_(group, group)] += 1.0
+        covariance[np.ix_(group, group)] += together**2
     return covariance
 
 

@@ -245,8 +245,9 @@ def test_evidence_of_any_size_gives_finite_weights(scale):
 def test_weights_alike_have_the_covariance_of_a_common_part_and_an_own_one():
     rng = np.random.default_rng(0)
     common, other, own = rng.normal(size=10**6), rng.normal(size=10**6), rng.normal(size=(3, 10**6))
-    weights = np.array([common + 0.5 * own[0], common + other + 0.5 * own[1], other + 0.5 * own[2]])
-    found = alike([np.array([0, 1]), np.array([1, 2])], 3, apart=0.5)
+    own *= 0.5
+    weights = np.array([0.8 * common + own[0], 0.8 * (common + other) + own[1], 0.8 * other + own[2]])
+    found = alike([np.array([0, 1]), np.array([1, 2])], 3, apart=0.5, together=0.8)
     np.testing.assert_allclose(found, np.cov(weights), atol=0.02)
 
 

@@ -39,7 +39,9 @@ from suffice.model.weighing import (
 
 PENALTIES = (6.0, 36.0, 200.0, 1200.0)
 """How much weights of one kind are held together; stronger ones are tried as long as they pay."""
-RIDGES = (128.0, 32.0, 8.0)
+COMMON_PARTS = (1.0, 0.25, 0.0625, 2.0**-6, 2.0**-8)
+"""Variances of what weights of one kind have in common; smaller ones are tried as long as they pay."""
+RIDGES = (128.0, 32.0, 8.0, 2.0)
 """How much corrections of cells are held near 0; weaker ones are tried as long as they pay."""
 WORD_RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03)
 """The same for corrections of words."""
@@ -276,22 +278,38 @@ class Learning:
         return best
 
     def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:
-        """A weight for each piece, of all rows and without each fold, with the penalty of least loss."""
+        """A weight for each piece, of all rows and without each fold, with the penalty of least loss.
+
+        Then held-out rows say how large the weights of a kind are likely to be. Many rows say it by the
+        weights themselves.
+        """
         search = self._search(self.inputs)
-        everyone = search.learn(self._covariance(self.penalties[0]), start=one, converged=JUDGED)
-        best_loss, best, best_held = np.inf, self.penalties[0], np.zeros((0, 0))
-        judged = [everyone] * len(self.splits)
-        for penalty in self.penalties:
-            held, found = self._held_out(search, self._covariance(penalty), judged)
+        penalty, common = self.penalties[0], COMMON_PARTS[0]
+        everyone = search.learn(self._covariance(penalty, common), start=one, converged=JUDGED)
+        best_loss, best_held, judged = np.inf, np.zeros((0, 0)), [everyone] * len(self.splits)
+
+        def pays(*prior: float) -> bool:
+            nonlocal best_loss, best_held, judged
+            held, found = self._held_out(search, self._covariance(*prior), judged)
             loss = self.rows.mean_loss(held)
             if loss >= best_loss:
-                break
-            best_loss, best, best_held, judged = loss, penalty, held, found
-        return search.learn(self._covariance(best), start=everyone), judged, best_held
+                return False
+            best_loss, best_held, judged = loss, held, found
+            return True
 
-    def _covariance(self, penalty: float) -> Array:
+        for stronger in self.penalties:
+            if not pays(stronger, common):
+                break
+            penalty = stronger
+        for smaller in () if self._are_many else COMMON_PARTS[1:]:
+            if not pays(penalty, smaller):
+                break
+            common = smaller
+        return search.learn(self._covariance(penalty, common), start=everyone), judged, best_held
+
+    def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
-        return alike(self.pieces.alike_groups(), self.inputs.shape[2], penalty**-0.5)
+        return alike(self.pieces.alike_groups(), self.inputs.shape[2], penalty**-0.5, common**0.5)
 
     def _search(self, inputs: Array, offset: Array | None = None) -> WeightSearch:
         """A search for weights, which may have to be ≥ 0."""
