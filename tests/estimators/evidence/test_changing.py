@@ -353,3 +353,15 @@ def test_weights_learnt_anew_choose_no_more_pairs():
     assert not model.pieces_.pairs
     assert len(model.weights_.nats) == len(model.weights_.to_frame())
     assert np.isfinite(model.predict_proba(table)).all()
+
+
+def test_rows_that_were_never_fitted_are_weighed_as_such(penguins):
+    X, y = penguins
+    half = len(y) // 2
+    first, second = np.arange(half) * 2, np.arange(half) * 2 + 1
+    model = EvidenceClassifier().fit(X.iloc[first], y[first])
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=r"rows that were never fitted .*; pass seen=False for rows held"):
+        model.reweigh(X.iloc[second], y[second])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.reweigh(X.iloc[second], y[second], seen=False).statistics_.n_rows == half

@@ -22,6 +22,7 @@ from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
+from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
@@ -273,10 +274,16 @@ class EvidenceClassifier(SavedEvidence):
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
         self._keep_settings(afresh=False)
         whole = self._learnt.sums.statistics()
-        with naming_rows(rows, self.schema_):
-            ordered = Rows(rows).in_order(self.schema_)
-            fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
-            learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+        try:
+            with naming_rows(rows, self.schema_):
+                ordered = Rows(rows).in_order(self.schema_)
+                fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
+                learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+        except ImpossibleSumsError as error:  # a fold was subtracted that had not been added
+            raise ValueError(
+                "cannot weigh rows that were never fitted as if they had been; pass seen=False for rows held "
+                "out."
+            ) from error
         self._learnt = replace(
             self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
         )
