@@ -96,6 +96,20 @@ def test_a_fit_with_given_pieces_is_the_fit_that_chose_them(penguins, of_penguin
     agrees(again, of_penguins, penguins[0])
 
 
+def test_given_pieces_are_those_of_the_same_columns(penguins, of_penguins):
+    X, y = penguins
+    model = EvidenceClassifier(pieces=of_penguins.pieces_)
+    others = {
+        "bill_depth_mm": X.drop(columns="bill_depth_mm"),
+        "depth": X.rename(columns={"bill_depth_mm": "depth"}),
+        "in another order": X[X.columns[::-1]],
+        r"\d columns, but X has 2": X.to_numpy()[:, :2],
+    }
+    for words, odd in others.items():
+        with pytest.raises(ValueError, match=rf"pieces= are those of a model of .*{words}"):
+            model.fit(odd, y)
+
+
 def test_models_with_given_pieces_merge_to_the_sums_of_all_rows(penguins, of_penguins):
     X, y = penguins
     first, second = (

@@ -24,6 +24,7 @@ from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.chosen_families import AllFamilies
+from suffice.model.infer import require_columns
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
@@ -300,6 +301,8 @@ class EvidenceClassifier(SavedEvidence):
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
+        if given is not None:
+            require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         marks = checked_marks(self.missing_marks)
         schema = rows.schema(families, marks, weigh=False) if given is None else given.schema
