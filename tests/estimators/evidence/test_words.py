@@ -188,3 +188,12 @@ def test_texts_are_no_rows_of_a_model_of_numbers():
     model = EvidenceClassifier().fit(np.arange(8.0)[:, np.newaxis], [0, 1] * 4)
     with pytest.raises(ValueError, match="Expected a 2D table"):
         model.predict(["a", "b"])
+
+
+def test_documents_tell_how_well_they_tell_the_classes_apart(documents, of_documents):
+    texts, y = documents
+    found = of_documents.evidence([None, *texts], [y[0], *y])
+    expected = of_documents.generative_.evidence({"text": [None, *texts]}, [y[0], *y])
+    np.testing.assert_array_equal(found.gained, expected.gained)
+    with pytest.raises(ValueError, match="pass both X and y, or neither"):
+        of_documents.evidence(texts)

@@ -168,7 +168,7 @@ class WeighsEvidence(Scored):
         -------
         evidence : ColumnEvidence
         """
-        return self.generative_.evidence(X, y)
+        return self.generative_.evidence(documents_as_table(X, self.schema_)[0], y)
 
     def top_words(
         self,
