@@ -33,7 +33,8 @@ def rows(source: Any) -> LazyRows:
     """The rows of a Dask DataFrame."""
     if not hasattr(source, "columns"):
         raise TypeError(
-            "a Dask Array has no named columns; pass X and y: model.fit(X, y) or summarize(X, y)."
+            "a Dask Array has no named columns; pass it as X: model.fit(X, y), summarize(X, y) or "
+            "model.predict(X)."
         )
     return DaskRows(source)
 
