@@ -68,6 +68,9 @@ def test_arrays_are_summed_block_by_block(rows):
         suffice.summarize(lazy[0], lazy[1][:7])
     with pytest.raises(TypeError, match="a Dask Array has no named columns"):
         suffice.summarize(lazy[0], target="kind")
+    with pytest.raises(TypeError, match=r"a Dask Array has no named columns.* or model.predict\(X\)"):
+        found.predict_from(lazy[0])
+    assert found.predict(lazy[0]).tolist() == expected.predict(X).tolist()
 
 
 def test_weighed_evidence_and_regressions_read_partitions(rows):

@@ -142,6 +142,23 @@ def test_evidence_is_not_kept_in_two_forms():
         suffice.EvidenceClassifier().fit_from([(X[:30], y[:30]), (sparse.csr_array(X[30:]), y[30:])])
 
 
+@pytest.mark.parametrize("first", ["dense", "sparse"])
+@pytest.mark.parametrize("are_held", [True, False])
+def test_a_regression_reads_dense_and_sparse_batches(first, are_held, monkeypatch):
+    if not are_held:
+        monkeypatch.setattr("suffice.estimators.regression.rows.HELD_BYTES", 0)
+    monkeypatch.setattr("suffice.estimators.regression.design.CELLS_PER_BLOCK", 1)  # blocks of LEAST_ROWS
+    X, y = numbers(900)
+    X = X[:, 2:] + [0.0, 1.0]
+    one, other = X[:400], sparse.csr_array(X[400:])
+    one, other = (one, other) if first == "dense" else (sparse.csr_array(one), X[400:])
+    pairs = [(one, y[:400]), (other, y[400:], np.full(500, 2.0)), (one, y[:400])]
+    found = suffice.LogisticRegression().fit_from(pairs)
+    rows, weights = np.r_[X, X[:400]], np.r_[np.ones(400), np.full(500, 2.0), np.ones(400)]
+    expected = suffice.LogisticRegression().fit(rows, np.r_[y, y[:400]], weights)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "model",
     [suffice.BayesClassifier(), suffice.EvidenceClassifier(), suffice.LogisticRegression()],

@@ -3,6 +3,7 @@
 import re
 
 import dask
+import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -209,3 +210,92 @@ def test_pairs_whose_columns_are_others_are_refused(model):
             ValueError, match=r"^batch 1: The feature names should match those that were passed"
         ):
             model.fit_from(pairs)
+
+
+DICTS = {
+    "names that are alike as text": (
+        {1: [1.0, 2.0], "1": [3.0, 4.0]},
+        "the column names ['1'] occur more than once; rename the columns",
+    ),
+    "a list among numbers": (
+        {"a": [1.0, [2.0]]},
+        "column 'a' holds a number (1.0) and then a list ([2.0]) at row 1; convert it to one type",
+    ),
+    "an array among numbers": (
+        {"a": [1.0, np.ones(2)]},
+        "column 'a' holds a number (1.0) and then a ndarray (array([1., 1.])) at row 1",
+    ),
+    "lists": (
+        {"a": [[1.0], [2.0]]},
+        "column 'a' has the type list<item: double>, which is not a number, a text or a time; convert it",
+    ),
+    "one text": ({"a": "pq"}, "column 'a' is a str, not a list or array of cells"),
+    "no cells": ({"a": 3}, "column 'a' is an int, not a list or array of cells"),
+}
+
+
+@pytest.mark.parametrize("at", [0, 1])
+@pytest.mark.parametrize("what", DICTS)
+def test_dicts_that_are_no_tables_are_refused(what, at):
+    odd, words = DICTS[what]
+    pairs = [({name: [1.0, 2.0] for name in odd}, [0, 1])] * 2
+    pairs[at] = odd, [0, 1]
+    if at and len(odd) > 1:  # the first batch cannot have these names either
+        pairs[0] = {"1": [1.0, 2.0]}, [0, 1]
+    with pytest.raises(ValueError, match="^" + re.escape(f"batch {at}: {words}")):
+        suffice.BayesClassifier().fit_from(pairs)
+
+
+def test_dicts_may_hold_numbers_of_any_size():
+    pairs = [({"a": [2**70, None, 3, 4]}, [0, 1, 0, 1])]
+    assert suffice.BayesClassifier().fit_from(pairs).statistics_.n_rows == 4
+
+
+BLOCK = "block 1 of the Dask Array"
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("narrow", [0, 1])
+def test_a_block_with_other_columns_than_declared_is_named(model, narrow):
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80) % 2
+    parts = [X[:40], X[40:]]
+    parts[narrow] = parts[narrow][:, :2]
+    declared = [da.from_delayed(dask.delayed(part), (40, 3), float) for part in parts]
+    words = (
+        rf"^block {narrow} of the Dask Array: its shape is \(40, 2\), but .* declared with 3 columns; give"
+    )
+    with pytest.raises(ValueError, match=words):
+        model.fit(da.concatenate(declared), da.from_array(y, chunks=40))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_labels_of_another_kind_are_named_with_their_blocks(model):
+    X = da.from_array(np.random.default_rng(0).normal(size=(80, 3)), chunks=(40, 3))
+    y = np.array([0, 1] * 20 + ["p", "q"] * 20, dtype=object)
+    words = rf"^{BLOCK}: y holds text .*, but it held numbers .* in block 0 of the Dask Array; convert it"
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, da.from_array(y, chunks=40))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_nested_cells_are_named_with_their_batch_or_block_and_row(model):
+    X, y = np.random.default_rng(0).normal(size=(80, 3)).astype(object), np.arange(80) % 2
+    X[47, 1] = [1.0, 2.0]
+    words = "column 1 holds a list at row 7, but the argument must be a table of strings or numbers; split"
+    with pytest.raises(TypeError, match=f"^batch 1: {words}"):
+        model.fit_from([(X[:40], y[:40]), (X[40:], y[40:], np.arange(40) % 3)])
+    with pytest.raises(TypeError, match=f"^{BLOCK}: {words}"):
+        model.fit(da.from_array(X, chunks=(40, 3)), da.from_array(y, chunks=40))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_batch_that_is_no_pair_is_named(model):
+    X, y = np.random.default_rng(0).normal(size=(80, 3)), np.arange(80) % 2
+    words = r"pass a tuple \(X, y\) or \(X, y, weights\), got "
+    for odd, got in (((X, y, None, None), "a tuple of 4"), ((X,), "a tuple of 1"), ([X, y], "a list")):
+        with pytest.raises(TypeError, match=f"^batch 1: {words}{got}"):
+            model.fit_from([(X, y), odd])
+    with pytest.raises(TypeError, match=r"^batch 1: y must hold one label per row, got None"):
+        model.fit_from([(X, y), (X, None)])
+    weighed = [model.fit_from([(X, y, *none)]).predict_proba(X) for none in ([], [None])]
+    np.testing.assert_array_equal(*weighed)

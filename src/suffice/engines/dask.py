@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from suffice.engines.frames import as_table
-from suffice.engines.kinds import merge_kinds
+from suffice.engines.kinds import SeenKinds, merge_kinds
 from suffice.engines.labelled import LabelledPairs
 from suffice.engines.lazy_rows import Answering, LazyRows, Work
 from suffice.engines.partial_sums import MergeSeveral, SumsOf, saying_where, summed_by_workers
@@ -20,7 +20,8 @@ from suffice.engines.streams import PartRows
 from suffice.model.statistics import Statistics
 from suffice.tables.files.batches import LabelledBatch, MergeParts, WorkOnPart
 from suffice.tables.files.formats import FileDataError
-from suffice.tables.wording import quoted
+from suffice.tables.targets import read_labels
+from suffice.tables.wording import counted, quoted
 
 library: Callable[[str], Any] = import_module
 """Dask is not typed throughout."""
@@ -32,7 +33,8 @@ def rows(source: Any) -> LazyRows:
     """The rows of a Dask DataFrame."""
     if not hasattr(source, "columns"):
         raise TypeError(
-            "a Dask Array has no named columns; pass X and y: model.fit(X, y) or summarize(X, y)."
+            "a Dask Array has no named columns; pass it as X: model.fit(X, y), summarize(X, y) or "
+            "model.predict(X)."
         )
     return DaskRows(source)
 
@@ -68,8 +70,7 @@ class DaskRows(LazyRows):
             for part, frame in enumerate(parts)
         ]
         with _columns_named(self.names, f"a partition of {self.title}"):
-            _, found = MergeSeveral.unpacked(in_a_tree(tasks, MergeSeveral((merge_kinds, merge))))
-        return found
+            return _with_kinds(tasks, merge)
 
     def answered(self, answers: Answering, sink: str | None) -> Any:
         """A Dask DataFrame of answers; with a sink, it is written there as Parquet, a file a partition."""
@@ -130,6 +131,12 @@ def in_a_tree(tasks: list[tuple[Any, ...]], merge: MergeParts) -> bytes:
     return found
 
 
+def _with_kinds(tasks: list[tuple[Any, ...]], merge: MergeParts) -> bytes:
+    """The same for tasks that also return what kinds of cells they saw, which must be the same in all."""
+    _, found = MergeSeveral.unpacked(in_a_tree(tasks, MergeSeveral((merge_kinds, merge))))
+    return found
+
+
 class LabelledArrays(LabelledPairs):
     """Rows of a Dask Array, with an array of labels and perhaps one of weights."""
 
@@ -148,8 +155,9 @@ class LabelledArrays(LabelledPairs):
                 if array.shape != (X.shape[0],):
                     raise ValueError(f"X has {X.shape[0]} rows, but {what} has the shape {array.shape}.")
                 beside.append(array.rechunk((X.chunks[0],)).to_delayed())
+        self._width = X.shape[1]
         self._blocks = [tuple(block) for block in zip(X.to_delayed()[:, 0], *beside, strict=True)]
-        super().__init__(_Computed(self._blocks))
+        super().__init__(_Computed(self._blocks, self._width))
 
     def summed(self, begin: Callable[[LabelledBatch], SumsOf]) -> Statistics | None:
         """The sums of all blocks, each made where it is."""
@@ -165,8 +173,9 @@ class LabelledArrays(LabelledPairs):
 
     def reduced(self, work: WorkOnPart, merge: MergeParts, *, is_large: bool) -> bytes:
         """What workers make of all blocks."""
-        tasks = [(_PartOfArrays(work), part, *block) for part, block in enumerate(self._blocks)]
-        return in_a_tree(tasks, merge)
+        on_part = _PartOfArrays(work, self._width)
+        tasks = [(on_part, part, *block) for part, block in enumerate(self._blocks)]
+        return _with_kinds(tasks, merge)
 
 
 labelled_arrays = LabelledArrays
@@ -175,23 +184,42 @@ labelled_arrays = LabelledArrays
 class _Computed:
     """Blocks of arrays, in this process, one after the other."""
 
-    def __init__(self, blocks: list[tuple[Any, ...]]) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: list[tuple[Any, ...]], width: int) -> None:
+        self._blocks, self._width = blocks, width
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        for block in self._blocks:
-            yield library("dask").compute(*block)
+        for number, block in enumerate(self._blocks):
+            arrays = library("dask").compute(*block)
+            _require_width(number, arrays[0], self._width)
+            yield arrays
 
 
+@dataclass(frozen=True)
 class _PartOfArrays:
-    """The work on one block of rows."""
+    """The work on one block of rows, after the kinds of its cells: another block may hold others."""
 
-    def __init__(self, work: WorkOnPart) -> None:
-        self.work = work
+    work: WorkOnPart
+    width: int
 
     def __call__(self, part: int, X: Any, y: Any, weight: Any = None) -> bytes:
+        _require_width(part, X, self.width)
+        kinds, batches = SeenKinds(), []
         with saying_where(_block(part)):
-            return self.work([LabelledBatch(X, y, weight)] if len(y) else [], part)
+            if len(y):
+                y = read_labels(y)
+                kinds.settle_array("X", X, _block(part))
+                kinds.settle_labels(y, _block(part))
+                batches = [LabelledBatch(X, y, weight)]
+            return MergeSeveral.packed([kinds.packed(), self.work(batches, part)])
+
+
+def _require_width(number: int, X: Any, width: int) -> None:
+    """Refuse a block that has other columns than Dask was told."""
+    if X.shape[1:] != (width,):
+        raise FileDataError(
+            f"{_block(number)}: its shape is {X.shape}, but the array was declared with "
+            f"{counted(width, 'column')}; give all blocks the same columns."
+        )
 
 
 def _block(number: int) -> str:

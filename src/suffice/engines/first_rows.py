@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from suffice.engines.kinds import kind_of
+from suffice.engines.kinds import kind_of, kind_of_array
 from suffice.engines.packed_rows import joined_rows
 from suffice.tables.files.batches import SCHEMA_BYTES, SCHEMA_ROWS, LabelledBatch
 from suffice.tables.files.formats import FileDataError
-from suffice.tables.row_source import rename_row, row_in
+from suffice.tables.row_source import placed, rename_row, row_in
 from suffice.tables.targets import read_labels
 
 Kinds = dict[str, str | None]
@@ -75,9 +75,9 @@ class FirstJoined(Iterator[LabelledBatch]):
             yield
         except FileDataError:  # it says where
             raise
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             if self._place is not None:
-                raise ValueError(f"{self._place}: {error}") from error
+                raise placed(error, self._place) from error
             row = row_in(error)
             if row is not None and self._joined:
                 place, start = [one for one in self._joined if one[1] <= row][-1]
@@ -102,7 +102,7 @@ def _kinds(batch: LabelledBatch) -> Kinds | None:
 
 
 def _kind_of_array(array: Any) -> str:
-    return "number" if array.dtype.kind in "iuf" else str(array.dtype.kind)
+    return kind_of_array(array) or str(array.dtype.kind)
 
 
 def _kind_of_column(of: Any) -> str | None:

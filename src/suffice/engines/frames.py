@@ -9,6 +9,7 @@ from typing import Any
 from suffice.tables.as_arrays import complex_refusal
 from suffice.tables.columns import is_missing, kind_of_type
 from suffice.tables.files.formats import FileDataError
+from suffice.tables.records import require_cells
 from suffice.tables.wording import listed, quoted
 
 WORDS = {"boolean": "a boolean", "number": "a number", "moment": "a time", "clock": "a time"}
@@ -23,7 +24,12 @@ def as_table(frame: Any) -> Any:
         _require_distinct(frame.schema.names)
         return frame if isinstance(frame, pa.Table) else pa.Table.from_batches([frame])
     if isinstance(frame, Mapping):
-        return pa.table({str(name): pa.array(cells, from_pandas=True) for name, cells in frame.items()})
+        names = list(map(str, frame))
+        _require_distinct(names)
+        for name, column in frame.items():
+            require_cells(column, name)
+        cells = zip(frame.values(), names, strict=True)
+        return pa.table([_array(column, f"column {quoted(name)}") for column, name in cells], names)
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
@@ -58,25 +64,26 @@ def _require_distinct(names: Iterable[Hashable]) -> None:
 def _of_pandas(frame: Any) -> Any:
     import pyarrow as pa
 
+    names = list(map(str, frame.columns))
+    _require_distinct(names)
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, OverflowError, TypeError):  # some column is not an Arrow column as it is
-        names = list(map(str, frame.columns))
-        return pa.table([_column(frame.iloc[:, at], name) for at, name in enumerate(names)], names)
+        columns = [_array(frame.iloc[:, at], f"column {quoted(name)}") for at, name in enumerate(names)]
+        return pa.table(columns, names)
 
 
-def _column(series: Any, name: str) -> Any:
-    """A column of pandas, with what Arrow does not take by itself: sparse cells and integers of any size."""
+def _array(column: Any, label: str) -> Any:
+    """A column of cells, with what Arrow does not take by itself: sparse cells and integers of any size."""
     import pyarrow as pa
 
-    label = f"column {quoted(name)}"
-    if series.dtype.kind == "c":
+    if getattr(getattr(column, "dtype", None), "kind", "O") == "c":
         raise ValueError(complex_refusal(label))
-    series = series.sparse.to_dense() if hasattr(series, "sparse") else series
+    column = column.sparse.to_dense() if hasattr(column, "sparse") else column
     try:
-        return pa.array(series, from_pandas=True)
+        return pa.array(column, from_pandas=True)
     except (pa.ArrowException, OverflowError):
-        cells = [None if is_missing(cell) else cell for cell in series.tolist()]
+        cells = [None if _is_gap(cell) else cell for cell in column]
     there = [row for row, cell in enumerate(cells) if cell is not None]
     words = {type(cells[row]): _word(cells[row]) for row in there}
     first = cells[there[0]]
@@ -95,6 +102,11 @@ def _column(series: Any, name: str) -> Any:
         return pa.array(cells, pa.decimal128(38, 0))
     except (pa.ArrowException, OverflowError):  # not whole, or more digits
         return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+
+
+def _is_gap(cell: Any) -> bool:
+    """Whether a cell is missing; one that holds several values is not, and may not equal itself."""
+    return not hasattr(cell, "__len__") and is_missing(cell)
 
 
 def _word(cell: Any) -> str:

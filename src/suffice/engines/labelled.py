@@ -13,7 +13,7 @@ import numpy as np
 from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.first_rows import FirstJoined
 from suffice.engines.frames import table_at
-from suffice.engines.kinds import Seen, SeenKinds
+from suffice.engines.kinds import SeenKinds
 from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
@@ -22,7 +22,6 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.as_arrays import as_array
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart
-from suffice.tables.files.formats import FileDataError
 from suffice.tables.files.source import FileSource, is_source
 from suffice.tables.recognized import is_frame, reading_method
 from suffice.tables.row_source import RowSource
@@ -33,8 +32,6 @@ OnError = Literal["raise", "skip"]
 FILES_ONLY = "{}: only files can do that."
 HOW = ("pushdown", "batches")
 NO_LABELS = "pass either y, or target= with the name of the column that holds the classes."
-KINDS_OF_ARRAYS = {**dict.fromkeys("iuf", "numbers"), "b": "booleans", "M": "times", "m": "durations"}
-"""What an array holds, by the kind of its dtype; objects may be anything."""
 T = TypeVar("T")
 
 
@@ -148,21 +145,24 @@ class LabelledPairs(Labelled):
 
     def _each(self) -> Iterator[tuple[str, LabelledBatch]]:
         """What messages call a batch, and the batch."""
-        some, kinds, held = False, SeenKinds(), None
+        some, kinds = False, SeenKinds()
         for number, one in enumerate(self._pairs):
+            place = self._place(number)
             if not isinstance(one, tuple) or len(one) not in (2, 3):
-                raise TypeError(
-                    f"each batch must be a pair (X, y), like the first, got {kind_of_thing(one)}."
-                )
+                given = f"a tuple of {len(one)}" if isinstance(one, tuple) else kind_of_thing(one)
+                raise TypeError(f"{place}: pass a tuple (X, y) or (X, y, weights), got {given}.")
             X, y, *weights = one
+            if not hasattr(y, "__len__"):
+                raise TypeError(f"{place}: y must hold one label per row, got {kind_of_thing(y)}.")
             if len(y):
                 some = True
-                place = self._place(number)
                 rows = _as_rows(place, X)
                 if is_frame(rows):
-                    kinds.settle_all(rows, place)
-                held = _settled(held, rows, place)
-                yield place, LabelledBatch(rows, y, *map(np.asarray, weights) if weights else [None])
+                    kinds.settle_table(rows, place)
+                elif hasattr(rows, "dtype"):
+                    kinds.settle_array("X", rows, place)
+                weight = next((np.asarray(one) for one in weights if one is not None), None)
+                yield place, LabelledBatch(rows, y, weight)
         if not some:
             raise ValueError("the iterable has no rows.")
 
@@ -173,21 +173,6 @@ def _as_rows(place: str, X: Any) -> Any:
         return table_at(place, X)
     is_list_of_rows = isinstance(X, list) and X and isinstance(X[0], (list, tuple, np.ndarray))
     return as_array(X, "X") if is_list_of_rows else X
-
-
-def _settled(before: Seen | None, X: Any, place: str) -> Seen | None:
-    """What arrays hold, if that is known; another kind than before is refused."""
-    dtype = getattr(X, "dtype", None)
-    kind = KINDS_OF_ARRAYS.get(getattr(dtype, "kind", "O"))
-    if kind is None:
-        return before
-    seen = Seen(kind, str(dtype), place)
-    if before is not None and before.kind != kind:
-        raise FileDataError(
-            f"{place}: X holds {kind} ({seen.type}), but it held {before.kind} ({before.type}) in "
-            f"{before.place}; convert it, so that all batches have one type."
-        )
-    return before or seen
 
 
 def labelled_rows(

@@ -23,7 +23,7 @@ from suffice.tables.files.batches import (
 )
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.notations import Marks
-from suffice.tables.row_source import RowSource, rename_row, row_in
+from suffice.tables.row_source import RowSource, placed, rename_row, row_in
 from suffice.tables.table import read_table
 
 
@@ -109,11 +109,11 @@ def saying_where(title: str, start: int = 0) -> Iterator[None]:
         yield
     except FileDataError:  # it says where
         raise
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         row = row_in(error)
         if row is not None:
             rename_row(error, start + row)
-        raise ValueError(f"{title}: {error}") from error
+        raise placed(error, title) from error
 
 
 @dataclass(frozen=True)

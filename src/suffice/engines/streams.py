@@ -8,7 +8,7 @@ from copy import copy
 from typing import Any, Self
 
 from suffice.engines.frames import table_at
-from suffice.engines.kinds import Seen, SeenKinds, kind_of, read_column
+from suffice.engines.kinds import ANY_CELLS, NO_SUCH_CELLS, SeenKinds, read_column
 from suffice.tables.files.formats import FileDataError
 from suffice.tables.row_source import RowSource
 from suffice.tables.targets import require_column
@@ -85,14 +85,11 @@ class BatchRows(RowSource):
         """A column of the kind that it had before."""
         found = read_column(column, self._wanted.get(name))
         if found is None:
+            kind = self._wanted[name].kind if name in self._wanted else ANY_CELLS
             raise FileDataError(
-                f"{self.called(number)}: column {quoted(name)} has the type {column.type}, which is "
-                f"not {self._wanted[name].kind if name in self._wanted else 'a number, a text or a time'}; "
-                "convert it, or drop the column."
+                f"{self.called(number)}: column {quoted(name)} {NO_SUCH_CELLS.format(column.type, kind)}"
             )
-        kind = kind_of(found.type)
-        if kind is not None:
-            self.kinds.settle(name, Seen(kind, str(column.type), self.called(number)))
+        self.kinds.settle_column(name, found.type, self.called(number), column.type)
         return found
 
     def locate(self, row: int) -> tuple[object, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,8 @@ class Dialect:
     double: str = "DOUBLE"
     text: str = "VARCHAR"
     name_quote: str = '"'
+    ignores_case: bool = True
+    """Whether quoted names that differ only in the case of letters are one name."""
     escapes_names: bool = False
     """Whether a backslash escapes a quote within a quoted name; otherwise the quote is doubled."""
     substitutes: str | None = None
@@ -72,6 +74,19 @@ class Dialect:
     """Whether a column of numbers may contain text."""
     matches: str | None = None
     """Whether a text is one that a pattern describes; None if the database has no such patterns."""
+
+    def require_distinct(self, names: Iterable[str]) -> None:
+        """Refuse columns that a query could not tell apart."""
+        seen: dict[bytes, str] = {}
+        for name in names:
+            as_bytes = name.encode("utf-8", "surrogatepass")
+            # Databases agree on the letters of ASCII, which are those that bytes have.
+            other = seen.setdefault(as_bytes.lower() if self.ignores_case else as_bytes, name)
+            if other != name:
+                raise ValueError(
+                    f"the columns {other!r} and {name!r} differ only in case, and are one in {self.name}; "
+                    "score a view with other names, and pass these as columns=."
+                )
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -193,6 +208,7 @@ DIALECTS: dict[str, Dialect] = {
         Dialect(
             "postgres",
             double="DOUBLE PRECISION",
+            ignores_case=False,
             text="TEXT",
             nul=None,
             common_table="{name} AS ({select} OFFSET 0)",
@@ -233,6 +249,13 @@ DIALECTS: dict[str, Dialect] = {
             string=_escaped,
             plain_names=True,
         ),
-        Dialect("snowflake", double="FLOAT", string=_escaped, typed_numbers=True, wide_labels=True),
+        Dialect(
+            "snowflake",
+            double="FLOAT",
+            ignores_case=False,
+            string=_escaped,
+            typed_numbers=True,
+            wide_labels=True,
+        ),
     )
 }

@@ -70,6 +70,7 @@ class _Query:
         labels = scoring.labels()
         classes = range(len(labels))
         columns = scoring.columns(renamed)
+        dialect.require_distinct(column.name for column in columns)
         self.keep = [f"k{i}" for i in range(len(self.keys))]
         self.source = ".".join(dialect.identifier(part) for part in self.table)
         cells = [f"{dialect.cell(column)} AS x{column.position}" for column in columns]

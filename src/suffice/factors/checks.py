@@ -28,6 +28,15 @@ class OutsideSupportError(ValueError):
         )
 
 
+class ImpossibleSumsError(ValueError):
+    """Sums that no data could give."""
+
+    @classmethod
+    def of(cls, problem: str) -> Self:
+        """Say what is wrong with them."""
+        return cls(f"no data could produce these statistics: {problem}; check what was subtracted.")
+
+
 def refuse_infinities(block: Block, labels: list[str]) -> None:
     """Raise for ±inf among numbers, dense or sparse."""
     found = first_infinity(block) if isinstance(block, np.ndarray) or sparse.issparse(block) else None

@@ -80,14 +80,17 @@ class WeighedFactor(SolvedFactor):
         cells = self.inner.contributions(block, labels, base=False)
         if not self.family.joint:
             return bounded(cells, self.most) * self.by[:, np.newaxis]
-        seen = self.inner.observed(block, labels)[0]
-        n_seen = np.maximum(seen.sum(axis=1), 1)[:, np.newaxis]
-        nothing = Scores(np.zeros((len(cells), cells.shape[2])))
-        rest = self._together(block, labels, nothing) - np.sum(cells, axis=1)
-        # What the bound takes from their sum is spread evenly.
-        return np.asarray(
-            self.by[0] * np.where(seen[:, :, np.newaxis], cells + (rest / n_seen)[:, np.newaxis], 0.0)
-        )
+        seen = self.inner.observed(block, labels)[0][:, :, np.newaxis]
+        together = self._together(block, labels, Scores(np.zeros((len(cells), cells.shape[2]))))
+        best = together.argmax(axis=1)[:, np.newaxis, np.newaxis]
+        against = np.where(seen, cells - np.take_along_axis(cells, best, axis=2), 0.0)
+        unbounded = against.sum(axis=1)
+        # A bound on their sum takes the same share from all cells. To take it evenly from each would leave
+        # millions of nats for and against, whose sum has lost its digits.
+        share = np.divide(together, unbounded, out=np.ones_like(together), where=unbounded < together)
+        against *= share[:, np.newaxis]
+        rest = (together - against.sum(axis=1)) / np.maximum(seen.sum(axis=1), 1)
+        return np.asarray(self.by[0] * np.where(seen, against + rest[:, np.newaxis], 0.0))
 
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return self.inner.observed(block, labels)

@@ -188,16 +188,17 @@ def schema_of_statistics(schema: Schema, families: Families) -> Schema:
     return replace(solved, evidence_weight=1.0) if len(chosen) == len(schema) else solved
 
 
-def _reused(schema: Schema, table: Table) -> Schema:
+def require_columns(schema: Schema, table: Table, setting: str) -> None:
+    """Refuse a table of other columns than those of a schema, which a setting holds."""
     if schema.named and table.named and schema.names != table.names:
         odd = sorted({one_line(n, 80) for n in set(schema.names) ^ set(table.names)})
-        raise ValueError(
-            f"families= is the schema of other columns: {', '.join(odd[:5]) or 'in another order'}."
-        )
+        raise ValueError(f"{setting} of other columns: {', '.join(odd[:5]) or 'in another order'}.")
     if len(schema) != table.n_columns:
-        raise ValueError(
-            f"families= is the schema of {counted(len(schema), 'column')}, but X has {table.n_columns}."
-        )
+        raise ValueError(f"{setting} of {counted(len(schema), 'column')}, but X has {table.n_columns}.")
+
+
+def _reused(schema: Schema, table: Table) -> Schema:
+    require_columns(schema, table, "families= is the schema")
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (c._replace(name=name) for name, c in pairs)
     return replace(schema, columns=tuple(columns), named=table.named, held_out=None)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.factors import KINDS, Block, Totals
 from suffice.factors.base import gather
-from suffice.factors.checks import impossible, within
+from suffice.factors.checks import ImpossibleSumsError, impossible, within
 from suffice.factors.columns.totals import ColumnTotals
 from suffice.model.saved_schema import schema_from_fields, state_of_schema
 from suffice.model.schema import Schema
@@ -171,7 +171,7 @@ class Accumulator:
         """The statistics of the classes that have rows or were declared, if any data could produce them."""
         problem = self.problem()
         if problem is not None:
-            raise ValueError(f"no data could produce these statistics: {problem}; check what was subtracted.")
+            raise ImpossibleSumsError.of(problem)
         present = self.support > 0
         if not present.any():
             raise ValueError("these statistics have no rows, so no model can be fitted to them.")

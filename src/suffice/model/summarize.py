@@ -93,7 +93,7 @@ class LabelledRows:
         """Let errors about a row count all rows, those of weight zero too."""
         try:
             yield
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             row = row_in(error)
             if self.kept is not None and row is not None:
                 rename_row(error, int(self.kept[row]))

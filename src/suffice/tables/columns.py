@@ -18,6 +18,7 @@ import numpy as np
 from suffice.arrays import Codes, read_only
 from suffice.kernels.columns import ChunkedCells, Reader
 from suffice.tables.as_arrays import as_floats, complex_refusal, floats_of_rows
+from suffice.tables.objects import require_single_values
 from suffice.text import Documents, read_documents
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ FEW_ROWS = 1 << 12
 
 _NUMBERS = (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction)
 _WHOLE = (int, np.integer, decimal.Decimal, fractions.Fraction)
-_NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ def number_objects(values: NDArray[Any], numbers: NDArray[np.float64]) -> Column
 def object_column(values: NDArray[Any], label: str) -> Column:
     """Read one column of Python objects by the types that occur in it."""
     types = set(map(type, values))
-    _refuse_types(types, label)
+    require_single_values(values, types, label)
     kinds = {known for cls in types if (known := kind_of_type(cls)) is not None}
     if len(kinds) == 2 and "number" in kinds and all(map(_is_missing_or_not_number, values)):
         kinds.discard("number")
@@ -281,18 +281,6 @@ def object_column(values: NDArray[Any], label: str) -> Column:
     elif kind == "clock":
         values = np.array(list(map(_seconds_since_midnight, values)), dtype=np.float64)
     return ArrayColumn(values, kind, cell_type)
-
-
-def _refuse_types(types: set[type], label: str) -> None:
-    """Refuse cells that are not single values, or complex."""
-    for cls in types:
-        if issubclass(cls, _NESTED):
-            raise TypeError(
-                f"{label} holds a {cls.__name__}, but the argument must be a table of strings or numbers; "
-                "split nested values into several columns."
-            )
-        if issubclass(cls, (complex, np.complexfloating)):
-            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError
 
 
 def frame_column(native: Any, label: str) -> Column:

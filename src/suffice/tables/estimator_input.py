@@ -25,6 +25,8 @@ def read_features(estimator: Any, X: Any) -> Table:
     table = _read(estimator, X, None, reset=True)
     if table.n_rows == 0:
         raise ValueError("Found array with 0 sample(s): X has no rows to fit.")
+    if table.n_columns == 0:
+        raise ValueError("Found array with 0 feature(s): X has no columns to fit.")
     return table
 
 

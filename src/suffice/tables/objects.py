@@ -1,4 +1,4 @@
-"""Arrays of Python objects that are numbers, read at once."""
+"""Arrays of Python objects: what they may be, and numbers among them read at once."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.tables.as_arrays import LARGEST_EXACT
+from suffice.tables.as_arrays import LARGEST_EXACT, complex_refusal
 
+NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
 WORTH_ARROW = 1 << 16
 """Objects that Arrow reads in less time than it takes to import."""
 
@@ -45,3 +46,16 @@ def _numbers_by_arrow(X: NDArray[Any]) -> NDArray[np.float64] | None:
     # Among numbers, Arrow takes some booleans for numbers.
     outcomes = X[(numbers == 0) | (numbers == 1)]
     return numbers if {bool, np.bool_}.isdisjoint(map(type, outcomes)) else None
+
+
+def require_single_values(values: NDArray[Any], types: set[type], label: str) -> None:
+    """Refuse cells of these types that are not single values, or complex."""
+    for cls in types:
+        if issubclass(cls, NESTED):
+            row = next(i for i, cell in enumerate(values) if type(cell) is cls)
+            raise TypeError(
+                f"{label} holds a {cls.__name__} at row {row}, but the argument must be a table of strings "
+                "or numbers; split nested values into several columns."
+            )
+        if issubclass(cls, (complex, np.complexfloating)):
+            raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError

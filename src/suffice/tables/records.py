@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.tables.as_arrays import as_array
-from suffice.tables.wording import counted, quoted
+from suffice.tables.wording import counted, kind_of_thing, quoted
 
 SERIES_LIBRARIES = ("pandas", "polars", "pyarrow", "narwhals")
 
@@ -82,8 +82,7 @@ def read_records(X: Any) -> Records:
             first, other = ((quoted(names[at]), counted(len(columns[at]), "cell")) for at in (0, odd[0]))
             raise ValueError(
                 f"column {first[0]} has {first[1]}, but column {other[0]} has {other[1]}; all columns "
-                "must be "
-                "of the same length."
+                "must be of the same length."
             )
         return Records(names, columns, len(columns[0]) if columns else 0, by_row=False)
     strange = next((at for at, row in enumerate(X) if not isinstance(row, Mapping)), None)
@@ -112,12 +111,19 @@ def _column(values: Any, name: Hashable) -> NDArray[Any]:
         values = list(values)
         if any(isinstance(cell, (list, tuple, dict, set, np.ndarray)) for cell in values):
             values = _objects(values)  # refused by the reader of columns, with its name
-    elif np.ndim(values) != 1:
+    else:
+        require_cells(values, name)
+    return as_array(values, f"column {quoted(name)}")
+
+
+def require_cells(values: Any, name: Hashable) -> None:
+    """Refuse what is no list or array of cells."""
+    is_list = isinstance(values, (list, tuple, range))
+    if not is_list and len(getattr(values, "shape", None) or np.shape(values)) != 1:
         raise ValueError(
-            f"column {quoted(name)} is a {type(values).__name__}, not a list or array of cells; a dict must "
+            f"column {quoted(name)} is {kind_of_thing(values)}, not a list or array of cells; a dict must "
             "hold one list or array for each column."
         )
-    return as_array(values, f"column {quoted(name)}")
 
 
 def _objects(cells: list[Any]) -> NDArray[np.object_]:

@@ -13,17 +13,22 @@ ROW = re.compile(r"(?:at row |\(row )(\d+)")
 """How an error names a row; the last one that it names is not quoted from a cell."""
 
 
-def row_in(error: ValueError) -> int | None:
+def row_in(error: TypeError | ValueError) -> int | None:
     """The row that an error is about, if it names one."""
     found = [one[1] for one in ROW.finditer(str(error))]
     return int(found[-1]) if found else None
 
 
-def rename_row(error: ValueError, row: int, prefix: str = "") -> None:
+def rename_row(error: TypeError | ValueError, row: int, prefix: str = "") -> None:
     """Let an error name its row by another number, and say where it is."""
     text = str(error)
     last = [one.span(1) for one in ROW.finditer(text)][-1]
     error.args = (f"{prefix}{text[: last[0]]}{row}{text[last[1] :]}",)
+
+
+def placed(error: TypeError | ValueError, place: str) -> TypeError | ValueError:
+    """The same error, which also says where it is."""
+    return (TypeError if isinstance(error, TypeError) else ValueError)(f"{place}: {error}")
 
 
 class RowSource(ABC):

@@ -48,6 +48,7 @@ BAD = {
     "one dimension": (Normal(), X[:, 0], Y, None, ["reshape"]),
     "no dimension": (Normal(), 3.0, Y, None, []),
     "no columns": (Normal(), X[:, :0], Y, None, ["0 feature"]),
+    "no columns in a frame": (Normal(), frame(X).iloc[:, :0], Y, None, ["0 feature"]),
     "text": (Normal(), cell("tall"), Y, None, ["column 0", "'tall'"]),
     "text in a frame": (Normal(), frame(cell("tall")), Y, None, ["'age'", "'tall'", "Categorical"]),
     "nested cells": (
@@ -168,7 +169,7 @@ def test_a_refused_batch_keeps_the_earlier_model(case):
 @pytest.mark.parametrize("case", BAD)
 def test_summarize_refuses_the_same(case):
     families, bad, y, weights, _ = BAD[case]
-    if case in {"a continuous label", "no columns"}:
+    if case in {"a continuous label", "no columns", "no columns in a frame"}:
         pytest.skip("statistics may be of any labels, and of the labels alone")
     with pytest.raises((ValueError, TypeError)) as error:
         summarize(bad, y, families=families, sample_weight=weights)

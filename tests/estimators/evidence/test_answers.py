@@ -188,6 +188,7 @@ def test_names_in_the_table_of_weights_are_never_markup():
         ({"cv": 2.5}, ValueError, "cv must be a whole number ≥ 2, got 2.5"),
         ({"pairs": -1}, ValueError, "pairs must be a whole number ≥ 0, got -1"),
         ({"pairs": True}, ValueError, "pairs must be a whole number ≥ 0, got True"),
+        ({"nonnegative": "no"}, ValueError, "nonnegative must be True or False, got 'no'"),
         ({"priors": [0.5, 0.5]}, ValueError, "priors"),
         ({"families": "nonsense"}, ValueError, "nonsense"),
     ],

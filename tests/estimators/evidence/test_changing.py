@@ -96,6 +96,20 @@ def test_a_fit_with_given_pieces_is_the_fit_that_chose_them(penguins, of_penguin
     agrees(again, of_penguins, penguins[0])
 
 
+def test_given_pieces_are_those_of_the_same_columns(penguins, of_penguins):
+    X, y = penguins
+    model = EvidenceClassifier(pieces=of_penguins.pieces_)
+    others = {
+        "bill_depth_mm": X.drop(columns="bill_depth_mm"),
+        "depth": X.rename(columns={"bill_depth_mm": "depth"}),
+        "in another order": X[X.columns[::-1]],
+        r"\d columns, but X has 2": X.to_numpy()[:, :2],
+    }
+    for words, odd in others.items():
+        with pytest.raises(ValueError, match=rf"pieces= are those of a model of .*{words}"):
+            model.fit(odd, y)
+
+
 def test_models_with_given_pieces_merge_to_the_sums_of_all_rows(penguins, of_penguins):
     X, y = penguins
     first, second = (
@@ -353,3 +367,15 @@ def test_weights_learnt_anew_choose_no_more_pairs():
     assert not model.pieces_.pairs
     assert len(model.weights_.nats) == len(model.weights_.to_frame())
     assert np.isfinite(model.predict_proba(table)).all()
+
+
+def test_rows_that_were_never_fitted_are_weighed_as_such(penguins):
+    X, y = penguins
+    half = len(y) // 2
+    first, second = np.arange(half) * 2, np.arange(half) * 2 + 1
+    model = EvidenceClassifier().fit(X.iloc[first], y[first])
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=r"rows that were never fitted .*; pass seen=False for rows held"):
+        model.reweigh(X.iloc[second], y[second])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.reweigh(X.iloc[second], y[second], seen=False).statistics_.n_rows == half

@@ -12,6 +12,7 @@ from scipy import sparse
 import suffice
 from suffice import EvidenceClassifier
 from suffice.families import Words
+from suffice.links import log_softmax
 
 from .conftest import FAMILIES, mixed, saved
 
@@ -245,3 +246,26 @@ def test_the_words_of_a_text_column_are_those_of_the_text_classifier():
         model.top_words("!")
     with pytest.raises(TypeError, match="no column of text"):
         EvidenceClassifier(pieces=["columns"]).fit(NOISE, TWO).top_words(1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_explanations_keep_their_digits_under_weights_of_any_size(seed):
+    rng = np.random.default_rng(seed)
+    n = 400
+    y = np.arange(n) % 3
+    X = pd.DataFrame(
+        {
+            "a": rng.normal(y, 1.0),
+            "b": rng.gamma(2.0, 1.0 + y),
+            "c": rng.poisson(2.0 + y),
+            "d": rng.choice(list("pqr"), n),
+            "e": np.where(rng.random(n) < 0.2, np.nan, rng.normal(1e9, 1e6, n)),
+        }
+    )
+    for weights in (10.0 ** rng.uniform(-12.0, 6.0, n), np.full(n, 1e6)):
+        model = EvidenceClassifier().fit(X, y, weights)
+        explained = model.explain(X)
+        # Joint densities of many millions of nats are bounded: so is what each cell adds to them.
+        assert np.abs(explained.contributions).max() < 1e3
+        total = explained.prior + explained.contributions.sum(axis=1)
+        np.testing.assert_allclose(log_softmax(total), model.predict_log_proba(X), rtol=1e-9, atol=1e-8)

@@ -3,6 +3,9 @@
 import io
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
@@ -151,3 +154,46 @@ def test_corrections_are_those_of_a_generic_solver(n_classes):
     best = minimize(loss, np.zeros(9 * n_classes), method="BFGS", options={"gtol": 1e-7})
     found = WordSearch(inputs, rows, offset).learn(0.3, converged=1e-15)
     np.testing.assert_allclose(found.ravel(), best.x, atol=1e-5)
+
+
+COLUMNS_OF_DOCUMENTS = [
+    list,
+    tuple,
+    lambda texts: [np.nan if text is None else text for text in texts],
+    lambda texts: np.array(texts, dtype=object),
+    pd.Series,
+    lambda texts: pd.Series(texts, dtype="category", index=range(len(texts), 0, -1)),
+    lambda texts: pl.Series(texts, dtype=pl.String),
+    lambda texts: pa.array(texts, pa.string()),
+    lambda texts: pa.chunked_array([texts[:2], texts[2:]], pa.string()),
+]
+
+
+@pytest.mark.parametrize("column", COLUMNS_OF_DOCUMENTS)
+def test_missing_documents_are_marginalised_wherever_they_are(documents, column):
+    texts, y = documents
+    n = 60
+    gaps = [None, None, *texts[2:n]]
+    last = [*texts[2:n], None, None]
+    model = EvidenceClassifier().fit(column(gaps), y[:n])
+    same = EvidenceClassifier().fit(last, [*y[2:n], *y[:2]])
+    agrees(model, same, column(gaps), other_rows=[*last[-2:], *last[:-2]])
+    scores = np.log(model.priors_) + model.bias_
+    np.testing.assert_allclose(
+        model.predict_log_proba(column([None, None])), np.tile(log_softmax(scores[np.newaxis]), (2, 1))
+    )
+
+
+def test_texts_are_no_rows_of_a_model_of_numbers():
+    model = EvidenceClassifier().fit(np.arange(8.0)[:, np.newaxis], [0, 1] * 4)
+    with pytest.raises(ValueError, match="Expected a 2D table"):
+        model.predict(["a", "b"])
+
+
+def test_documents_tell_how_well_they_tell_the_classes_apart(documents, of_documents):
+    texts, y = documents
+    found = of_documents.evidence([None, *texts], [y[0], *y])
+    expected = of_documents.generative_.evidence({"text": [None, *texts]}, [y[0], *y])
+    np.testing.assert_array_equal(found.gained, expected.gained)
+    with pytest.raises(ValueError, match="pass both X and y, or neither"):
+        of_documents.evidence(texts)

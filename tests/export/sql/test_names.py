@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import suffice
+from suffice.export.dialects import DIALECTS
 from suffice.families import Categorical, Normal
 
 EVIL = [
@@ -89,6 +90,20 @@ def test_result_columns_are_distinct_whatever_the_case_and_length_of_labels(data
     assert len({name.lower() for name in names}) == 3
     if database.dialect == "postgres":
         assert all(len(name.encode()) <= 63 for name in names)
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_columns_that_differ_only_in_case_are_not_taken_for_one(dialect):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = pd.DataFrame({"Größe": rng.normal(y, 1.0), "größe": rng.normal(y, 1.0), "GRÖße": rng.normal(y, 1.0)})
+    model = suffice.BayesClassifier(families=Normal()).fit(X, y)
+    if DIALECTS[dialect].ignores_case:
+        with pytest.raises(ValueError, match=rf"'Größe' and 'größe' differ only in case.* one in {dialect}"):
+            model.to_sql("rows", dialect=dialect)
+        assert '"a"' in model.to_sql("rows", dialect=dialect, columns=["a", "b", "c"]).replace("`", '"')
+    else:
+        assert '"größe"' in model.to_sql("rows", dialect=dialect)
 
 
 def test_a_key_named_like_a_result_makes_the_result_give_way(database):

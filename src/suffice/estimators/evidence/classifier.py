@@ -22,7 +22,9 @@ from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
+from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.chosen_families import AllFamilies
+from suffice.model.infer import require_columns
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
@@ -273,10 +275,16 @@ class EvidenceClassifier(SavedEvidence):
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
         self._keep_settings(afresh=False)
         whole = self._learnt.sums.statistics()
-        with naming_rows(rows, self.schema_):
-            ordered = Rows(rows).in_order(self.schema_)
-            fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
-            learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+        try:
+            with naming_rows(rows, self.schema_):
+                ordered = Rows(rows).in_order(self.schema_)
+                fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
+                learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+        except ImpossibleSumsError as error:  # a fold was subtracted that had not been added
+            raise ValueError(
+                "cannot weigh rows that were never fitted as if they had been; pass seen=False for rows held "
+                "out."
+            ) from error
         self._learnt = replace(
             self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
         )
@@ -293,6 +301,8 @@ class EvidenceClassifier(SavedEvidence):
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
+        if given is not None:
+            require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         marks = checked_marks(self.missing_marks)
         schema = rows.schema(families, marks, weigh=False) if given is None else given.schema

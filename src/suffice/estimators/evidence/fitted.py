@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -29,6 +30,7 @@ from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, PriorShift
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
+from suffice.tables.columns import is_missing
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
@@ -166,7 +168,7 @@ class WeighsEvidence(Scored):
         -------
         evidence : ColumnEvidence
         """
-        return self.generative_.evidence(X, y)
+        return self.generative_.evidence(documents_as_table(X, self.schema_)[0], y)
 
     def top_words(
         self,
@@ -277,9 +279,11 @@ class WeighsEvidence(Scored):
 
 def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:
     """A list or column of documents as a table that has them once for each family; anything else as it is."""
-    first = X[0] if isinstance(X, (list, tuple)) and X else None
-    is_column = getattr(X, "ndim", None) == 1 or type(X).__name__ in ("ChunkedArray", "Series")
-    if not isinstance(first, str) and not (is_column and _holds_text(X)):
+    kinds: tuple[type, ...] = (str,)
+    if isinstance(families, Schema):
+        of_documents = all(factor.reads == "documents" for factor in families.factors)
+        kinds = (str, NoneType) if of_documents else ()
+    if not _is_list_or_column(X) or not len(X) or not isinstance(_first_there(X), kinds):
         return X, families
     if isinstance(families, str):
         families = OF_DOCUMENTS
@@ -287,7 +291,15 @@ def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, All
     return {str(name): X for name in names} if isinstance(names, (dict, tuple)) else {TEXT: X}, families
 
 
-def _holds_text(column: Any) -> bool:
-    """Whether the first value of a column is text."""
-    first = column[:1]
-    return any(isinstance(value, str) for value in (first.tolist() if hasattr(first, "tolist") else first))
+def _is_list_or_column(X: Any) -> bool:
+    """Whether something has one dimension; Arrow's arrays do not tell."""
+    if isinstance(X, (list, tuple)):
+        return True
+    return len(X.shape) == 1 if hasattr(X, "shape") else hasattr(X, "to_pylist")
+
+
+def _first_there(cells: Iterable[Any]) -> Any:
+    """The first cell of a column, or row of a list, that is not missing; None if all are."""
+    plain = (cell.as_py() if hasattr(cell, "as_py") else cell for cell in cells)
+    # Only what has no length may be missing: a row that is an array does not equal itself in one word.
+    return next((cell for cell in plain if hasattr(cell, "__len__") or not is_missing(cell)), None)

@@ -21,7 +21,7 @@ def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegati
         PENALTIES if penalty is None else (_positive(penalty, "penalty"),),
         _whole(pairs, "pairs", 0),
         _whole(cv, "cv", 2),
-        nonnegative=bool(nonnegative),
+        nonnegative=_boolean(nonnegative, "nonnegative"),
     )
 
 
@@ -36,6 +36,12 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
     if unknown:
         raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}.")
     return tuple(group for group in GROUPS if group in named)
+
+
+def _boolean(value: Any, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004, as below
+    return bool(value)
 
 
 def _positive(value: Any, name: str) -> float:

@@ -61,6 +61,12 @@ class Block:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> Block:
         return Block(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
 
+    def stored(self, *, sparsely: bool) -> Block:
+        """The same rows, dense or csr."""
+        if sparse.issparse(self.X) == sparsely:
+            return self
+        return replace(self, X=sparse.csr_array(self.X) if sparsely else self.X.toarray())
+
     def weighted(self, values: Array) -> Array:
         """Values whose last axis is the rows, times the weights of the rows."""
         return values if self.weights is None else values * self.weights
@@ -80,7 +86,7 @@ class RowsElsewhere(ABC):
 Parts = Iterable[Block] | RowsElsewhere
 """Rows that may be read again and again: a list, or whatever opens a new iterator each time.
 
-All parts are dense or all sparse, and either all have weights or none.
+All parts are dense or all sparse.
 """
 
 
@@ -243,11 +249,14 @@ def _joined(blocks: list[Block]) -> Block:
     if len(blocks) == 1:
         return blocks[0]
     stack = sparse.vstack if sparse.issparse(blocks[0].X) else np.concatenate
-    weights = [block.weights for block in blocks if block.weights is not None]
+    weights = None
+    if any(block.weights is not None for block in blocks):
+        each = [np.ones(len(block)) if block.weights is None else block.weights for block in blocks]
+        weights = np.concatenate(each)
     return Block(
         stack([block.X for block in blocks]),
         np.concatenate([block.codes for block in blocks]),
-        np.concatenate(weights) if weights else None,
+        weights,
     )
 
 

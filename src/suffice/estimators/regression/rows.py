@@ -50,10 +50,15 @@ class SeenRows:
     def __init__(self) -> None:
         self.classes = Accumulator.empty(CLASSES)
         self.extent = Extent.empty()
+        self.are_sparse: bool | None = None
+        """Whether the first rows were, as which all others are read."""
 
     def add(self, rows: LabelledRows) -> Block:
         """Let rows pass, and return them as numbers, with codes among their own labels."""
         block = _numbered(rows)
+        if self.are_sparse is None:
+            self.are_sparse = sparse.issparse(block.X)
+        block = block.stored(sparsely=self.are_sparse)
         rows.add_to(self.classes)
         if len(block):
             with rows.counting_all():
@@ -99,7 +104,7 @@ def read_training_files(estimator: Any, files: Labelled, class_weight: Any) -> R
     classes, totals = found.classes, found.weight
     by_class = weights_of_classes(estimator, classes, totals, class_weight)
     some = [_among(classes, labels, block, by_class) for labels, block in held]
-    parts = some if are_all else _FileParts(files, classes, by_class)
+    parts = some if are_all else _FileParts(files, classes, by_class, bool(seen.are_sparse))
     return training(parts, seen.extent, table, classes, totals, by_class)
 
 
@@ -114,10 +119,12 @@ class _FileParts:
     files: Labelled
     classes: NDArray[Any]
     by_class: Array | None
+    are_sparse: bool
 
     def __iter__(self) -> Iterator[Block]:
         for X, y, weights in self.files:
-            yield block_of(LabelledRows(read_table(X), read_labels(y), weights), self.classes, self.by_class)
+            rows = LabelledRows(read_table(X), read_labels(y), weights)
+            yield block_of(rows, self.classes, self.by_class).stored(sparsely=self.are_sparse)
 
 
 def block_of(rows: LabelledRows, classes: NDArray[Any], by_class: Array | None) -> Block:

@@ -86,9 +86,14 @@ def as_plain(column: Any) -> Any:
 
     if pa.types.is_run_end_encoded(column.type):
         column = pc.run_end_decode(column)
-    if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
-        return None
-    return cast(column, plain(column.type))
+    return cast(column, plain(column.type)) if is_plain(column.type) else None
+
+
+def is_plain(of: Any) -> bool:
+    """Whether cells of a type are single values."""
+    import pyarrow as pa
+
+    return not pa.types.is_nested(of) and not pa.types.is_interval(of)
 
 
 def is_text(of: Any) -> bool:
