@@ -213,7 +213,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
 
 
 def _as_low(some: Codes, losses: Array, means: Array, errors: float, rows: ColumnLosses) -> Codes:
-    """Those of some losses that are above the least by no more than so many standard errors of the difference.
+    """Those of some losses above the least by no more than so many standard errors of the difference.
 
     In n rows, no row says more against a family than that it happens once in n rows: far out in a tail, one
     row would make the error so large that no family were worse than another.

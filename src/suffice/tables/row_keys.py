@@ -42,7 +42,7 @@ def _keys_of(table: Table, column: int) -> Keys:
         return _keys_of_numbers(table.numbers([column], infinities=True)[:, 0])
     levels = table.levels(column)
     known = np.array([*map(_key, map(str, levels.values)), MISSING], dtype=np.uint64)
-    return known[levels.codes]
+    return np.asarray(known[levels.codes])
 
 
 def _keys_of_texts(table: Table, column: int) -> Keys:

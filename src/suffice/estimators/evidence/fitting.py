@@ -20,6 +20,7 @@ from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import WordDesign
+from suffice.factors.scores import zeros_by_class
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
@@ -351,7 +352,7 @@ class Fitting:
         is_large = len(self.sample) * len(self.pieces.listed) * len(labels) >= SIDE_BY_SIDE
         several = sums.alike(self.folds, at_once=self.whole is None and not is_large)
         scored = threads.run(score, several) if is_large else [*map(score, several)]
-        found = np.zeros((len(self.sample), scored[0][0].shape[1], len(labels)))
+        found = zeros_by_class(len(self.sample), scored[0][0].shape[1], len(labels))
         for folds, each in zip(several, scored, strict=True):
             classes = sums.classes(folds)
             if np.array_equal(classes, labels):

@@ -22,7 +22,7 @@ from suffice.estimators.evidence.sums import rows_of_pairs, solve_joint, tables_
 from suffice.factors import SolvedFactor, Totals
 from suffice.factors.base import Block
 from suffice.factors.blocks import MISSING
-from suffice.factors.scores import Scores, bounded
+from suffice.factors.scores import Scores, bounded, zeros_by_class
 from suffice.factors.words.scores import SolvedWords
 from suffice.model.statistics import Accumulator
 
@@ -172,7 +172,8 @@ class FoldSums:
         cells = [
             _cells(one, block, labels, (len(rows), len(classes))) for one in solve(totals, labels, classes)
         ]
-        said = np.concatenate(cells, axis=1).reshape(len(rows), m, -1, len(classes))
+        said = cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
+        said = said.reshape(len(rows), m, -1, len(classes))
         return bounded(said, folds.most[:, np.newaxis, np.newaxis])
 
 
@@ -200,8 +201,8 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
     n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
     together = n_columns + n_single
     n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
-    found = np.zeros((n_rows, m, n_pieces + len(POWERS) * len(texts), k))
-    of_columns = np.zeros((n_rows, m, len(pieces.schema), k))
+    found = zeros_by_class(n_rows, m, n_pieces + len(POWERS) * len(texts), k)
+    of_columns = zeros_by_class(n_rows, m, len(pieces.schema), k)
     places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
     for at, (factor, sums) in enumerate(zip(pieces.schema.factors, base.totals(folds), strict=True)):
         said = base.said(at, folds, sums)

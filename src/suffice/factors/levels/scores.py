@@ -336,10 +336,9 @@ class SolvedLevels(SolvedFactor):
         )
 
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
-        cells = []
-        for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
-            cells.append(table.limits[rows])
-        return np.stack(cells, axis=1)
+        rows = np.stack(self.rows_of_tables(block, labels), axis=1) + self.first
+        limits = self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
+        return np.moveaxis(np.ascontiguousarray(limits.T)[:, rows], 0, -1)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         rows = np.stack(self.rows_of_tables(block, labels), axis=1)
