@@ -174,7 +174,7 @@ def test_keys_do_not_depend_on_how_many_columns_are_mixed_at_once(monkeypatch):
         assert row_keys(table, range(table.n_columns)).tolist() == keys.tolist()
 
 
-def test_the_rows_of_a_fit_are_hashed_once(monkeypatch):
+def test_the_keys_that_rows_are_ordered_by_deal_them_too(monkeypatch):
     families()
     hashed, keys = [], Schema.keys
     monkeypatch.setattr(Schema, "keys", lambda schema, table: hashed.append(table) or keys(schema, table))
