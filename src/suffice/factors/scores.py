@@ -93,6 +93,14 @@ def unseen_log_shares(weight: Array, alpha: float, n_levels: int, n_unseen: int 
         return np.log(unseen), np.log1p(-np.minimum(n_unseen * unseen, 1.0))
 
 
+def zeros_by_class(*shape: int) -> Array:
+    """Zeros with classes on the last axis, those of one class side by side in memory.
+
+    What is done for each class, or over the few classes of a cell, then takes long runs of numbers.
+    """
+    return np.moveaxis(np.zeros((shape[-1], *shape[:-1])), 0, -1)
+
+
 def bounded(evidence: Array, most: float | Array) -> Array:
     """Evidence for each class on the last axis, below the highest, and at most so many nats below it."""
     highest = evidence.max(axis=-1, keepdims=True)

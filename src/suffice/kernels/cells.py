@@ -93,11 +93,22 @@ def row_patterns(seen: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], C
         if len(seen):
             yield np.ones(seen.shape[1], dtype=np.bool_), np.arange(len(seen))
         return
+    order, starts = pattern_runs(seen)
+    for rows in np.split(order, starts[1:]):
+        yield seen[rows[0]], rows
+
+
+def pattern_runs(seen: NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """Rows with the same pattern of observed columns side by side, in their order; where patterns begin."""
     packed = np.packbits(seen, axis=1)
-    _, first, codes = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    everyone = np.arange(len(seen))
-    for number, rows in class_blocks(codes.reshape(-1), len(first)):
-        yield seen[first[number]], everyone[rows]
+    padded = np.zeros((len(seen), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    words = padded.view(">u8").astype(np.uint64)  # 64 columns are compared at once
+    order = np.lexsort(words.T[::-1]) if words.size else np.arange(len(seen))
+    ordered = words[order]
+    is_new = np.ones(len(seen), dtype=np.bool_)
+    np.any(ordered[1:] != ordered[:-1], axis=1, out=is_new[1:])
+    return order, np.flatnonzero(is_new)
 
 
 def level_counts(codes: Codes, classes: Codes, weights: Array | None, out: NDArray[Any]) -> None:

@@ -150,11 +150,14 @@ def column_groups(columns: list[NDArray[Any]], width: int) -> Iterator[tuple[int
 
 
 def first_infinity(values: Any) -> tuple[int, int] | None:
-    """Row and column of the first ±inf, reading clean data once: its sum of squares is finite."""
+    """Row and column of the first ±inf, reading clean data once: its sum of squares is finite.
+
+    Of few cells, each is looked at: with gaps that is quicker than to sum the others.
+    """
     if sparse.issparse(values):
         found = first_infinity(values.data[:, np.newaxis])
         return None if found is None else place_of_entry(values, found[0])
-    if values.dtype.kind != "f" or not values.size or has_squares(values):
+    if values.dtype.kind != "f" or not values.size or (values.size > CELLS_AT_ONCE and has_squares(values)):
         return None
     for rows in row_parts(*values.shape):
         infinite = np.isinf(values[rows])

@@ -194,26 +194,32 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
     scored = [one for one in scored if np.isfinite(one.loss).all()]
     if not scored:
         return Normal(), f"{column.what}: no other family can hold them"
-    best = float(rows.mean(np.stack([one.loss for one in scored]).T).min())
-    nothing = (without - best) * len(rows.classes) < NOTHING
-    tied = _as_low(scored, [one.loss for one in scored], SILENT if nothing else STEPS_AHEAD, rows)
-    if not all(isinstance(one.family, Steps) for one in tied):
-        scored = [one for one in scored if not isinstance(one.family, Steps)]
-    telling = _as_low(scored, [one.loss for one in scored], SILENT if nothing else 1.0, rows)
-    found = _as_low(telling, [one.surprise for one in telling], 1.0, rows)[0]
-    told = round(without - float(rows.mean(found.loss)), 3) + 0.0
-    return found.family, f"{column.what}: {told:.3f} nats a row"
+    losses = np.stack([one.loss for one in scored])
+    means = rows.mean(losses.T)
+    nothing = (without - float(means.min())) * len(rows.classes) < NOTHING
+    are_steps = np.array([isinstance(one.family, Steps) for one in scored])
+    some = np.arange(len(scored))
+    tied = _as_low(some, losses, means, SILENT if nothing else STEPS_AHEAD, rows)
+    if not are_steps[tied].all():
+        some = some[~are_steps]
+    telling = _as_low(some, losses, means, SILENT if nothing else 1.0, rows)
+    best = telling[0]
+    if len(telling) > 1:
+        surprises = np.stack([scored[i].surprise for i in telling.tolist()])
+        everyone = np.arange(len(telling))
+        best = telling[_as_low(everyone, surprises, rows.mean(surprises.T), 1.0, rows)[0]]
+    told = round(without - float(means[best]), 3) + 0.0
+    return scored[best].family, f"{column.what}: {told:.3f} nats a row"
 
 
-def _as_low(scored: list[Scored], losses: list[Array], errors: float, rows: ColumnLosses) -> list[Scored]:
-    """Those whose loss is above the least by no more than so many standard errors of the difference.
+def _as_low(some: Codes, losses: Array, means: Array, errors: float, rows: ColumnLosses) -> Codes:
+    """Those of some losses above the least by no more than so many standard errors of the difference.
 
     In n rows, no row says more against a family than that it happens once in n rows: far out in a tail, one
     row would make the error so large that no family were worse than another.
     """
-    each = np.stack(losses)
-    least = each[np.argmin(rows.mean(each.T))]
+    least = losses[some[np.argmin(means[some])]]
     most = math.log(len(least))
-    apart = np.clip(each - least, -most, most).T
-    low = rows.mean(apart) <= errors * rows.error(apart)
-    return [one for one, is_low in zip(scored, low.tolist(), strict=True) if is_low]
+    apart = np.clip(losses[some] - least, -most, most).T
+    mean = rows.mean(apart)
+    return some[mean <= errors * rows.error(apart, mean)]

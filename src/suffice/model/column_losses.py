@@ -75,9 +75,9 @@ class ColumnLosses:
             return np.asarray(losses.mean(axis=0))
         return np.asarray(np.average(losses, axis=0, weights=self.weights), dtype=np.float64)
 
-    def error(self, losses: Array) -> Array:
+    def error(self, losses: Array, mean: Array) -> Array:
         """The standard error of the mean over rows."""
-        away = np.square(losses - self.mean(losses))
+        away = np.square(losses - mean)
         size = float(len(losses) if self.weights is None else self.weights.sum())
         return np.asarray(np.sqrt(self.mean(away) / size))
 

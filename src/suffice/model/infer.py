@@ -259,7 +259,8 @@ class _Observed:
             found |= some
         several = {j: one for j, one in found.items() if isinstance(one, Candidates)}
         if several:
-            keys = row_keys(self.table.take(self.rows), several)
+            is_all = len(self.rows) == self.table.n_rows
+            keys = row_keys(self.table if is_all else self.table.take(self.rows), several)
             rows = ColumnLosses(self.classes, keys, self.n_classes, self.weights)
             for j, (family, reason) in zip(several, chosen(list(several.values()), rows), strict=True):
                 found[j] = Column(self.table.names[j], family, reason)

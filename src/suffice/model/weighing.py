@@ -98,7 +98,7 @@ class WeightSearch:
         if self._of_speaking is not None:
             begin = None if start is None else self._of_those_who_speak(start)
             found = self._of_speaking.learn(self._among(covariance), weight, begin, converged)
-            return self._with_silent(covariance, found)
+            return self._with_silent(covariance, [found])[0]
         k, n, f = self.inputs.shape
         rows = self.rows if weight is None else replace(self.rows, weight=weight)
         if self.nonnegative:
@@ -129,7 +129,7 @@ class WeightSearch:
         if self._of_speaking is not None:
             begun = [*map(self._of_those_who_speak, starts)]
             each = self._of_speaking.learn_each(self._among(covariance), weights, begun, converged)
-            return [self._with_silent(covariance, one) for one in each]
+            return self._with_silent(covariance, each)
         k, n, f = self.inputs.shape
         if self._curvature is None or self.nonnegative or f > n * k:
             pairs = zip(weights, starts, strict=True)
@@ -171,12 +171,13 @@ class WeightSearch:
     def _of_those_who_speak(self, start: PieceWeights) -> PieceWeights:
         return PieceWeights(start.weights[self._speaks], start.bias)
 
-    def _with_silent(self, covariance: Array, found: PieceWeights) -> PieceWeights:
+    def _with_silent(self, covariance: Array, found: Sequence[PieceWeights]) -> list[PieceWeights]:
         """The weights of all pieces: those that say the same of all classes are what the others suggest."""
         some = self._speaks
-        weights = covariance[:, some] @ linalg.solve(self._among(covariance), found.weights, assume_a="pos")
-        weights[some] = found.weights
-        return PieceWeights(weights, found.bias)
+        each = np.stack([one.weights for one in found], axis=1)
+        weights = covariance[:, some] @ linalg.solve(self._among(covariance), each, assume_a="pos")
+        weights[some] = each
+        return [PieceWeights(w, one.bias) for w, one in zip(weights.T, found, strict=True)]
 
 
 def learn_weights(

@@ -14,6 +14,8 @@ from suffice.tables.table import Table
 Keys = NDArray[np.uint64]
 
 MISSING = np.uint64(0x9E3779B97F4A7C15)
+CELLS_AT_ONCE = 1 << 18
+"""Keys that are mixed at once."""
 
 
 def row_keys(table: Table, columns: Iterable[int], documents: Iterable[int] = ()) -> Keys:
@@ -22,18 +24,25 @@ def row_keys(table: Table, columns: Iterable[int], documents: Iterable[int] = ()
     keys = np.zeros(table.n_rows, dtype=np.uint64)
     if table.sparse is not None:
         return _keys_of_sparse(sparse.csr_array(table.sparse))
-    for place, column in enumerate(columns):
-        if column in of_text:
-            found = _keys_of_texts(table, column)
-        elif table.kind(column) == "level":
-            levels = table.levels(column)
-            known = np.array([*map(_key, map(str, levels.values)), MISSING], dtype=np.uint64)
-            found = known[levels.codes]
-        else:
-            found = _keys_of_numbers(table.numbers([column], infinities=True)[:, 0])
-        if len(found) and (found != found[0]).any():  # a column that never varies tells no rows apart
-            keys += mixed(found + _salt(np.array([place])))
+    listed = [*columns]
+    step = max(1, CELLS_AT_ONCE // max(table.n_rows, 1))
+    for first in range(0, len(listed), step):
+        some = listed[first : first + step]
+        found = np.empty((len(some), table.n_rows), dtype=np.uint64)
+        for place, column in enumerate(some):
+            found[place] = _keys_of_texts(table, column) if column in of_text else _keys_of(table, column)
+        varies = (found != found[:, :1]).any(axis=1)  # a column that never varies tells no rows apart
+        salt = _salt(first + np.flatnonzero(varies))
+        keys += mixed(found[varies] + salt[:, np.newaxis]).sum(axis=0, dtype=np.uint64)
     return keys
+
+
+def _keys_of(table: Table, column: int) -> Keys:
+    if table.kind(column) != "level":
+        return _keys_of_numbers(table.numbers([column], infinities=True)[:, 0])
+    levels = table.levels(column)
+    known = np.array([*map(_key, map(str, levels.values)), MISSING], dtype=np.uint64)
+    return np.asarray(known[levels.codes])
 
 
 def _keys_of_texts(table: Table, column: int) -> Keys:

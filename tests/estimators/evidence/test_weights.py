@@ -10,6 +10,7 @@ from scipy import sparse
 
 from suffice import BayesClassifier, EvidenceClassifier
 from suffice.model.dealt import deal_by_content
+from suffice.model.schema import Schema
 from suffice.tables.row_keys import row_keys
 from suffice.tables.table import read_table
 
@@ -163,3 +164,19 @@ def test_the_keys_of_rows_tell_their_cells_apart_and_nothing_else(kind):
     assert set(turned.tolist()).isdisjoint(keys.tolist())
     wider = read_table({"a": cells, "b": more, "same": ["x"] * 6})
     assert row_keys(wider, [0, 1, 2], [0] if kind == "text" else []).tolist() == keys.tolist()
+
+
+def test_keys_do_not_depend_on_how_many_columns_are_mixed_at_once(monkeypatch):
+    table = read_table(X)
+    keys = row_keys(table, range(table.n_columns))
+    for at_once in (1, 2 * N):
+        monkeypatch.setattr("suffice.tables.row_keys.CELLS_AT_ONCE", at_once)
+        assert row_keys(table, range(table.n_columns)).tolist() == keys.tolist()
+
+
+def test_the_keys_that_rows_are_ordered_by_deal_them_too(monkeypatch):
+    families()
+    hashed, keys = [], Schema.keys
+    monkeypatch.setattr(Schema, "keys", lambda schema, table: hashed.append(table) or keys(schema, table))
+    fitted(np.arange(N))
+    assert len(hashed) == 1

@@ -6,6 +6,7 @@ from scipy.stats import multivariate_normal
 
 from suffice import GaussianDiscriminant
 from suffice.factors.gaussian import patterns
+from suffice.kernels.cells import row_patterns
 from suffice.links import log_softmax
 
 
@@ -37,3 +38,17 @@ def test_rows_with_gaps_are_scored_by_marginals(covariance, apart, few, at_once,
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     log_p = expected + np.log(model.priors_)
     np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(log_p), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("d", [1, 8, 63, 64, 65, 130])
+def test_each_pattern_has_its_rows_in_their_order(d):
+    rng = np.random.default_rng(d)
+    kinds = rng.random((7, d)) < 0.5
+    kinds[1] = kinds[0]
+    kinds[1, -1] ^= True  # they differ in the last column alone
+    of_row = rng.integers(0, 7, 90)
+    found = {seen.tobytes(): rows.tolist() for seen, rows in row_patterns(kinds[of_row])}
+    expected = {}
+    for row, kind in enumerate(of_row):
+        expected.setdefault(kinds[kind].tobytes(), []).append(row)
+    assert found == expected

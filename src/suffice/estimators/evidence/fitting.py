@@ -20,6 +20,7 @@ from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import WordDesign
+from suffice.factors.scores import zeros_by_class
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
@@ -29,6 +30,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.progress import Progress
+from suffice.tables.row_keys import Keys
 from suffice.tables.table import Table
 
 FOLDS = 5
@@ -74,6 +76,8 @@ class Rows:
 
     def __init__(self, rows: LabelledRows) -> None:
         self.table = rows.kept_table
+        self.keys: Keys | None = None
+        """Of what each row holds, if rows are in the order of these."""
         self.labels, self.codes = rows.labels, rows.codes
         self.weights = rows.weights
         self.weight = np.ones(len(self.codes)) if rows.weights is None else rows.weights
@@ -83,6 +87,7 @@ class Rows:
         other = copy(self)
         other.table, other.codes, other.weight = self.table.take(some), self.codes[some], self.weight[some]
         other.weights = None if self.weights is None else self.weights[some]
+        other.keys = None if self.keys is None else self.keys[some]
         return other
 
     def in_order(self, schema: Schema) -> Rows:
@@ -92,7 +97,9 @@ class Rows:
         """
         if len(self.codes) > MOST_ROWS:
             return self
-        return self.take(np.lexsort((self.weight, schema.keys(schema.read(self.table)), self.codes)))
+        ordered = copy(self)
+        ordered.keys = keys = schema.keys(schema.read(self.table))
+        return ordered.take(np.lexsort((self.weight, keys, self.codes)))
 
     def add_to(self, sums: PieceSums, apart_from: Codes) -> None:
         """Add all rows but some."""
@@ -151,7 +158,7 @@ class Fitting:
         sample = spread_rows(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)
-        keys = pieces.schema.keys(read)
+        keys = pieces.schema.keys(read) if rows.keys is None else rows.keys[sample]
         weights = None if rows.weights is None else rows.weights[sample]
         dealt = deal_by_content(rows.codes[sample], weights, keys, options.evidence_folds, options.folds)
         self.sample = sample[dealt.rows]
@@ -345,7 +352,7 @@ class Fitting:
         is_large = len(self.sample) * len(self.pieces.listed) * len(labels) >= SIDE_BY_SIDE
         several = sums.alike(self.folds, at_once=self.whole is None and not is_large)
         scored = threads.run(score, several) if is_large else [*map(score, several)]
-        found = np.zeros((len(self.sample), scored[0][0].shape[1], len(labels)))
+        found = zeros_by_class(len(self.sample), scored[0][0].shape[1], len(labels))
         for folds, each in zip(several, scored, strict=True):
             classes = sums.classes(folds)
             if np.array_equal(classes, labels):

@@ -1,7 +1,8 @@
 """The evidence of rows held out: each fold is scored by the sums of all rows but its own.
 
 Folds of few rows are summed, solved and scored at once, side by side: each has columns of its own, in which
-the rows that it does not learn from, or does not score, are missing. Joint blocks are solved fold by fold.
+the rows that it does not learn from, or does not score, are missing. Joint blocks are summed and scored fold
+by fold.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from suffice.estimators.evidence.sums import rows_of_pairs, solve_joint, tables_
 from suffice.factors import SolvedFactor, Totals
 from suffice.factors.base import Block
 from suffice.factors.blocks import MISSING
-from suffice.factors.scores import Scores, bounded
+from suffice.factors.scores import Scores, bounded, zeros_by_class
 from suffice.factors.words.scores import SolvedWords
 from suffice.model.statistics import Accumulator
 
-Solve = Callable[[Any, list[str], NDArray[Any]], list[SolvedFactor]]
-"""(totals, labels, classes) → the parameters of one factor, or of several of the same sums."""
+Solve = Callable[[list[Totals], list[str], NDArray[Any]], list[list[SolvedFactor]]]
+"""(several totals, labels, classes) → for each, the parameters of one factor, or of several of its sums."""
 
 
-def solve_once(totals: Totals, labels: list[str], classes: NDArray[Any]) -> list[SolvedFactor]:
+def solve_once(several: list[Totals], labels: list[str], classes: NDArray[Any]) -> list[list[SolvedFactor]]:
     """The parameters of a factor."""
-    return [factors.solve(totals, labels, classes)]
+    return [[factors.solve(totals, labels, classes)] for totals in several]
 
 
 class CodedRows(NamedTuple):
@@ -158,7 +159,9 @@ class FoldSums:
         self, at: int, folds: Folds, sums: list[tuple[Folds, Totals]], solve: Solve = solve_once
     ) -> Array:
         """The bounded evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it."""
-        each = [self._said(at, *one, solve) for one in sums]
+        labels = self.cells.labels[at] * len(sums[0][0].held)
+        solved = solve([totals for _, totals in sums], labels, self.classes(folds))
+        each = [self._said(at, some, labels, parts) for (some, _), parts in zip(sums, solved, strict=True)]
         if len(each) == 1:
             return each[0]
         said = np.zeros((len(folds.scored), len(each), *each[0].shape[2:]))
@@ -166,13 +169,12 @@ class FoldSums:
             said[: len(one), place] = one[:, 0]
         return said
 
-    def _said(self, at: int, folds: Folds, totals: Totals, solve: Solve) -> Array:
-        m, rows = len(folds.held), folds.scored
-        block, labels, classes = self.cells.scored[at](rows), self.cells.labels[at] * m, self.classes(folds)
-        cells = [
-            _cells(one, block, labels, (len(rows), len(classes))) for one in solve(totals, labels, classes)
-        ]
-        said = np.concatenate(cells, axis=1).reshape(len(rows), m, -1, len(classes))
+    def _said(self, at: int, folds: Folds, labels: list[str], solved: list[SolvedFactor]) -> Array:
+        rows, k = folds.scored, len(folds.present)
+        block = self.cells.scored[at](rows)
+        cells = [_cells(one, block, labels, (len(rows), k)) for one in solved]
+        said = cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
+        said = said.reshape(len(rows), len(folds.held), -1, k)
         return bounded(said, folds.most[:, np.newaxis, np.newaxis])
 
 
@@ -200,8 +202,8 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
     n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
     together = n_columns + n_single
     n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
-    found = np.zeros((n_rows, m, n_pieces + len(POWERS) * len(texts), k))
-    of_columns = np.zeros((n_rows, m, len(pieces.schema), k))
+    found = zeros_by_class(n_rows, m, n_pieces + len(POWERS) * len(texts), k)
+    of_columns = zeros_by_class(n_rows, m, len(pieces.schema), k)
     places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
     for at, (factor, sums) in enumerate(zip(pieces.schema.factors, base.totals(folds), strict=True)):
         said = base.said(at, folds, sums)

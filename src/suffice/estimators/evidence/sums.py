@@ -97,7 +97,7 @@ class SolvedPieces:
         full: list[SolvedFactor] = []
         for at, labels in enumerate(beside.schema.factor_labels):
             if beside.schema.factors[at].family.joint:
-                solved[at], *full = solve_joint(pieces, beside.totals[at], labels, beside.classes)
+                ((solved[at], *full),) = solve_joint(pieces, [beside.totals[at]], labels, beside.classes)
         models = SolvedModel.of(sums[0], None), SolvedModel.of(beside, "uniform", solved)
         return cls(pieces, *models, sums, full[0] if full else None)
 
@@ -110,12 +110,14 @@ class SolvedPieces:
 
 
 def solve_joint(
-    pieces: Pieces, totals: Totals, labels: list[str], classes: NDArray[Any]
-) -> list[SolvedFactor]:
-    """The joint Gaussian, and with a covariance for each class if there is one."""
-    if not (pieces.has_full and isinstance(totals, GaussianTotals)):
-        return [factors.solve(totals, labels, classes)]
-    return [*solve_gaussians(totals, labels, classes, [pieces.joint_family, pieces.full_family])]
+    pieces: Pieces, several: Sequence[Totals], labels: list[str], classes: NDArray[Any]
+) -> list[list[SolvedFactor]]:
+    """The joint Gaussian of each of some sums, and with a covariance for each class if there is one."""
+    sums = [totals for totals in several if isinstance(totals, GaussianTotals)]
+    if not pieces.has_full or len(sums) < len(several):
+        return [[factors.solve(totals, labels, classes)] for totals in several]
+    families = [pieces.joint_family, pieces.full_family]
+    return [[*each] for each in solve_gaussians(sums, labels, classes, families)]
 
 
 def most_nats(sums: Statistics) -> float:

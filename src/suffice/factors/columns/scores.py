@@ -30,7 +30,7 @@ from suffice.factors.columns.natural import column_forms
 from suffice.factors.columns.parameters import PER_COLUMN, ColumnParameters
 from suffice.factors.columns.sparse import add_sparse_scores
 from suffice.factors.natural import NaturalForm
-from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares
+from suffice.factors.scores import IMPOSSIBLE, Scores, unseen_log_shares, zeros_by_class
 from suffice.families import Family
 from suffice.kernels.choose import contiguous, gaussian_for
 
@@ -164,12 +164,13 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         dense = block.toarray() if sparse.issparse(block) else block
         refuse_infinities(dense, labels)
         values, outside, log_base = self._prepared(dense, labels, base=base)
-        result = np.zeros((*dense.shape, self.constant.shape[0]))
+        result = zeros_by_class(*dense.shape, len(self.constant))
+        on = slice(None) if self.active.all() else self.active
         for k in range(result.shape[2]):
             cells, order = self._cells(values, outside, k)
             if order is not None:
                 cells = np.where(order > 0, -np.inf, np.where(order < 0, np.inf, cells))
-            result[:, self.active, k] = cells if log_base is None else cells + log_base
+            result[:, on, k] = cells if log_base is None else cells + log_base
         return result
 
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -6,7 +6,7 @@ nothing here depends on the units of the data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -66,6 +66,17 @@ class Standardised:
     total_variance: Array
     varies: NDArray[np.bool_]
     """Whether a column varies."""
+
+    @classmethod
+    def side_by_side(cls, several: Sequence[Standardised]) -> Standardised:
+        """The classes of several sums of the same columns in turn, each in units of its own sums."""
+        cells = [patterns for one in several for patterns in one.cells]
+        names = ("weight", "centre", "variance", "noise")
+        return replace(
+            several[0],
+            cells=cells,
+            **{name: np.concatenate([getattr(one, name) for one in several]) for name in names},
+        )
 
 
 @dataclass(frozen=True)
@@ -207,6 +218,8 @@ def standardised(totals: GaussianTotals) -> Standardised:
 
 def columns_of(data: Standardised, active: Codes) -> Standardised:
     """The same without constant columns; patterns that differed only in those become one."""
+    if len(active) == len(data.scale):
+        return data
     place = np.full(len(data.scale), -1)
     place[active] = np.arange(len(active))
     cells = []

@@ -17,7 +17,7 @@ from scipy import linalg
 from suffice.arrays import Array, Codes
 from suffice.factors.gaussian.parameters import NEAR, Gaussians
 from suffice.families.special import HALF_LOG_TWO_PI
-from suffice.kernels.cells import row_patterns
+from suffice.kernels.cells import pattern_runs
 
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of matrices, or of rows, that are held at once."""
@@ -31,25 +31,28 @@ class Patterns(NamedTuple):
     seen: NDArray[np.bool_]
     """Which columns are observed, (patterns, columns)."""
     rows: Codes
-    """(patterns, rows): those of a pattern, and its first one again up to the number of the others."""
+    """(patterns, rows): those of a pattern, and its last one again up to the number of the others."""
     counts: Codes
     """The rows of each pattern."""
 
     @classmethod
     def of(cls, seen: NDArray[np.bool_]) -> Iterator[Patterns]:
         """The patterns of rows of which these cells are observed, those with fewest rows first."""
-        found = [(*one, len(one[1])) for one in row_patterns(seen) if one[0].any()]
-        found.sort(key=lambda one: one[2])
-        counts = np.array([n for _, _, n in found], dtype=np.intp)
+        order, starts = pattern_runs(seen)
+        counts = np.diff(starts, append=len(order))
+        found = np.flatnonzero(seen[order[starts]].any(axis=1))
+        found = found[np.argsort(counts[found], kind="stable")]
+        starts, counts = starts[found], counts[found]
         most = max(1, NUMBERS_AT_ONCE // max(seen.shape[1], 1) ** 2)
         doubled = np.flatnonzero(np.diff(np.frexp(counts)[1])) + 1
         if len(found) * counts.max(initial=0) <= FEW_ROWS:
             doubled = doubled[:0]
         for first, last in pairwise([0, *doubled.tolist(), len(found)]):
             for start in range(first, last, most):
-                some = found[start : min(start + most, last)]
-                rows = np.stack([np.resize(rows, some[-1][2]) for _, rows, _ in some])
-                yield cls(np.stack([one for one, _, _ in some]), rows, counts[start : start + len(some)])
+                some = slice(start, min(start + most, last))
+                own = counts[some, np.newaxis]
+                rows = order[starts[some, np.newaxis] + np.minimum(np.arange(own[-1, 0]), own - 1)]
+                yield cls(seen[rows[:, 0]], rows, counts[some])
 
 
 def add_scores(gaussians: Gaussians, cells: Array, scores: Array, *, base: bool) -> None:

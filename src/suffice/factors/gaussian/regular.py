@@ -133,6 +133,20 @@ def rounding_of(covariance: Array | ThinCovariance, noise: Array | float, share:
     return np.asarray(len(covariance) * np.maximum(noise, share * _variances(covariance)))
 
 
+def have_full_rank(covariances: Array, noise: Array) -> bool:
+    """Whether all of some covariances (g, d, d) certainly exceed their rounding in all directions."""
+    variances, d = np.diagonal(covariances, axis1=1, axis2=2), covariances.shape[1]
+    if not (variances > 0).all():
+        return False
+    inverse = 1.0 / np.sqrt(d * np.maximum(noise, SINGULAR * variances))
+    in_units = covariances * inverse[:, :, np.newaxis] * inverse[:, np.newaxis]
+    try:
+        np.linalg.cholesky(in_units - 10.0 * np.eye(d))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
 def has_full_rank(covariance: Array | ThinCovariance, rounding: Array | None = None) -> bool:
     """Whether a covariance exceeds the `rounding` of its columns in all directions."""
     if (_variances(covariance) <= 0).any():

@@ -16,7 +16,7 @@ def shrunk_matrices(classwise: ClassMoments, shrinkage: Any) -> Array:
     """The covariance of each group after shrinkage."""
     moments, tying = classwise.moments, classwise.tying
     if shrinkage == "bayes":
-        return _posterior_means(moments, tying)
+        return posterior_means(moments, tying)
     if isinstance(shrinkage, tuple):
         return _friedman(moments, tying, *shrinkage)
     matrices = tying.covariances(moments.scatter, moments.weight)
@@ -115,7 +115,7 @@ def _friedman(moments: Moments, tying: Tying, toward_shared: float, toward_ident
     return tying.shaped((1.0 - toward_identity) * mixed + toward_identity * identity)
 
 
-def _posterior_means(moments: Moments, tying: Tying) -> Array:
+def posterior_means(moments: Moments, tying: Tying) -> Array:
     """The means of covariances given the rows, under conjugate priors that take their means from the rows.
 
     The prior of the covariance of all classes is worth one row, with the total variances; its correlations

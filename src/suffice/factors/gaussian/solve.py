@@ -24,12 +24,20 @@ from suffice.factors.gaussian.moments import (
     pairwise_moments,
     standardised,
 )
-from suffice.factors.gaussian.regular import SINGULAR, block_name, notes_of, peculiarities, regular
+from suffice.factors.gaussian.regular import (
+    SINGULAR,
+    block_name,
+    have_full_rank,
+    notes_of,
+    peculiarities,
+    regular,
+)
 from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.shrinkage import (
     degrees_of_freedom,
     noise_of_covariances,
+    posterior_means,
     shrunk_matrices,
     shrunk_rows,
 )
@@ -40,6 +48,8 @@ from suffice.factors.gaussian.tying import Tying
 from suffice.families import MultivariateNormal
 from suffice.storage import Fields
 
+NUMBERS_AT_ONCE = 1 << 18
+"""Numbers of covariances that are held at once: more cost more than calls do."""
 Scored = TypeVar("Scored", bound=SolvedGaussian)
 
 
@@ -61,12 +71,72 @@ def solve_gaussian(
 
 
 def solve_gaussians(
-    totals: GaussianTotals, labels: list[str], classes: NDArray[Any], families: Sequence[MultivariateNormal]
-) -> list[SolvedGaussian]:
+    several: Sequence[GaussianTotals],
+    labels: list[str],
+    classes: NDArray[Any],
+    families: Sequence[MultivariateNormal],
+) -> list[list[SolvedGaussian]]:
     """The Gaussians of families with `shrinkage="bayes"` that differ in which classes share a covariance.
 
-    The moments of the classes are found once, unless EM finds them.
+    The moments of the classes are found once, unless EM finds them. Several sums of the same classes and
+    columns, such as those of folds, are solved side by side where nothing is peculiar about any of them.
     """
+    n_numbers = len(several) * len(classes) * several[0].n_columns ** 2
+    at_once = len(several) > 1 and n_numbers <= NUMBERS_AT_ONCE
+    found = _side_by_side(several, labels, classes, families) if at_once else None
+    return found or [_of_each_family(totals, labels, classes, families) for totals in several]
+
+
+def _side_by_side(
+    several: Sequence[GaussianTotals],
+    labels: list[str],
+    classes: NDArray[Any],
+    families: Sequence[MultivariateNormal],
+) -> list[list[SolvedGaussian]] | None:
+    """The Gaussians of several sums, without notes; None where columns are constant, or ranks may be lost."""
+    sums = [totals.dense() for totals in several]
+    if not all(totals.is_closed for totals in sums):
+        return None
+    each = [standardised(totals) for totals in sums]
+    active = np.flatnonzero(each[0].varies)
+    if any(not np.array_equal(one.varies, each[0].varies) for one in each):
+        return None
+    data = Standardised.side_by_side([columns_of(one, active) for one in each])
+    moments = moments_of(sums[0], data, Tying("full", np.arange(len(data.weight)), families[0].ddof))
+    lost = data.weight * np.where(data.variance > 0, data.noise, 0.0)
+    parts = [slice(first, first + len(classes)) for first in range(0, len(data.weight), len(classes))]
+    found: list[list[SolvedGaussian]] = [[] for _ in several]
+    for family in families:
+        tying = Tying(family.covariance, classes, family.ddof)
+        tied = [
+            Moments(
+                moments.mean[some],
+                tying.pooled(moments.scatter[some]),
+                moments.weight[some],
+                one.total_variance[active],
+                None,
+                noise=tying.pooled(lost[some]),
+            )
+            for some, one in zip(parts, each, strict=True)
+        ]
+        matrices = [posterior_means(one, tying) for one in tied]
+        noise = [noise_of_covariances(one, tying, family.shrinkage) for one in tied]
+        if not have_full_rank(np.concatenate(matrices), np.concatenate(noise)):
+            return None
+        for place, one in enumerate(each):
+            solved = SolvedGaussian(family, labels, active, len(one.scale))
+            solved.centre, solved.scale = one.centre, one.scale
+            solved.shift = np.zeros_like(one.centre)
+            solved.shift[:, active] = tied[place].mean
+            solved.standard, solved.group = matrices[place], tying.group
+            found[place].append(solved)
+    return found
+
+
+def _of_each_family(
+    totals: GaussianTotals, labels: list[str], classes: NDArray[Any], families: Sequence[MultivariateNormal]
+) -> list[SolvedGaussian]:
+    """The Gaussians of one table's sums."""
     own = totals.with_family(replace(families[0], covariance="full"))
     if not own.is_closed:
         return [solve_gaussian(totals.with_family(family), labels, classes) for family in families]

@@ -36,7 +36,12 @@ class Tying:
 
     def pooled(self, per_class: Array) -> Array:
         """Sums over the classes of each group."""
+        if self.n_groups == 1:
+            return np.asarray(per_class.sum(axis=0, keepdims=True))
         total = np.zeros((self.n_groups, *per_class.shape[1:]))
+        if len(self.group) == self.n_groups:  # each class is alone
+            total[self.group] = per_class
+            return total
         np.add.at(total, self.group, per_class)
         return total
 

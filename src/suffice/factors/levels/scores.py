@@ -51,13 +51,14 @@ class LevelTable:
         settings = family if isinstance(family, Categorical) else DEFAULT
         counts = counts.with_levels(settings.listed)
         present = np.asarray(counts.support.any(axis=0) | keep_empty)
-        present[counts.codes_of(list(settings.listed), grow=False)] = True
+        if settings.listed:
+            present[counts.codes_of(list(settings.listed), grow=False)] = True
         order = _in_order(counts.levels, np.flatnonzero(present).tolist())
         self.levels = [counts.levels[i] for i in order]
         self.rows_of = LevelIndex(self.levels).places_of
         weight = np.where(counts.support > 0, counts.weight, 0.0)[:, order]
         self.weight = weight
-        self.share_of_new = share_of_new(counts.support.sum(axis=0))
+        self.times = counts.support.sum(axis=0)
         self.groups = grouped(weight) if settings.joined else None
         return weight if self.groups is None else self.groups.sums(weight)
 
@@ -145,7 +146,7 @@ class LevelTable:
         cells = np.bincount(batch.codes[batch.codes >= 0], minlength=len(strange))
         example, trained = batch.values[int(np.argmax(strange))], self.levels[0]
         n_unseen, n_cells = int(cells[strange].sum()), int(cells.sum())
-        return [Unseen(label, n_unseen, n_cells, example, trained, self.share_of_new)]
+        return [Unseen(label, n_unseen, n_cells, example, trained, share_of_new(self.times))]
 
     def rows(self, batch: LevelBlock, label: str, *, refuse_unseen: bool) -> Codes:
         """The row of the table for each cell."""
@@ -335,10 +336,9 @@ class SolvedLevels(SolvedFactor):
         )
 
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
-        cells = []
-        for table, rows in zip(self.tables, self.rows_of_tables(block, labels), strict=True):
-            cells.append(table.limits[rows])
-        return np.stack(cells, axis=1)
+        rows = np.stack(self.rows_of_tables(block, labels), axis=1) + self.first
+        limits = self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
+        return np.moveaxis(np.ascontiguousarray(limits.T)[:, rows], 0, -1)
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         rows = np.stack(self.rows_of_tables(block, labels), axis=1)
