@@ -20,11 +20,11 @@ CELLS_AT_ONCE = 1 << 18
 
 def row_keys(table: Table, columns: Iterable[int], documents: Iterable[int] = ()) -> Keys:
     """Keys of the rows: equal where the cells of all columns are, and in no order otherwise."""
-    of_text = set(documents)
+    listed, of_text = [*columns], set(documents)
     keys = np.zeros(table.n_rows, dtype=np.uint64)
     if table.sparse is not None:
-        return _keys_of_sparse(sparse.csr_array(table.sparse))
-    listed = [*columns]
+        cells = sparse.csr_array(table.sparse)
+        return _keys_of_sparse(cells if listed == [*range(cells.shape[1])] else cells[:, listed])
     step = max(1, CELLS_AT_ONCE // max(table.n_rows, 1))
     for first in range(0, len(listed), step):
         some = listed[first : first + step]
@@ -57,11 +57,21 @@ def _keys_of_numbers(numbers: NDArray[np.floating]) -> Keys:
 
 
 def _keys_of_sparse(cells: sparse.csr_array) -> Keys:
-    """The sum of the keys of all cells but 0."""
-    each = mixed(_keys_of_numbers(cells.data) + _salt(cells.indices))
-    each[cells.data == 0] = 0
+    """The keys of the same rows in a dense array: that of a row of zeros, and how the other cells differ."""
+    n_rows, n_columns = cells.shape
+    salt = _salt(np.arange(n_columns))
+    of_zeros = mixed(salt)
+    found = _keys_of_numbers(cells.data)
+    least, most = np.full(n_columns, ~np.uint64(0)), np.zeros(n_columns, dtype=np.uint64)
+    np.minimum.at(least, cells.indices, found)
+    np.maximum.at(most, cells.indices, found)
+    has_zeros = np.bincount(cells.indices, minlength=n_columns) < n_rows
+    varies = np.where(has_zeros, most > 0, least != most)
+    each = mixed(found + salt[cells.indices]) - of_zeros[cells.indices]
+    each[~varies[cells.indices]] = 0
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(each, dtype=np.uint64)])
-    return np.asarray(sums[cells.indptr[1:]] - sums[cells.indptr[:-1]])
+    rows = sums[cells.indptr[1:]] - sums[cells.indptr[:-1]]
+    return np.asarray(rows + of_zeros[varies].sum(dtype=np.uint64))
 
 
 def _key(text: str) -> int:

@@ -10,6 +10,7 @@ import pytest
 
 import suffice
 from suffice import CostSensitive, EvidenceClassifier
+from suffice.estimators.evidence.learning import Learning
 from suffice.model.weighing import CorrectionSearch
 
 from .conftest import FAMILIES, agrees, mixed, saved
@@ -212,6 +213,41 @@ def test_a_penalty_that_is_given_is_kept(penguins):
     )
     assert np.ptp(loose.weights_.weights) > 0.1
     assert np.ptp(tight.weights_.weights) < 0.01
+
+
+@pytest.fixture
+def variances(monkeypatch):
+    """The variances of the common parts of weights as they are tried; the last one is kept."""
+    tried, covariance = [], Learning._covariance
+
+    def recorded(learning, penalty, common=1.0):
+        tried.append(common)
+        return covariance(learning, penalty, common)
+
+    monkeypatch.setattr(Learning, "_covariance", recorded)
+    return tried
+
+
+def weak_signal():
+    """Few rows that say little: large weights would only follow their noise."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(80) % 2
+    return rng.normal(size=(80, 6)) + 0.3 * classes[:, np.newaxis], classes
+
+
+def test_held_out_rows_say_how_large_the_weights_of_a_kind_are(penguins, variances):
+    EvidenceClassifier("normal").fit(*weak_signal())
+    assert variances[-1] < 1.0
+    assert sorted(variances[:-1], reverse=True) == variances[:-1]
+    variances.clear()
+    EvidenceClassifier().fit(*penguins)  # classes that are told apart well need no small weights
+    assert variances[-1] == 1.0
+
+
+def test_many_rows_say_how_large_weights_are_by_the_weights(variances, monkeypatch):
+    monkeypatch.setattr("suffice.estimators.evidence.learning.MANY_ROWS", 50)
+    EvidenceClassifier("normal").fit(*weak_signal())
+    assert set(variances) == {1.0}
 
 
 def test_no_weight_is_negative_where_asked(penguins):

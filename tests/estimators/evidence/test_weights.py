@@ -174,6 +174,33 @@ def test_keys_do_not_depend_on_how_many_columns_are_mixed_at_once(monkeypatch):
         assert row_keys(table, range(table.n_columns)).tolist() == keys.tolist()
 
 
+def sparse_counts(seed=0):
+    """Counts, of which most are 0: a column of zeros, one of fours, and one without any zero."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1, 5, (60, 8)) * (rng.random((60, 8)) < 0.4).astype(np.float64)
+    counts[:, 2], counts[:, 3], counts[:, 5] = 0.0, 4.0, rng.integers(1, 4, 60)
+    return counts, rng.integers(0, 2, 60)
+
+
+@pytest.mark.parametrize("columns", [range(8), [5, 0, 3], []])
+def test_rows_have_the_same_keys_in_sparse_arrays(columns):
+    counts, _ = sparse_counts()
+    held = sparse.csr_array(counts)
+    held.data[::7] = 0.0  # zeros that are written down
+    keys = row_keys(read_table(held), columns)
+    assert keys.tolist() == row_keys(read_table(held.toarray()), columns).tolist()
+
+
+def test_sparse_rows_are_weighed_as_dense_ones():
+    counts, classes = sparse_counts()
+    counts[:, 0] += classes
+    both = [
+        EvidenceClassifier("poisson", pieces=["columns"]).fit(rows, classes).predict_proba(counts)
+        for rows in (counts, sparse.csr_array(counts))
+    ]
+    np.testing.assert_allclose(*both, rtol=1e-9)
+
+
 def test_the_keys_that_rows_are_ordered_by_deal_them_too(monkeypatch):
     families()
     hashed, keys = [], Schema.keys
