@@ -24,7 +24,7 @@ MISSING = -1
 """The place of a missing cell."""
 ENTRIES_IN_CACHE = 1 << 18
 """Entries of a run of sparse rows whose temporaries stay close to the processor."""
-COUNTED_AT_ONCE = 1 << 13
+COUNTED_AT_ONCE = 1 << 10
 """Cells whose places are held at once, in about fifty bytes each."""
 A_ROW = 2.0**-26
 """Added to whole counts, it counts their rows in digits that a sum below its reciprocal leaves free."""

@@ -52,7 +52,7 @@ def test_sums_before_the_rows_are_part_of_what_folds_are_scored_by(monkeypatch):
 def test_rows_that_the_sums_do_not_hold_cannot_be_subtracted():
     X, y = a_table(120)
     model = EvidenceClassifier().fit(X[:60], y[:60])
-    with pytest.raises(ValueError, match="no data could produce"):
+    with pytest.raises(ValueError, match="never fitted"):
         model.reweigh(X, y)
 
 

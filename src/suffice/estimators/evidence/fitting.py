@@ -381,7 +381,7 @@ def naming_rows(rows: LabelledRows, schema: Schema) -> Iterator[None]:
     """Where a part of the rows is refused, or rows in another order: all of them tell which row it is."""
     try:
         yield
-    except ValueError:
+    except (TypeError, ValueError):
         rows.statistics(schema)
         raise
 
