@@ -1,6 +1,7 @@
 """The command in this process (`run`) and in one of its own (`shell`)."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,12 @@ import suffice
 from suffice.cli import main
 
 SOURCE = str(Path(suffice.__file__).parents[1])
+
+
+def hear_signals():
+    """Undo, in a program that a test starts, what nohup and shells do to tests that run unattended."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def environment(folder):

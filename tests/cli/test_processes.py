@@ -10,6 +10,8 @@ import pytest
 
 import suffice
 
+from .conftest import hear_signals
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and signals of a shell")
 
 
@@ -62,7 +64,11 @@ def test_an_interrupt_ends_with_130_and_leaves_the_old_file(run):
     ]
     environment = {**os.environ, "PYTHONPATH": str(Path(suffice.__file__).parents[1])}
     with subprocess.Popen(  # noqa: S603
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        preexec_fn=hear_signals,  # noqa: PLW1509, this test starts no threads
     ) as process:
         process.stdin.write(b"x,species\n" + b"1,a\n" * 300_000)  # more than a pipe holds, so it reads
         process.stdin.flush()

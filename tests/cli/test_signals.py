@@ -19,6 +19,8 @@ import pytest
 
 import suffice
 
+from .conftest import hear_signals
+
 SEED = int(os.environ.get("SUFFICE_FUZZ_SEED", "100"))
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of Unix")
 
@@ -28,11 +30,6 @@ COMMANDS = {
     "merge": ["merge", "m.suffice", "b.suffice", "-o", "m.suffice", "--force"],
     "predict": ["predict", "b.suffice", "long.csv", "-o", "m.suffice", "--force", "--output-format", "csv"],
 }
-
-
-def hear_hangups():
-    """Undo what nohup does to the tests themselves."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def start(arguments, folder, **options):
@@ -45,7 +42,7 @@ def start(arguments, folder, **options):
         cwd=folder,
         env=environment,
         stderr=subprocess.PIPE,
-        preexec_fn=hear_hangups,  # noqa: PLW1509, these tests start no threads
+        preexec_fn=hear_signals,  # noqa: PLW1509, these tests start no threads
         **{"stdout": subprocess.DEVNULL, **options},
     )
 

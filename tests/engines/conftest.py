@@ -99,7 +99,13 @@ SPARK = {
 
 
 @pytest.fixture(scope="session")
-def spark():
+def java():
+    """Makes Java start fast: what it runs here is over before compiling it well would pay."""
+    return {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+
+
+@pytest.fixture(scope="session")
+def spark(java):
     """A Spark session in local mode, whose tasks may fail three times."""
     pytest.importorskip("pyspark")
     if not shutil.which("java"):
@@ -109,6 +115,8 @@ def spark():
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         source = str(Path(suffice.__file__).parents[1])
+        for name, value in java.items():
+            patch.setenv(name, value)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("PYTHONPATH", os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]))
         session = SparkSession.builder.master("local[2,4]").config(map=SPARK).getOrCreate()

@@ -10,7 +10,7 @@ import pytest
 
 import suffice
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.usefixtures("cluster")]
+pytestmark = pytest.mark.usefixtures("cluster")
 
 
 def test_a_cluster_sums_partitions_to_the_statistics_of_all_rows(table, whole, families):

@@ -14,10 +14,7 @@ from suffice.engines.predictions import Answers
 from suffice.engines.sources import rows_of
 from suffice.engines.spark import SparkRows, _answering, _summing
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
 @pytest.fixture(scope="module")
@@ -209,10 +206,10 @@ session.stop()
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="Spark's Connect server needs Java 17")
-def test_connect_gives_the_same_models(path, rows, tmp_path):
+def test_connect_gives_the_same_models(path, rows, java, tmp_path):
     pytest.importorskip("grpc")
     source = os.path.dirname(os.path.dirname(suffice.__file__))  # noqa: PTH120
-    setting = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    setting = {**os.environ, **java, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     setting["PYTHONPATH"] = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(  # noqa: S603, our own code
         [sys.executable, "-c", CONNECT, str(path), str(tmp_path / "sums-")],

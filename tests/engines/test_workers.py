@@ -14,7 +14,7 @@ import suffice
 from suffice.engines import dask as engine
 from suffice.estimators.evidence import classifier as evidence
 
-pytestmark = [pytest.mark.xdist_group("dask"), pytest.mark.usefixtures("cluster")]
+pytestmark = pytest.mark.usefixtures("cluster")
 COLUMNS = ["height", "calls", "wait"]
 
 
