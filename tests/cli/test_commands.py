@@ -4,6 +4,7 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import csv, ipc
@@ -221,14 +222,56 @@ def test_evaluate_asks_where_two_columns_could_hold_the_classes(run, model):
     assert "'guess'" in told
 
 
-def test_explain_gives_contributions_that_add_up(run, model):
-    X = suffice.load_penguins()[0]
-    loaded = suffice.load(model)
-    frame = read_csv(run("explain", model, "penguins.csv").stdout)
-    assert frame.column_names == ["row", "column", *loaded.classes_]
-    np.testing.assert_allclose(
-        frame["Gentoo"], loaded.explain(X).contributions[:, :, 2].reshape(-1), rtol=1e-14
+READERS = {
+    "csv": pd.read_csv,
+    "tsv": lambda file: pd.read_csv(file, sep="\t"),
+    "jsonl": lambda file: pd.read_json(file, lines=True),
+    "parquet": pd.read_parquet,
+    "arrow": lambda file: ipc.open_stream(file).read_all().to_pandas(),
+}
+
+
+@pytest.mark.parametrize("kind, last", [("bayes", "(prior)"), ("evidence", "(prior, bias)")])
+def test_explanations_add_up_to_scores(run, kind, last):
+    run("fit", "penguins.csv", "-y", "species", "--model", kind, "-o", "e.suffice", "--quiet")
+    explained = suffice.load("e.suffice").explain(suffice.load_penguins()[0])
+    for form, read in READERS.items():
+        run("explain", "e.suffice", "penguins.csv", "-o", f"explained.{form}")
+        frame = read(f"explained.{form}")
+        assert list(frame) == ["row", "column", *explained.classes]
+        assert frame["column"].tolist()[:8] == [*explained.columns, last]
+        assert frame["row"].tolist() == np.repeat(np.arange(344), 8).tolist()
+        scores = frame.groupby("row")[explained.classes.tolist()].sum()
+        np.testing.assert_allclose(scores, explained.total, rtol=1e-9)
+    found = json.loads(run("explain", "e.suffice", "penguins.csv", "--row", 3, "--json").stdout)
+    for k, label in enumerate(explained.classes):
+        added = found["prior"][label] + sum(cell[label] for cell in found["contributions"].values())
+        assert added == pytest.approx(found["scores"][label])
+        assert added == pytest.approx(explained.total[3, k])
+
+
+def test_explain_says_what_its_numbers_are(run):
+    told = " ".join(run("explain", "--help").stdout.split())
+    assert "the last line, (prior), holds the log priors" in told
+    assert "the last line, (prior, bias), holds log priors and biases" in told
+
+
+def test_words_of_documents_add_up_to_scores(run):
+    documents = ["good film", "bad film", "good fun"]
+    suffice.TextClassifier().fit(documents, ["+", "-", "+"]).save("words.suffice")
+    csv.write_csv(pa.table({"text": documents}), "documents.csv")
+    total = suffice.load("words.suffice").explain(documents).total
+    frame = read_csv(run("explain", "words.suffice", "documents.csv").stdout).to_pandas()
+    np.testing.assert_allclose(frame.groupby("row")[["+", "-"]].sum(), total)
+    found = json.loads(run("explain", "words.suffice", "documents.csv", "--row", 0, "--json").stdout)
+    assert set(found["contributions"]) == {"good", "film"}
+    added = (
+        found["prior"]["+"] + found["rest"]["+"] + sum(one["+"] for one in found["contributions"].values())
     )
+    assert added == pytest.approx(total[0, 0])
+
+
+def test_explain_tells_of_one_row(run, model):
     assert run("explain", model, "penguins.csv", "--row", 3).stdout.startswith("row 3: Adelie")
     assert "344" in run("explain", model, "penguins.csv", "--row", 344, code=2).stderr
 

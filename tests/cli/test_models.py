@@ -104,7 +104,14 @@ def test_a_model_like_another_adds_to_the_sums_of_all_rows(here):
     left, odd = suffice.load("left.suffice"), suffice.load("odd.suffice")
     np.testing.assert_allclose(left.predict_proba(X), odd.predict_proba(X), atol=1e-9)
     here("fit", "third.csv", "-y", "species", "--like", "m.suffice", "--model", "bayes", "-o", "b.suffice")
-    assert here("merge", "b.suffice", "m.suffice", "-o", "c.suffice").stderr == "459 rows.\n"
+    said = here("merge", "b.suffice", "m.suffice", "-o", "c.suffice").stderr
+    assert "The result is a BayesClassifier, as b.suffice is" in said
+    assert "To keep these, name m.suffice first." in said
+    assert said.endswith("459 rows.\n")
+    said = here("merge", "m.suffice", "b.suffice", "-o", "d.suffice").stderr
+    assert "The weights are those of m.suffice. b.suffice has only the sums of single columns" in said
+    weighed = suffice.load("d.suffice").weights_.weights
+    np.testing.assert_array_equal(weighed, suffice.load("m.suffice").weights_.weights)
 
 
 @pytest.mark.parametrize("options, words", [

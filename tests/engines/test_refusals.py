@@ -281,7 +281,9 @@ def test_labels_of_another_kind_are_named_with_their_blocks(model):
 def test_nested_cells_are_named_with_their_batch_or_block_and_row(model):
     X, y = np.random.default_rng(0).normal(size=(80, 3)).astype(object), np.arange(80) % 2
     X[47, 1] = [1.0, 2.0]
-    words = "column 1 holds a list at row 7, but the argument must be a table of strings or numbers; split"
+    words = (
+        "column 1 of X holds a list at row 7, but every cell of this argument must be a string or a number"
+    )
     with pytest.raises(TypeError, match=f"^batch 1: {words}"):
         model.fit_from([(X[:40], y[:40]), (X[40:], y[40:], np.arange(40) % 3)])
     with pytest.raises(TypeError, match=f"^{BLOCK}: {words}"):

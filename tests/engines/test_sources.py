@@ -219,8 +219,23 @@ def test_a_source_that_can_be_read_once_is_not_read_twice(table, monkeypatch):
         suffice.LogisticRegression().fit_from(iter(parts_of(numbers)), target="kind")
 
 
+@pytest.mark.parametrize(
+    "source, error, said",
+    [
+        (3, TypeError, "rows cannot be read from an int; pass paths, SQL, a frame"),
+        (None, TypeError, "rows cannot be read from None"),
+        (iter([]), ValueError, "the iterable has no rows"),
+        ([np.zeros((4, 2)), np.zeros(4)], TypeError, r"a tuple \(X, y\), got ndarray"),
+        ("nofile.csv", FileNotFoundError, "nofile.csv"),
+    ],
+)
+def test_what_holds_no_rows_is_named_before_labels_are_asked_for(source, error, said):
+    with pytest.raises(error, match=said):
+        suffice.BayesClassifier().fit_from(source)
+
+
 def test_rows_without_a_target_are_refused(table):
-    with pytest.raises(ValueError, match="pass either y, or target="):
+    with pytest.raises(ValueError, match=r"pass target= with the name .*, one of .*'kind'.*\(X, y\)"):
         suffice.summarize(pl.from_pandas(table).lazy())
     with pytest.raises(ValueError, match="there is no column 'knid'; did you mean 'kind'"):
         suffice.summarize(pl.from_pandas(table).lazy(), target="knid")

@@ -30,6 +30,17 @@ def test_text_is_refused(way):
 
 
 @pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize("estimator", [suffice.EvidenceClassifier(), suffice.BayesClassifier(Words())])
+def test_a_model_of_text_alone_is_told_what_to_do_instead(estimator, way):
+    documents = ["good thing", "bad thing", "good", "bad"] * 10
+    X = documents if isinstance(estimator, suffice.EvidenceClassifier) else {"text": documents}
+    model = estimator.fit(X, [1, 0, 1, 0] * 10)
+    with pytest.raises(ValueError, match=r"^a model of text alone .* predict_proba") as told:
+        exports(model)[way]("rows")
+    assert "families=" not in str(told.value)
+
+
+@pytest.mark.parametrize("way", [0, 1])
 @pytest.mark.parametrize(
     "family", [Categorical(unseen="error"), Gamma(unseen="error"), Multinomial(unseen="error")]
 )

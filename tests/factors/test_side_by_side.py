@@ -1,5 +1,7 @@
 """Folds are summed, solved and scored side by side, as the columns of one factor."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ def rows_of(n, d=3):
 
 def in_order(codes):
     """Keys of rows that are dealt as they come."""
-    return np.arange(len(codes), dtype=np.uint64)
+    return SimpleNamespace(keys=np.arange(len(codes), dtype=np.uint64), are_copies=False)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)

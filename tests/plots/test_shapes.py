@@ -211,7 +211,7 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(birds, penguins):
         ShapeDisplay.from_estimator(model, X, ax=plt.subplots()[1])
     notes = {"note": ["good film", "bad film"] * 20}
     text = suffice.EvidenceClassifier({"note": Words()}).fit(notes, [1, 0] * 20)
-    with pytest.raises(ValueError, match="no column that can be drawn"):
+    with pytest.raises(ValueError, match="words have no shape to draw"):
         ShapeDisplay.from_estimator(text, notes)
 
 

@@ -94,7 +94,7 @@ def test_dicts_are_taken_wherever_tables_are(table):
     for model in (suffice.BayesClassifier(), suffice.GaussianDiscriminant()):
         model.fit(numbers, LABELS)
         assert 0.0 <= model.score(numbers, LABELS) <= 1.0
-        assert model.explain(numbers).to_frame().num_rows == 120
+        assert model.explain(numbers).to_frame().num_rows == 60 * 3  # two columns and the prior
         assert 0.0 < suffice.evaluate(model, numbers, LABELS).accuracy <= 1.0
     assert model.boundary("yes", "no")(numbers).shape == (60,)
     assert suffice.summarize(table, LABELS) == suffice.summarize(frame(), LABELS)
@@ -117,7 +117,7 @@ def test_columns_are_checked_by_name():
         ({"a": [1, 2], "b": [1]}, "column 'a' has 2 cells, but column 'b' has 1 cell"),
         ({"a": 1.0}, "column 'a' is a float, not a list or array of cells"),
         ({"a": "text"}, "column 'a' is a str"),
-        ({"a": [[1], [2]]}, "column 'a' holds a list"),
+        ({"a": [[1], [2]]}, "column 'a' of X holds a list"),
         ([{"a": 1}, 3], "row 0 is a dict, but row 1 is a int"),
     ],
 )

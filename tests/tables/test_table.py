@@ -341,7 +341,9 @@ def test_nested_columns_are_refused_by_name(column):
 def test_a_nested_cell_of_an_array_is_refused():
     X = np.ones((2, 2), dtype=object)
     X[0, 1] = {"foo": "bar"}
-    with pytest.raises(TypeError, match=r"column 1 holds a dict at row 0, .* strings or numbers"):
+    with pytest.raises(
+        TypeError, match=r"column 1 of X holds a dict at row 0, .* must be a string or a number"
+    ):
         read_table(X).kind(1)
 
 

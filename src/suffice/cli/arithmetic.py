@@ -9,6 +9,7 @@ import click
 from suffice.cli import options
 from suffice.cli.errors import DataFailure, SchemaFailure
 from suffice.cli.locks import locked
+from suffice.cli.messages import say
 from suffice.cli.outputs import refuse_output, report, save
 from suffice.tables.wording import counted
 
@@ -30,7 +31,10 @@ def merge(files: tuple[str, ...], output: str, timeout: float, force: bool) -> N
     with locked(output, timeout):  # which may be one of the files
         total, *others = [_addable(path) for path in files]
         for path, other in zip(files[1:], others, strict=True):
+            kept = _what_is_kept(total, other, files[0], path)
             total = _combined(total, other, files[0], path, 1)
+            if kept is not None:
+                say(kept)
         save(total, output)
     _report(total, output)
 
@@ -72,6 +76,24 @@ def _addable(path: str) -> Any:
 
 def _statistics(held: Any) -> Any:
     return getattr(held, "statistics_", held)
+
+
+def _what_is_kept(one: Any, other: Any, path: str, other_path: str) -> str | None:
+    """Which of two models the result is like, if one has weights and the other has none."""
+    import suffice
+
+    weighed, weighed_too = (isinstance(held, suffice.EvidenceClassifier) for held in (one, other))
+    if weighed and not weighed_too:
+        return (
+            f"The weights are those of {path}. {other_path} has only the sums of single columns: all other "
+            f"evidence is that of the rows of {path} alone."
+        )
+    if weighed_too and not weighed:
+        return (
+            f"The result is a {type(one).__name__}, as {path} is: only the sums of single columns are taken "
+            f"from {other_path}, not its weights. To keep these, name {other_path} first."
+        )
+    return None
 
 
 def _combined(one: Any, other: Any, path: str, other_path: str, sign: int) -> Any:

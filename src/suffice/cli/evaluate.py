@@ -110,9 +110,16 @@ def explain(
 ) -> None:
     """Show how each cell of DATA speaks for or against each class, in nats.
 
-    Without --row the result is a table of log p(cell | class), with one line per row and column and one
-    column per class. With the log prior, these add up to the joint score of the class. With --row, one row is
-    explained in words.
+    Without --row the result is a table with one line per row and column of DATA, one more line for each row,
+    and one column per class. The lines of a row add up to the scores of the classes, and the difference of
+    two scores is their log odds.
+
+    In a model of densities (bayes, gaussian, text) a number is log p(cell | class), and the last line,
+    (prior), holds the log priors. In a model of weighed evidence a number is what the cell adds to the score
+    once everything is weighed, and the last line, (prior, bias), holds log priors and biases. In a regression
+    a number is a coefficient times the cell, and the last line is the (intercept).
+
+    With --row, one row is explained in words.
     """
     from suffice.cli.columns import reader
     from suffice.cli.inputs import load_model, opened
@@ -144,12 +151,8 @@ def _contributions(model: Any, reading: Any, rows: RowSource) -> Iterator[Any]:
         for batch in batches:
             with rows.placing(first):
                 for some, explanation in asked(batch):
-                    if not hasattr(explanation, "to_frame"):
-                        raise click.UsageError(
-                            "documents are explained one at a time; choose one with --row."
-                        )
                     frame = as_arrow(explanation.to_frame())
-                    numbers = frame.column("row").to_numpy() + first + some.start
+                    numbers = frame.column(0).to_numpy() + first + some.start
                     yield frame.set_column(0, "row", [numbers])
             first += batch.num_rows
 
@@ -170,13 +173,18 @@ def _explained(model: Any, reading: Any, rows: RowSource, row: int) -> Any:
 
 def _facts(explanation: Any, row: int) -> dict[str, Any]:
     """The explanation of one row for programs."""
-    if not hasattr(explanation, "to_frame"):  # of a document
-        return {"row": row, "explanation": explanation.describe(0)}
     classes = explanation.classes.tolist()
-    cells = zip(explanation.columns, explanation.contributions[0], strict=True)
-    return {
+
+    def by_class(nats: Any) -> dict[Any, Any]:
+        return dict(zip(classes, nats, strict=True))
+
+    of_document = hasattr(explanation, "words")
+    names, said = explanation.words(0) if of_document else (explanation.columns, explanation.contributions[0])
+    facts = {
         "row": row,
-        "posterior": dict(zip(classes, explanation.posterior[0], strict=True)),
-        "prior": dict(zip(classes, explanation.prior, strict=True)),
-        "contributions": {name: dict(zip(classes, nats, strict=True)) for name, nats in cells},
+        "posterior": by_class(explanation.posterior[0]),
+        "prior": by_class(explanation.prior),
+        "contributions": {name: by_class(nats) for name, nats in zip(names, said, strict=True)},
+        "scores": by_class(explanation.total[0]),
     }
+    return facts | {"rest": by_class(explanation.rest(0))} if of_document else facts

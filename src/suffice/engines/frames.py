@@ -43,7 +43,7 @@ def as_table(frame: Any) -> Any:
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
         raise TypeError(
-            f"each batch must be a DataFrame, an Arrow table or a pair (X, y), got {type(frame).__name__}."
+            f"each batch must be a DataFrame, an Arrow table or a tuple (X, y), got {type(frame).__name__}."
         ) from error
 
 

@@ -25,13 +25,12 @@ from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles,
 from suffice.tables.files.source import FileSource, is_source
 from suffice.tables.recognized import is_frame, reading_method
 from suffice.tables.row_source import RowSource
-from suffice.tables.wording import counted, kind_of_thing, warn
+from suffice.tables.wording import counted, kind_of_thing, listed, warn
 
 How = Literal["pushdown", "batches"]
 OnError = Literal["raise", "skip"]
 FILES_ONLY = "{}: only files can do that."
 HOW = ("pushdown", "batches")
-NO_LABELS = "pass either y, or target= with the name of the column that holds the classes."
 T = TypeVar("T")
 
 
@@ -202,11 +201,14 @@ def labelled_rows(
         if checkpoint is not None or on_error != "raise":
             raise TypeError(FILES_ONLY.format("checkpoint= and on_error="))
         return LabelledPairs(source)
+    rows = rows_of(source)
     if target is None:
-        raise ValueError(NO_LABELS)
+        raise ValueError(
+            "the labels are missing: pass target= with the name of the column that holds the classes, one of "
+            f"{listed(rows.names)}, or pass pairs (X, y), each of them a tuple."
+        )
     if not (weight is None or isinstance(weight, str)):
         raise ValueError("for rows that are not in memory, the weights must be the name of a column.")
-    rows = rows_of(source)
     if how == "pushdown" and not isinstance(rows, LazyRows):
         raise ValueError(
             f"how='pushdown' needs an engine that can group rows, but {kind_of_thing(source)} cannot; leave "

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from suffice.engines.labelled import NO_LABELS, How, OnError, labelled_arrays, labelled_rows
+from suffice.engines.labelled import How, OnError, labelled_arrays, labelled_rows
 from suffice.engines.partial_sums import SumsOfRows, cells_so_far, labelled_table, under, without_held_out
 from suffice.engines.sources import is_lazy, is_rows
 from suffice.kernels.choose import one_choice
@@ -90,7 +90,7 @@ def summarize(
         )
         return _summed(labelled, families, marks)
     if (y is None) == (target is None):
-        raise ValueError(NO_LABELS)
+        raise ValueError("pass either y, or target= with the name of the column that holds the classes.")
     if drop or how is not None or checkpoint is not None or on_error != "raise":
         raise ValueError(
             "drop=, how=, checkpoint= and on_error= only work for rows that are not in memory; drop the "

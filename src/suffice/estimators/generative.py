@@ -37,6 +37,7 @@ from suffice.tables.estimator_input import (
 )
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import codes_of_rows, labelled
+from suffice.tables.text_table import is_list_of_documents
 
 
 @dataclass
@@ -84,6 +85,8 @@ class Generative(LinearInStatistics):
         if reset:
             return read_features(self, X)
         schema = self._learnt.accumulator.schema
+        if schema.named and schema.factors:
+            X = in_columns_of_text(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
     def predict_joint_log_proba(self, X: Any) -> Array:
@@ -317,3 +320,11 @@ class Generative(LinearInStatistics):
 
     def _criterion_terms(self) -> tuple[float, int, float]:
         return self.log_likelihood_, self.n_parameters_, float(self._solved_model().weight.sum())
+
+
+def in_columns_of_text(X: Any, schema: Schema) -> Any:
+    """A list or column of documents as a table, if all columns are text; anything else as it is."""
+    of_documents = all(factor.reads == "documents" for factor in schema.factors)
+    if not of_documents or not is_list_of_documents(X, or_missing=True):
+        return X
+    return {str(name): X for name in schema.names}

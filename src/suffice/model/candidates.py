@@ -64,6 +64,7 @@ class Candidates:
         cls,
         values: Array,
         classes: Codes,
+        weights: Array | None,
         bounds: tuple[float, float],
         what: str,
         *,
@@ -76,14 +77,15 @@ class Candidates:
         not tried either: values do not tell that they are angles.
         """
         low, high = bounds
-        distinct, frequency = np.unique(values[~np.isnan(values)], return_counts=True)
+        size = float(len(values) if weights is None else weights.sum())
+        distinct, frequency = _frequencies(values, weights)
         positive = kind in ("number", "duration") and low > 0
-        counts = kind == "number" and are_whole and low >= 0 and _keep_their_digits(high, len(values))
+        counts = kind == "number" and are_whole and low >= 0 and _keep_their_digits(high, size)
         # A density is not a probability: for few values that repeat, it would win by being narrow.
         few = kind == "number" and 1 < len(distinct) <= FEW_VALUES
-        levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, len(values) // LEVEL_ROWS)
+        levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, size // LEVEL_ROWS)
         found: list[Family] = []
-        mean, variance = _moments(values, classes) if counts else (0.0, 0.0)
+        mean, variance = _moments(values, classes, weights) if counts else (0.0, 0.0)
         found += [Poisson()] if variance > UNDERDISPERSED * mean else []
         successes = _successes(mean, variance)
         found += [Geometric()] if successes in (0.5, 1.0, 2.0) else []
@@ -98,13 +100,22 @@ class Candidates:
         return cls(values, tuple(found), what, gap if math.isfinite(gap) else 1.0)
 
 
-def _keep_their_digits(high: float, n: int) -> bool:
+def _frequencies(values: Array, weights: Array | None) -> tuple[Array, Counts | Array]:
+    """The different values of a column, and how many rows have each."""
+    seen = ~np.isnan(values)
+    if weights is None:
+        return np.unique(values[seen], return_counts=True)
+    distinct, places = np.unique(values[seen], return_inverse=True)
+    return distinct, np.bincount(places, weights[seen], len(distinct))
+
+
+def _keep_their_digits(high: float, n: float) -> bool:
     """Whether rounding hides less than a nat of the log likelihood of so many counts."""
     size = math.log(max(high, 2.0))
     return math.log(n) + size + math.log(size) < 52.0 * LOG_TWO
 
 
-def _hurdles(distinct: Array, frequency: Counts) -> list[Family]:
+def _hurdles(distinct: Array, frequency: Counts | Array) -> list[Family]:
     """Families of a value that repeats far beyond a density, and of all others."""
     at = repeated_value(distinct, frequency)
     if at is None:
@@ -115,12 +126,16 @@ def _hurdles(distinct: Array, frequency: Counts) -> list[Family]:
     return [Hurdle(family, at=at) for family in inner]
 
 
-def _moments(values: Array, classes: Codes) -> tuple[float, float]:
+def _moments(values: Array, classes: Codes, weights: Array | None) -> tuple[float, float]:
     """The mean of a column, and its variance within the classes."""
     seen = ~np.isnan(values)
     values, classes = values[seen], classes[seen]
-    means = np.bincount(classes, values) / np.maximum(np.bincount(classes), 1)
-    return float(values.mean()), float(np.square(values - means[classes]).mean())
+    weights = None if weights is None else weights[seen]
+    of_class = np.bincount(classes, weights)
+    total = np.bincount(classes, values if weights is None else weights * values)
+    away = values - (total / np.where(of_class > 0, of_class, 1))[classes]
+    mean, variance = (np.average(one, weights=weights) for one in (values, np.square(away)))
+    return float(mean), float(variance)
 
 
 def _successes(mean: float, variance: float) -> float | None:
@@ -168,6 +183,7 @@ def scores_of(columns: Sequence[Candidates], rows: ColumnLosses) -> list[list[Sc
                 dense = present[:, which]
                 if isinstance(family, Hurdle):
                     dense &= values[:, which] != family.at
+                dense = rows.in_parts(dense)
                 surprises = np.where(dense, np.maximum(surprises - log_gap[which], 0.0), surprises)
             # To be summed fast.
             by_column = (np.ascontiguousarray(one.T) for one in (losses.classes, surprises))
@@ -196,7 +212,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
         return Normal(), f"{column.what}: no other family can hold them"
     losses = np.stack([one.loss for one in scored])
     means = rows.mean(losses.T)
-    nothing = (without - float(means.min())) * len(rows.classes) < NOTHING
+    nothing = (without - float(means.min())) * rows.size < NOTHING
     are_steps = np.array([isinstance(one.family, Steps) for one in scored])
     some = np.arange(len(scored))
     tied = _as_low(some, losses, means, SILENT if nothing else STEPS_AHEAD, rows)
@@ -219,7 +235,7 @@ def _as_low(some: Codes, losses: Array, means: Array, errors: float, rows: Colum
     row would make the error so large that no family were worse than another.
     """
     least = losses[some[np.argmin(means[some])]]
-    most = math.log(len(least))
+    most = math.log(rows.size)
     apart = np.clip(losses[some] - least, -most, most).T
     mean = rows.mean(apart)
     return some[mean <= errors * rows.error(apart, mean)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from suffice.families import Family
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, whole_work
 from suffice.links import log_sum
-from suffice.model.dealt import dealt_folds
+from suffice.model.dealt import deal_by_content, splits_of
 from suffice.tables.columns import LevelCells, array_column
-from suffice.tables.row_keys import Keys
+from suffice.tables.row_keys import RowKeys
+
+Item = TypeVar("Item", bound=np.generic)
 
 FOLDS = 5
 CELLS_AT_ONCE = 1 << 20
@@ -35,20 +37,27 @@ class Losses(NamedTuple):
 
 
 class ColumnLosses:
-    """Rows in folds, each scored by the sums of the others."""
+    """Rows in folds, each scored by the sums of the others; with weights, a row may lie in several folds."""
 
-    def __init__(self, classes: Codes, keys: Keys, n_classes: int, weights: Array | None) -> None:
-        self.classes = classes
+    def __init__(self, classes: Codes, keys: RowKeys, n_classes: int, weights: Array | None) -> None:
+        dealt = deal_by_content(classes, weights, keys, FOLDS)
+        self._row = None if dealt.weights is None else dealt.rows
+        self.classes = self.in_parts(classes)
         self.n_classes = n_classes
-        self.weights = weights
-        self._folds = dealt_folds(classes, keys, weights, FOLDS)
-        self._fold = np.empty(len(classes), dtype=np.intp)
-        for fold, (_, held_out) in enumerate(self._folds):
-            self._fold[held_out] = fold
+        self.weights = dealt.weights
+        self.size = float(len(classes) if weights is None else weights.sum())
+        """The number of rows, where one of weight k counts as k."""
+        self._fold = dealt.fold
+        self._folds = splits_of(dealt.fold, FOLDS)
         self._log_priors = np.stack([self._log_prior(training) for training, _ in self._folds])
+
+    def in_parts(self, rows: NDArray[Item]) -> NDArray[Item]:
+        """What belongs to rows, once for each part of a row, as all losses are."""
+        return rows if self._row is None else rows[self._row]
 
     def of(self, families: Sequence[Family], numbers: Array) -> list[Losses]:
         """The losses of each cell by itself, by families of the same sums; infinite where one cannot be."""
+        numbers = self.in_parts(numbers)
         try:
             return self._of_all(families, numbers)
         except ValueError:
@@ -78,8 +87,7 @@ class ColumnLosses:
     def error(self, losses: Array, mean: Array) -> Array:
         """The standard error of the mean over rows."""
         away = np.square(losses - mean)
-        size = float(len(losses) if self.weights is None else self.weights.sum())
-        return np.asarray(np.sqrt(self.mean(away) / size))
+        return np.asarray(np.sqrt(self.mean(away) / self.size))
 
     def _log_prior(self, rows: Codes) -> Array:
         counts = np.bincount(self.classes[rows], self._weights(rows), self.n_classes)
@@ -140,7 +148,10 @@ class ColumnLosses:
         of_classes = total - own - log_prior[np.arange(len(folds)), own_class][..., np.newaxis]
         if unseen is not None:
             # A level never seen is rarer than one in so many rows.
-            n_learnt = np.array([[len(self._folds[fold][0])] for fold in folds])
+            learnt = (self._folds[fold][0] for fold in folds)
+            n_learnt = np.array(
+                [[len(one) if self.weights is None else self.weights[one].sum()] for one in learnt]
+            )
             own = np.where(unseen.reshape(own.shape), -np.log(n_learnt), own)
         losses.classes[rows[held]], losses.cells[rows[held]] = of_classes[held], -own[held]
 

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.tables.row_keys import Keys, mixed
+from suffice.tables.row_keys import Keys, RowKeys, mixed
 
 SEED = 0
 """Of the order in which rows are dealt: the same rows have the same folds."""
 MOST_UNITS = 20_000
 """Units of weight that are dealt; of a larger weight, a unit is more than one row."""
+CHANCE = 0.01
+"""The probability that copies of one row are so many by chance."""
 ROUNDING = 1e-9
 """The share of a unit that does not matter."""
 
@@ -31,17 +33,6 @@ def spread_rows(n_rows: int, most: int) -> Codes:
         return np.arange(n_rows)
     ends = np.arange(1, most + 1) * n_rows // most
     return np.random.default_rng(SEED).integers(np.append(0, ends[:-1]), ends)
-
-
-def dealt_folds(codes: Codes, keys: Keys, weights: Array | None, n_folds: int) -> list[tuple[Codes, Codes]]:
-    """The rows of all other folds, and the rows of each fold; those of a class are dealt by their keys.
-
-    Rows stay whole, whatever their weights, which tell rows with equal keys apart.
-    """
-    order = np.arange(len(codes)) if weights is None else np.argsort(weights, kind="stable")
-    fold = np.empty(len(codes), dtype=np.intp)
-    fold[order] = deal_by_content(codes[order], None, keys[order], n_folds, 1).fold
-    return splits_of(fold, n_folds)
 
 
 def splits_of(fold: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
@@ -62,27 +53,64 @@ class DealtRows:
 
 
 def deal_by_content(
-    codes: Codes, weights: Array | None, keys: Keys, n_folds: int, n_others: int
+    codes: Codes, weights: Array | None, contents: RowKeys, n_folds: int, n_others: int = 1
 ) -> DealtRows:
     """Deal rows, or units of weight, in the order of their classes and keys.
 
-    Equal rows are put together and cut into units, of one row each. Each unit has a key, so that units lie on
-    a line anywhere among those of their class, and the line is dealt in turn. To deal equal rows one after
-    the other would give each fold its share of them: a fold would be known by heart from the others.
+    Equal rows are put together. Copies of one row stay so, as one unit: in several folds, they would be held
+    out from themselves. Rows that are equal by chance are cut into units, of one row each. Each unit has a
+    key, so that units lie on a line anywhere among those of their class, and the line is dealt in turn. To
+    deal equal rows one after the other would give each fold its share of them: a fold would be known by heart
+    from the others.
     """
-    n, period = len(codes), n_folds * n_others
+    n, period, keys = len(codes), n_folds * n_others, contents.keys
     order = np.lexsort((keys, codes))
     codes, keys = codes[order], keys[order]
     is_new = np.ones(n, dtype=np.bool_)
     is_new[1:] = (codes[1:] != codes[:-1]) | (keys[1:] != keys[:-1])
-    if weights is None:
-        unit_of = np.empty(n, dtype=np.intp)
-        unit_of[order[_on_the_line(codes, keys, np.flatnonzero(is_new))]] = np.arange(n)
-        return DealtRows(np.arange(n), None, unit_of % n_folds, unit_of // n_folds % n_others)
+    if weights is None and is_new.all():
+        return _in_turn(order, n_folds, n_others)
+    of_group, weight = np.cumsum(is_new) - 1, np.ones(n) if weights is None else weights[order]
+    size = np.asarray(np.bincount(of_group, weight), dtype=np.float64)
+    if contents.are_copies:
+        length = _units_of_copies(size, codes[is_new])
+    else:
+        length = size if weights is None else size / max(1.0, float(size.sum()) / MOST_UNITS)
+    if weights is None and np.array_equal(length, size):
+        return _in_turn(order[_on_the_line(codes, keys, np.flatnonzero(is_new))], n_folds, n_others)
     parts = np.empty((n, period))
-    parts[order] = _parts(weights[order], codes, keys, is_new, period)
+    shares = weight * np.divide(length, size, out=np.ones_like(size), where=size > 0)[of_group]
+    parts[order] = _parts(shares, codes, keys, is_new, period)
     rows, place = np.nonzero(parts)
-    return DealtRows(rows, parts[rows, place], place % n_folds, place // n_folds % n_others)
+    fold, other_fold = place % n_folds, place // n_folds % n_others
+    if weights is None and len(rows) == n:
+        return DealtRows(rows, None, fold, other_fold)
+    of_part = parts[rows, place]
+    return DealtRows(rows, of_part if weights is None else weights[rows] * of_part, fold, other_fold)
+
+
+def _in_turn(line: Codes, n_folds: int, n_others: int) -> DealtRows:
+    """Whole rows in the order of a line."""
+    place = np.empty(len(line), dtype=np.intp)
+    place[line] = np.arange(len(line))
+    return DealtRows(np.arange(len(line)), None, place % n_folds, place // n_folds % n_others)
+
+
+def _units_of_copies(size: Array, codes: Codes) -> Array:
+    """The number of units of groups of equal rows in order of their classes: 1 if they are copies of a row.
+
+    A group far heavier than others of its class is no row that was copied more often, but a value that
+    repeats, such as the zeros among amounts. The weights of copies are taken to be at most as uneven as those
+    of an exponential distribution, whose median is ln 2 times its mean.
+    """
+    starts = np.flatnonzero(np.append(True, codes[1:] != codes[:-1]))
+    n_groups = np.diff(starts, append=len(codes))
+    median = size[np.lexsort((size, codes))][starts + (n_groups - 1) // 2]
+    most = median * np.log(n_groups / CHANCE) / np.log(2.0)
+    median, most = median.repeat(n_groups), most.repeat(n_groups)
+    repeats = (size > most) & (median > 0)
+    times = np.divide(size, median, out=np.ones_like(size), where=repeats)
+    return np.asarray(np.minimum(np.rint(times), MOST_UNITS))
 
 
 def _on_the_line(codes: Codes, keys: Keys, starts: Codes) -> Codes:
@@ -94,11 +122,10 @@ def _on_the_line(codes: Codes, keys: Keys, starts: Codes) -> Codes:
     return np.lexsort((apart, codes))
 
 
-def _parts(weights: Array, codes: Codes, keys: Keys, is_new: NDArray[np.bool_], period: int) -> Array:
-    """The weight of each row in each of so many places, where equal rows are side by side."""
+def _parts(units: Array, codes: Codes, keys: Keys, is_new: NDArray[np.bool_], period: int) -> Array:
+    """The part of each row in each of so many places; equal rows are side by side, each with its units."""
     of_group, starts = np.cumsum(is_new) - 1, np.flatnonzero(is_new)
-    unit = max(1.0, float(weights.sum()) / MOST_UNITS)
-    ends = np.cumsum(weights / unit)
+    ends = np.cumsum(units)
     before = np.concatenate([[0.0], ends])[starts]
     ends = _snapped(ends - before[of_group])  # within the group
     begins = np.where(is_new, 0.0, np.concatenate([[0.0], ends[:-1]]))
@@ -114,17 +141,17 @@ def _parts(weights: Array, codes: Codes, keys: Keys, is_new: NDArray[np.bool_], 
     # Units that each row has a share of.
     low = np.minimum(np.floor(begins), n_units[of_group] - 1.0)  # the last row of a group may weigh nothing
     n_shares = np.maximum(np.ceil(ends) - low, 1.0).astype(np.intp)
-    row = np.arange(len(weights)).repeat(n_shares)
+    row = np.arange(len(units)).repeat(n_shares)
     number = low[row] + np.arange(len(row)) - (np.cumsum(n_shares) - n_shares)[row]
     share = np.minimum(ends[row], number + 1.0) - np.maximum(begins[row], number)
     of_unit = first_unit[of_group[row]] + number.astype(np.intp)
     share /= np.maximum(length[of_unit], ROUNDING)
-    parts = np.zeros((len(weights), period))
+    parts = np.zeros((len(units), period))
     np.add.at(parts, row, share[:, np.newaxis] * within[of_unit])
     lost = np.flatnonzero(~parts.any(axis=1))  # beside so many others
     parts[lost, lost % period] = 1.0
     parts[parts < ROUNDING * parts.max(axis=1, keepdims=True)] = 0.0
-    return np.asarray(parts * (weights / parts.sum(axis=1))[:, np.newaxis])
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def _snapped(ends: Array) -> Array:

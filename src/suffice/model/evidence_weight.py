@@ -8,7 +8,6 @@ one number w is fitted to rows that the densities have not seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from suffice.factors.base import Block
 from suffice.kernels import threads
 from suffice.links import log_softmax
 from suffice.model.calibration import CalibrationRows, slope_beside
-from suffice.model.dealt import dealt_folds, spread_rows
+from suffice.model.dealt import DealtRows, deal_by_content, splits_of, spread_rows
 from suffice.model.drawn_rows import by_rows
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.model.schema import Schema
@@ -46,22 +45,25 @@ def with_evidence_weight(
 
     The weight stays 1 unless these rows clearly speak against it. What their posteriors are like is kept too.
     """
-    if table.n_rows < FEWEST_ROWS or n_classes < 2 or not schema.factors:
+    size = table.n_rows if weights is None else weights.sum()
+    if size < FEWEST_ROWS or n_classes < 2 or not schema.factors:
         return schema
     most = min(MOST_ROWS, MOST_SCORES // n_classes)
     if most < FEWEST_ROWS:
         return schema
     some = spread_rows(table.n_rows, most)
-    codes, weight = codes[some], np.ones(len(some)) if weights is None else weights[some]
     part = table if len(some) == table.n_rows else table.take(some)
-    evidence, nats = _held_out_evidence(schema, part, codes, n_classes, weight)
+    keys = schema.keys(schema.read(part))
+    dealt = deal_by_content(codes[some], None if weights is None else weights[some], keys, FOLDS)
+    codes, weight = codes[some][dealt.rows], np.ones(len(some)) if dealt.weights is None else dealt.weights
+    evidence, nats = _held_out_evidence(schema, part, dealt, codes, n_classes)
     schema = replace(
         schema, columns=tuple(c._replace(nats=n) for c, n in zip(schema.columns, nats.tolist(), strict=True))
     )
     with np.errstate(divide="ignore"):
         log_priors = np.log(np.bincount(codes, weight, n_classes) / weight.sum())
     known = ~np.isneginf(evidence[np.arange(len(codes)), codes])
-    if known.sum() < FEWEST_ROWS:
+    if weight[known].sum() < FEWEST_ROWS:
         return schema
     rows = CalibrationRows(evidence[known], codes[known], weight[known])
     chosen = _chosen_weight(rows, log_priors)
@@ -85,27 +87,31 @@ def _chosen_weight(rows: CalibrationRows, log_priors: Array) -> float:
 
 def errors_above_zero(losses: Array, weight: Array) -> float:
     """The mean of some differences of losses, in standard errors; no row says more than log n."""
-    most = math.log(len(losses))
+    size = float(weight.sum())
+    most = math.log(size)
     losses = np.clip(losses, -most, most)
     mean = float(np.average(losses, weights=weight))
-    error = math.sqrt(float(np.average(np.square(losses - mean), weights=weight)) / len(losses))
+    error = math.sqrt(float(np.average(np.square(losses - mean), weights=weight)) / size)
     return mean / error if error > 0 else 0.0
 
 
 def _held_out_evidence(
-    schema: Schema, table: Table, codes: Codes, n_classes: int, weight: Array
+    schema: Schema, table: Table, dealt: DealtRows, codes: Codes, n_classes: int
 ) -> tuple[Array, Array]:
     """Log p(x | C_k) of every row, up to a constant, by the sums of the other folds, and the nats of columns.
 
-    These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row.
+    These are the mean over rows of log p(C_k | cell) − log p(C_k) for the class of the row. Rows, and their
+    classes, are the parts that were dealt.
     """
-    keys = schema.keys(schema.read(table))
-    members = [rows for _, rows in dealt_folds(codes, keys, weight, FOLDS)]
-    cells = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
+    members = [rows for _, rows in splits_of(dealt.fold, FOLDS)]
+    blocks = [by_rows(block) for block in schema.blocks(table)]  # read once for all folds
+    weight = np.ones(len(codes)) if dealt.weights is None else dealt.weights
     evidence = np.full((len(codes), n_classes), -np.inf)
-    sums = [
-        _sums(schema, [of_rows(rows) for of_rows in cells], codes[rows], weight[rows]) for rows in members
-    ]
+
+    def cells(rows: Codes) -> list[Block]:
+        return [of_rows(dealt.rows[rows]) for of_rows in blocks]
+
+    sums = [_sums(schema, cells(rows), codes[rows], weight[rows]) for rows in members]
 
     def nats_of(fold: int) -> Array:
         rows = members[fold]
@@ -115,24 +121,18 @@ def _held_out_evidence(
                 training.add(statistics, 1)
         model = SolvedModel.of(training.solvable(), "uniform")
         scores = np.empty((len(rows), len(model.classes)))
-        held_out = model.scores_of_blocks([of_rows(rows) for of_rows in cells], scores, base=False)
+        held_out = model.scores_of_blocks(cells(rows), scores, base=False)
         evidence[np.ix_(rows, model.classes)] = held_out.comparable()
         known = rows[np.isin(codes[rows], model.classes)]
         own = np.searchsorted(model.classes, codes[known])
-        return _summed_nats(model, cells, known, own) / len(codes)
+        weights = None if dealt.weights is None else dealt.weights[known]
+        with_priors = model.with_priors(None)
+        gained, _ = with_priors.summed_gains(lambda part: cells(known[part]), own, weights)
+        return np.asarray(gained / weight.sum())
 
     is_worth_threads = evidence.size * len(schema) >= FEWEST_SCORES
     nats = threads.run(nats_of, range(FOLDS)) if is_worth_threads else [*map(nats_of, range(FOLDS))]
     return evidence, np.sum(nats, axis=0)
-
-
-def _summed_nats(
-    model: SolvedModel, cells: Sequence[Callable[[Codes], Block]], rows: Codes, own: Codes
-) -> Array:
-    """What each column by itself adds to some rows of these classes."""
-    with_priors = model.with_priors(None)
-    gained, _ = with_priors.summed_gains(lambda part: [of_rows(rows[part]) for of_rows in cells], own)
-    return np.asarray(gained)
 
 
 def _sums(schema: Schema, blocks: list[Block], codes: Codes, weight: Array) -> Statistics:

@@ -32,11 +32,12 @@ class Explanation(Shown):
     Attributes
     ----------
     contributions : ndarray of shape (n_samples, n_features, n_classes)
-        log p(cell | class); 0 if the cell is missing or the column is left out.
+        log p(cell | class); 0 if the cell is missing or the column is left out. In a model of weighed
+        evidence it is what the cell adds once everything is weighed, gaps included.
     prior : ndarray of shape (n_classes,)
-        The log prior of each class; the intercepts of a regression.
+        The log prior of each class, with its bias if evidence is weighed; the intercepts of a regression.
     total : ndarray of shape (n_samples, n_classes)
-        prior + Σ contributions, which equals `predict_joint_log_proba`.
+        prior + Σ contributions, which equals `predict_joint_log_proba` if the model has it.
     posterior : ndarray of shape (n_samples, n_classes)
         Equal to `predict_proba`.
     columns : tuple
@@ -50,7 +51,7 @@ class Explanation(Shown):
     unit : str
         The unit of the contributions: nats, or standard deviations for a probit regression.
     start : str
-        The name of `prior` in tables: "(prior)" or "(intercept)".
+        The name of `prior` in tables: "(prior)", "(prior, bias)" of weighed evidence, or "(intercept)".
     rows : Index or None
         The index of the rows, if they came in a pandas frame.
 
@@ -75,7 +76,7 @@ class Explanation(Shown):
     unit: str = "nats"
     """The unit of the contributions."""
     start: str = "(prior)"
-    """The name of `prior` in tables: in a regression it is the intercept."""
+    """The name of `prior` in tables: "(prior, bias)" of weighed evidence, "(intercept)" of a regression."""
     rows: Any = None
     """The labels of the rows, if they have any."""
 
@@ -152,9 +153,9 @@ class Explanation(Shown):
         Parameters
         ----------
         label : label, optional
-            A class. Without it, there is one line per row and column and one field per class. With it, the
-            lines are the evidence of each cell for the class, and those of a row add up to the log odds or
-            log posterior.
+            A class. Without it, there is one line per row and column and one for `start`, and one field per
+            class; the lines of a row add up to the scores in `total`. With it, the lines are the evidence of
+            each cell for the class, and those of a row add up to the log odds or log posterior.
         against : label, optional
             The class it is compared with; by default the class's own prior.
 
@@ -164,14 +165,15 @@ class Explanation(Shown):
             In the library that the model was fitted with. The field `row` holds the index of a pandas frame,
             and the positions of other rows.
         """
-        n, d, _ = self.contributions.shape
+        n, d, k = self.contributions.shape
         names = [str(name) for name in self.columns]
         if label is None:
             if against is not None:
                 raise ValueError("against= needs a label to compare it with.")
-            fields: dict[str, Any] = {"row": self._row_labels(d), "column": names * n}
-            for k, one in enumerate(self.classes.tolist()):
-                fields[str(one)] = self.contributions[:, :, k].reshape(-1)
+            start = np.broadcast_to(self.prior, (n, 1, k))
+            added = np.concatenate([self.contributions, start], axis=1).reshape(n * (d + 1), k)
+            fields: dict[str, Any] = {"row": self._row_labels(d + 1), "column": [*names, self.start] * n}
+            fields |= {str(one): added[:, j] for j, one in enumerate(self.classes.tolist())}
             return self.container.frame(fields)
         gains, ends = self.evidence(label, against), self._ends(label, against)
         nats = np.column_stack([gains, *(np.broadcast_to(value, n) for value in ends.values())])

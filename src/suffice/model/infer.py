@@ -50,7 +50,7 @@ from suffice.model.schema import Schema
 from suffice.model.shared_sums import only_columns
 from suffice.tables.as_arrays import LARGEST_EXACT
 from suffice.tables.notations import USUAL_MARKS, Marks
-from suffice.tables.row_keys import row_keys
+from suffice.tables.row_keys import RowKeys
 from suffice.tables.table import Levels, Table
 from suffice.tables.wording import counted, listed, one_line, quoted
 from suffice.tables.written_table import WrittenTable
@@ -242,6 +242,7 @@ class _Observed:
         self.classes = classes[self.rows]
         self.n_classes = n_classes
         self.weights = None if weights is None else weights[self.rows]
+        self.size = float(len(self.rows) if self.weights is None else self.weights.sum())
 
     def filled(self, columns: list[Column | None]) -> tuple[Column, ...]:
         """The columns, with a family for each that has none yet, and how its cells are written."""
@@ -260,7 +261,7 @@ class _Observed:
         several = {j: one for j, one in found.items() if isinstance(one, Candidates)}
         if several:
             is_all = len(self.rows) == self.table.n_rows
-            keys = row_keys(self.table if is_all else self.table.take(self.rows), several)
+            keys = RowKeys.of(self.table if is_all else self.table.take(self.rows), several)
             rows = ColumnLosses(self.classes, keys, self.n_classes, self.weights)
             for j, (family, reason) in zip(several, chosen(list(several.values()), rows), strict=True):
                 found[j] = Column(self.table.names[j], family, reason)
@@ -338,11 +339,12 @@ class _Observed:
     def _open(self, j: int, numbers: _Numbers, what: str, values: NDArray[Any]) -> Column | Candidates:
         """The candidates of a column of numbers, or its family if there are too few rows to compare them."""
         needed = max(FEWEST_ROWS, CLASS_ROWS * self.n_classes)
-        if len(self.classes) < needed:
+        if self.size < needed:
             return Column(self.table.names[j], NORMAL, f"{what}; families are compared from {needed} rows")
         return Candidates.of(
             np.asarray(values[self.rows], dtype=np.float64),
             self.classes,
+            self.weights,
             (numbers.low, numbers.high),
             what,
             kind=self.table.kind(j),

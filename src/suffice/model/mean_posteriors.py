@@ -44,7 +44,7 @@ class HeldOutPosteriors:
         """Sum up w·log p(x | C_k) of held-out rows; None if they are too few for their classes."""
         n_classes = evidence.shape[1]
         counts = np.bincount(codes, minlength=n_classes)
-        if n_classes > MOST_CLASSES or len(codes) < ROWS_PER_CLASS * n_classes or not counts.all():
+        if n_classes > MOST_CLASSES or weight.sum() < ROWS_PER_CLASS * n_classes or not counts.all():
             return None
         of_class: Array = np.bincount(codes, weight, n_classes).astype(np.float64)
         posteriors = softmax(np.log(of_class) + _some_evidence(evidence))

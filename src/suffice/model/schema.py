@@ -19,7 +19,7 @@ from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.notations import USUAL_MARKS, Marks, Notation, differently_read
-from suffice.tables.row_keys import Keys, row_keys
+from suffice.tables.row_keys import RowKeys
 from suffice.tables.shown import Cells, Part, Shown
 from suffice.tables.table import Table
 from suffice.tables.wording import one_line, quoted
@@ -204,7 +204,7 @@ class Schema(Shown):
         notations = self.notations | as_text(table, self._unwritten)
         return WrittenTable(table, notations) if notations else table
 
-    def keys(self, table: Table) -> Keys:
+    def keys(self, table: Table) -> RowKeys:
         """A key for each row, by what is in the cells that the model reads.
 
         Parameters
@@ -214,10 +214,10 @@ class Schema(Shown):
 
         Returns
         -------
-        keys : ndarray of shape (rows,)
+        keys : RowKeys
         """
         reads = {j: factor.reads for factor in self.factors for j in factor.columns.tolist()}
-        return row_keys(table, reads, [j for j, what in reads.items() if what == "documents"])
+        return RowKeys.of(table, reads, [j for j, what in reads.items() if what == "documents"])
 
     @cached_property
     def _unwritten(self) -> dict[int, Notation]:

@@ -301,6 +301,11 @@ class SolvedModel:
 
     def scoring(self, container: Container | None, gaps: Gaps) -> Scoring:
         """What an export needs: the columns, the classes and the scores."""
+        if self.schema.factors and all(factor.reads == "documents" for factor in self.schema.factors):
+            raise ValueError(
+                "a model of text alone cannot be written as SQL or ONNX, which do not split text into words; "
+                "score the documents in Python with predict_proba, or in files with suffice predict."
+            )
         names, named = self.schema.names, self.schema.named
         kinds = (None,) * len(self.schema) if container is None else container.kinds()
         notations = self.schema.notations
@@ -377,7 +382,9 @@ class SolvedModel:
         gained, believed = sums / table.n_rows
         return gained, believed
 
-    def summed_gains(self, blocks: Callable[[slice], list[Block]], codes: Codes) -> Array:
+    def summed_gains(
+        self, blocks: Callable[[slice], list[Block]], codes: Codes, weights: Array | None = None
+    ) -> Array:
         """The sums of both over rows, (2, columns), whose cells come in parts."""
         sums = np.zeros((2, len(self.schema)))
         for rows in row_parts(len(codes), len(self.schema) * len(self.classes), FEWEST_ROWS):
@@ -389,8 +396,8 @@ class SolvedModel:
             joint = np.where(np.isnan(joint), -np.inf, joint)
             evidence = difference(alone, log_sum(joint).reshape(n, d, 1))
             p = softmax(joint).reshape(n, d, k)
-            sums[0] += evidence[np.arange(n), :, own].sum(axis=0)
-            sums[1] += np.sum(p * np.where(p > 0, evidence, 0.0), axis=(0, 2))
+            found = evidence[np.arange(n), :, own], (p * np.where(p > 0, evidence, 0.0)).sum(axis=2)
+            sums += [one.sum(axis=0) if weights is None else weights[rows] @ one for one in found]
         return sums
 
     def sample(self, codes: Codes, rng: np.random.Generator, *, missing: bool) -> list[NDArray[Any]]:

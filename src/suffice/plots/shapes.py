@@ -142,6 +142,12 @@ class ShapeDisplay(PanelDisplay):
                 f"{type(estimator).__name__} has no weighed evidence per column; use an EvidenceClassifier."
             )
         check_most(most)
+        if all(factor.reads == "documents" for factor in estimator.schema_.factors):
+            raise ValueError(
+                "words have no shape to draw, and this model has columns of text only; "
+                "model.top_words(label, by='evidence') lists the words that speak for a class, and "
+                "model.weights_.plot() draws what each kind of evidence adds."
+            )
         X, y = labelled(X, y)
         table, classes = read_rows(estimator, X), np.asarray(estimator.classes_)
         contrast, lines = contrast_of(classes.tolist(), label, against)

@@ -54,8 +54,8 @@ def require_single_values(values: NDArray[Any], types: set[type], label: str) ->
         if issubclass(cls, NESTED):
             row = next(i for i, cell in enumerate(values) if type(cell) is cls)
             raise TypeError(
-                f"{label} holds a {cls.__name__} at row {row}, but the argument must be a table of strings "
-                "or numbers; split nested values into several columns."
+                f"{label} of X holds a {cls.__name__} at row {row}, but every cell of this argument must be "
+                "a string or a number; split nested values into several columns."
             )
         if issubclass(cls, (complex, np.complexfloating)):
             raise ValueError(complex_refusal(label))  # noqa: TRY004, scikit-learn expects a ValueError

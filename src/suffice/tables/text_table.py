@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from suffice.tables.columns import is_missing
 from suffice.tables.container import LIST, Container
 from suffice.tables.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from suffice.tables.columns import Column, Kind
@@ -48,3 +51,25 @@ class TextTable(Table):
 
 def _no_column(column: int) -> Column:
     raise TypeError(f"column {column} holds documents, which cannot be read as numbers or levels.")
+
+
+def is_list_of_documents(X: Any, *, or_missing: bool = False) -> bool:
+    """Whether X is a list or column of documents, or with `or_missing` one whose cells are all missing."""
+    if not _is_list_or_column(X) or not len(X):
+        return False
+    first = _first_there(X)
+    return isinstance(first, str) or (or_missing and first is None)
+
+
+def _is_list_or_column(X: Any) -> bool:
+    """Whether something has one dimension; Arrow's arrays do not tell."""
+    if isinstance(X, (list, tuple)):
+        return True
+    return len(X.shape) == 1 if hasattr(X, "shape") else hasattr(X, "to_pylist")
+
+
+def _first_there(cells: Iterable[Any]) -> Any:
+    """The first cell of a column, or row of a list, that is not missing; None if all are."""
+    plain = (cell.as_py() if hasattr(cell, "as_py") else cell for cell in cells)
+    # Only what has no length may be missing: a row that is an array does not equal itself in one word.
+    return next((cell for cell in plain if hasattr(cell, "__len__") or not is_missing(cell)), None)

@@ -379,3 +379,22 @@ def test_rows_that_were_never_fitted_are_weighed_as_such(penguins):
         model.reweigh(X.iloc[second], y[second])
     np.testing.assert_array_equal(model.predict_proba(X), before)
     assert model.reweigh(X.iloc[second], y[second], seen=False).statistics_.n_rows == half
+
+
+@pytest.mark.parametrize("n, said", [(3, "got 3 rows of 1 class"), (60, "got 60 rows of 1 class")])
+def test_reweighing_by_too_few_rows_or_classes_is_refused_and_changes_nothing(penguins, of_penguins, n, said):
+    X, y = penguins
+    model = copy.copy(of_penguins)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match=rf"at least 25 rows of two or more classes.*{said}"):
+        model.reweigh(X[:n], y[:n])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+    assert model.weights_.levels
+
+
+def test_nats_of_what_was_not_weighed_are_empty():
+    rng = np.random.default_rng(0)
+    weighed = EvidenceClassifier().fit(rng.normal(size=(12, 2)), np.arange(12) % 2).weights_
+    assert "nan" not in repr(weighed)
+    assert [piece.group for piece in weighed.pieces] == ["columns", "columns"]
+    assert np.isnan(weighed.nats).all()

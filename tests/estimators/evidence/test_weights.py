@@ -1,6 +1,7 @@
 """A row of weight k counts as k rows, in any order: in the sums, the pieces, the folds and the weights."""
 
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -90,13 +91,18 @@ def test_sparse_rows_are_dealt_by_content():
 # --- how rows are dealt ---------------------------------------------------------------------------
 
 
+def by_chance(keys):
+    """Keys of rows that are equal by chance, if they are equal."""
+    return SimpleNamespace(keys=keys.astype(np.uint64), are_copies=False)
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), st.integers(1, 40)), min_size=1, max_size=12))
 def test_units_of_weight_are_dealt_as_rows(rows):
     codes, keys, times = (np.array(one) for one in zip(*rows, strict=True))
-    dealt = deal_by_content(codes, times.astype(float), keys.astype(np.uint64), 3, 2)
+    dealt = deal_by_content(codes, times.astype(float), by_chance(keys), 3, 2)
     np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), times)
     copies = np.repeat(np.arange(len(rows)), times)
-    one_by_one = deal_by_content(codes[copies], None, keys[copies].astype(np.uint64), 3, 2)
+    one_by_one = deal_by_content(codes[copies], None, by_chance(keys[copies]), 3, 2)
     same = [np.zeros((3, 7, 3, 2)) for _ in range(2)]
     place = codes[dealt.rows], keys[dealt.rows], dealt.fold, dealt.other_fold
     np.add.at(same[0], place, dealt.weights)
@@ -108,7 +114,7 @@ def test_folds_have_equal_shares_of_each_class_and_of_each_other():
     rng = np.random.default_rng(0)
     codes, keys = rng.integers(0, 3, 600), rng.integers(0, 2**60, 600).astype(np.uint64)
     for weights in (None, np.ones(600), rng.gamma(2.0, size=600)):
-        dealt = deal_by_content(codes, weights, keys, 5, 5)
+        dealt = deal_by_content(codes, weights, by_chance(keys), 5, 5)
         weight = np.ones(600) if weights is None else dealt.weights
         shares = np.zeros((3, 5, 5))
         np.add.at(shares, (codes[dealt.rows], dealt.fold, dealt.other_fold), weight)
@@ -118,7 +124,7 @@ def test_folds_have_equal_shares_of_each_class_and_of_each_other():
 
 def test_equal_rows_come_to_folds_by_chance():
     keys = np.arange(4, dtype=np.uint64).repeat(500)
-    dealt = deal_by_content(np.zeros(2000, dtype=np.intp), None, keys, 5, 5)
+    dealt = deal_by_content(np.zeros(2000, dtype=np.intp), None, by_chance(keys), 5, 5)
     times = np.bincount(5 * (np.arange(2000) // 500) + dealt.fold).reshape(4, 5)
     assert times.sum(axis=0).tolist() == [400] * 5
     # As drawn without replacement: a variance of 400 · ¼ · ¾ · (1600 / 1999).
@@ -127,7 +133,7 @@ def test_equal_rows_come_to_folds_by_chance():
 
 def test_rows_that_weigh_next_to_nothing_are_dealt_too():
     weights = np.array([1.0, 1e-12] * 15)
-    dealt = deal_by_content(np.arange(30) % 3, weights, np.zeros(30, dtype=np.uint64), 5, 5)
+    dealt = deal_by_content(np.arange(30) % 3, weights, by_chance(np.zeros(30)), 5, 5)
     np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), weights)
 
 
@@ -144,8 +150,8 @@ def test_a_constant_column_says_nothing_whatever_the_weights(large):
 
 def test_large_weights_make_few_parts():
     codes, keys = np.zeros(1000, dtype=np.intp), np.arange(1000, dtype=np.uint64)
-    assert len(deal_by_content(codes, np.full(1000, 1e6), keys, 5, 5).rows) <= 25_000
-    assert len(deal_by_content(codes, np.full(1000, 20.0), keys, 5, 5).rows) <= 21_000
+    assert len(deal_by_content(codes, np.full(1000, 1e6), by_chance(keys), 5, 5).rows) <= 25_000
+    assert len(deal_by_content(codes, np.full(1000, 20.0), by_chance(keys), 5, 5).rows) <= 21_000
 
 
 @pytest.mark.parametrize("kind", ["numbers", "levels", "text"])

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 import suffice
-from suffice import EvidenceClassifier
+from suffice import EvidenceClassifier, TextClassifier
 from suffice.estimators.evidence.word_corrections import WordSearch
 from suffice.families import Words
 from suffice.links import log_softmax
@@ -197,3 +197,27 @@ def test_documents_tell_how_well_they_tell_the_classes_apart(documents, of_docum
     np.testing.assert_array_equal(found.gained, expected.gained)
     with pytest.raises(ValueError, match="pass both X and y, or neither"):
         of_documents.evidence(texts)
+
+
+def test_the_density_of_documents_takes_documents_and_draws_one_text_for_each(documents):
+    texts, y = documents
+    generative = EvidenceClassifier().fit(texts, y).generative_
+    as_text = TextClassifier().fit(texts, y)
+    np.testing.assert_allclose(generative.score_samples(texts), as_text.score_samples(texts))
+    np.testing.assert_allclose(generative.predict_proba(texts), as_text.predict_proba(texts))
+    assert generative.predict(texts[:3]).tolist() == as_text.predict(texts[:3]).tolist()
+    with pytest.raises(ValueError, match=r"novelty needs .*event='bernoulli'"):
+        generative.novelty(texts[:1])
+    by_presence = EvidenceClassifier(Words("bernoulli")).fit(texts, y).generative_
+    assert 0.0 <= by_presence.novelty(texts[:1])[0] <= 1.0
+    drawn, _ = generative.sample(2, 0)
+    assert list(drawn) == ["words"]
+    assert generative.predict(list(drawn["words"])).shape == (2,)
+
+
+def test_a_shape_of_words_is_refused_with_what_to_use(documents):
+    from suffice.plots import ShapeDisplay
+
+    model = EvidenceClassifier().fit(*documents)
+    with pytest.raises(ValueError, match=r"words have no shape to draw.*top_words.*weights_\.plot"):
+        ShapeDisplay.from_estimator(model, documents[0])

@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectFromModel
 import suffice
 from suffice import BayesClassifier
 from suffice.families import Normal
-from suffice.model.dealt import dealt_folds
+from suffice.model.dealt import deal_by_content, splits_of
 from suffice.tables.table import read_table
 
 
@@ -37,7 +37,7 @@ def test_they_are_those_of_five_folds(frame):
     X, y = frame
     model = BayesClassifier().fit(X, y)
     codes = np.unique(y, return_inverse=True)[1]
-    splits = dealt_folds(codes, model.schema_.keys(read_table(X)), None, 5)
+    splits = splits_of(deal_by_content(codes, None, model.schema_.keys(read_table(X)), 5).fold, 5)
     expected = BayesClassifier(model.schema_).importances(X, y, cv=splits)
     np.testing.assert_allclose(model.feature_importances_, expected, rtol=0, atol=1e-9)
 

@@ -25,7 +25,7 @@ def test_an_explanation_keeps_the_index_of_a_pandas_frame(name, estimator):
     frame = pd.DataFrame(CELLS, index=INDICES[name])
     explanation = estimator.fit(frame, LABELS).explain(frame)
     labels = list(INDICES[name].to_flat_index())
-    assert list(explanation.to_frame()["row"]) == [label for label in labels for _ in range(2)]
+    assert list(explanation.to_frame()["row"]) == [label for label in labels for _ in range(3)]
     lines = 4 if estimator.__class__ is suffice.BayesClassifier else 3
     against = {} if lines == 4 else {"against": "y"}
     shown = explanation.to_frame("x", **against)
@@ -37,11 +37,11 @@ def test_an_explanation_keeps_the_index_of_a_pandas_frame(name, estimator):
 def test_other_rows_are_numbered(container):
     model = suffice.BayesClassifier().fit(container(CELLS), LABELS)
     frame = model.explain(container(CELLS)).to_frame()
-    assert list(frame["row"].to_numpy()) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert list(frame["row"].to_numpy()) == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
 
 
 def test_the_index_is_kept_by_a_model_of_another_container():
     model = suffice.LogisticRegression().fit(np.array(list(CELLS.values())).T, LABELS)
     with pytest.warns(UserWarning, match="feature names"):
         explanation = model.explain(pd.DataFrame(CELLS, index=INDICES["nested"]))
-    assert explanation.to_frame()["row"].to_pylist()[::2] == ["('u', 1)", "('u', 2)", "('v', 1)", "('v', 2)"]
+    assert explanation.to_frame()["row"].to_pylist()[::3] == ["('u', 1)", "('u', 2)", "('v', 1)", "('v', 2)"]

@@ -14,7 +14,15 @@ from suffice.engines.kept_rows import KeptRows
 from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
-from suffice.estimators.evidence.fitting import MOST_ROWS, Fitting, Options, Rows, fit_rows, naming_rows
+from suffice.estimators.evidence.fitting import (
+    FEWEST_ROWS,
+    MOST_ROWS,
+    Fitting,
+    Options,
+    Rows,
+    fit_rows,
+    naming_rows,
+)
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options
 from suffice.estimators.evidence.pieces import Pieces
@@ -84,7 +92,8 @@ class EvidenceClassifier(SavedEvidence):
     schema_ : Schema
         The family of each column and why it was chosen.
     generative_ : BayesClassifier
-        The densities of the columns without weights: for `sample`, `novelty` and `score_samples`.
+        The densities of the columns without weights: for `sample`, `novelty` and `score_samples`. Of a list
+        of documents, the density of their words alone.
     statistics_ : Statistics
         The sums of the columns.
     prior_shift_ : PriorShift
@@ -253,7 +262,7 @@ class EvidenceClassifier(SavedEvidence):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            The rows; cells may be missing (NaN, None or null).
+            At least 25 rows, of two classes or more; cells may be missing (NaN, None or null).
         y : array-like of shape (n_samples,) or str
             The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
@@ -269,7 +278,18 @@ class EvidenceClassifier(SavedEvidence):
         rows = self._rows(X, y, sample_weight)
         if seen:
             self._require_all_rows("weigh rows that the sums hold", "pass seen=False for rows held out")
-        return self._atomically(lambda: self._reweigh(rows, seen=seen))
+
+        def reweigh() -> None:
+            self._reweigh(rows, seen=seen)
+            if not self._learnt.learnt.levels:
+                raise ValueError(
+                    f"to learn weights, reweigh needs at least {FEWEST_ROWS} rows of two or more classes, "
+                    "where the only row of a class does not count; got "
+                    f"{counted(len(rows.codes), 'row')} of {counted(len(rows.labels), 'class')}. The model "
+                    "is as it was; pass more rows."
+                )
+
+        return self._atomically(reweigh)
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from types import NoneType
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -18,6 +17,7 @@ from suffice.estimators.evidence.pieces import Piece, Pieces
 from suffice.estimators.evidence.report import WeighedEvidence
 from suffice.estimators.evidence.sums import PieceSums, SolvedPieces
 from suffice.estimators.evidence.weighed import WeighedModel
+from suffice.estimators.generative import in_columns_of_text
 from suffice.estimators.scored import Scored
 from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Gaps
@@ -30,11 +30,11 @@ from suffice.model.explanation import Explanation
 from suffice.model.priors import Priors, PriorShift
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
-from suffice.tables.columns import is_missing
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table
 from suffice.tables.targets import class_index, codes_of_rows, labelled, read_labels
+from suffice.tables.text_table import is_list_of_documents
 from suffice.tables.wording import listed
 
 TEXT = "text"
@@ -168,7 +168,7 @@ class WeighsEvidence(Scored):
         -------
         evidence : ColumnEvidence
         """
-        return self.generative_.evidence(documents_as_table(X, self.schema_)[0], y)
+        return self._product(self.schema_, self.statistics_).evidence(X, y)
 
     def top_words(
         self,
@@ -247,7 +247,7 @@ class WeighsEvidence(Scored):
         cells += [Piece("cells", names[one.column], (one.column,)) for one in learnt.weights.words]
         weights = np.concatenate([learnt.weights.pieces, np.full(len(cells), np.nan)])
         nats = learnt.nats if len(learnt.nats) else np.full(len(weights), np.nan)
-        kept = (weights != 0) & ((nats != 0) | ~np.isnan(weights))
+        kept = (weights != 0) & ((np.nan_to_num(nats) != 0) | ~np.isnan(weights))
         shown = [piece for piece, one in zip((*pieces.listed, *cells), kept, strict=True) if one]
         return WeighedEvidence(
             tuple(shown), weights[kept], nats[kept], tuple(learnt.levels), self._learnt.container or PLAIN
@@ -266,9 +266,25 @@ class WeighsEvidence(Scored):
 
     @property
     def generative_(self) -> BayesClassifier:
-        """The densities of the columns, without weights."""
-        model = BayesClassifier(self.schema_, self.priors).fit_statistics(self.statistics_)
-        vars(model)["_learnt"].container = self._learnt.container
+        """The densities of the columns, without weights; of a list of documents, that of their words.
+
+        The presence of words and their pairs are other readings of the same documents.
+        """
+        schema, statistics = self.schema_, self.statistics_
+        if schema.names != tuple(OF_DOCUMENTS):
+            return self._product(schema, statistics)
+        words = Schema(schema.columns[:1], schema.named, marks=schema.marks)
+        first = statistics.totals[0].take_columns(np.arange(1))
+        held = Statistics(words, statistics.classes, statistics.weight, statistics.support, (first,))
+        return self._product(words, held)
+
+    def _product(self, schema: Schema, statistics: Statistics) -> BayesClassifier:
+        """The product of the densities of the first columns, which these are."""
+        model = BayesClassifier(schema, self.priors).fit_statistics(statistics)
+        container = self._learnt.container
+        if container is not None and len(schema) < len(self.schema_):
+            container = container.take_columns(range(len(schema)))
+        vars(model)["_learnt"].container = container
         return model
 
     @property
@@ -279,27 +295,10 @@ class WeighsEvidence(Scored):
 
 def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:
     """A list or column of documents as a table that has them once for each family; anything else as it is."""
-    kinds: tuple[type, ...] = (str,)
     if isinstance(families, Schema):
-        of_documents = all(factor.reads == "documents" for factor in families.factors)
-        kinds = (str, NoneType) if of_documents else ()
-    if not _is_list_or_column(X) or not len(X) or not isinstance(_first_there(X), kinds):
+        return in_columns_of_text(X, families), families
+    if not is_list_of_documents(X):
         return X, families
     if isinstance(families, str):
         families = OF_DOCUMENTS
-    names = families.names if isinstance(families, Schema) else families
-    return {str(name): X for name in names} if isinstance(names, (dict, tuple)) else {TEXT: X}, families
-
-
-def _is_list_or_column(X: Any) -> bool:
-    """Whether something has one dimension; Arrow's arrays do not tell."""
-    if isinstance(X, (list, tuple)):
-        return True
-    return len(X.shape) == 1 if hasattr(X, "shape") else hasattr(X, "to_pylist")
-
-
-def _first_there(cells: Iterable[Any]) -> Any:
-    """The first cell of a column, or row of a list, that is not missing; None if all are."""
-    plain = (cell.as_py() if hasattr(cell, "as_py") else cell for cell in cells)
-    # Only what has no length may be missing: a row that is an array does not equal itself in one word.
-    return next((cell for cell in plain if hasattr(cell, "__len__") or not is_missing(cell)), None)
+    return {str(name): X for name in families} if isinstance(families, dict) else {TEXT: X}, families

@@ -30,7 +30,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.progress import Progress
-from suffice.tables.row_keys import Keys
+from suffice.tables.row_keys import RowKeys
 from suffice.tables.table import Table
 
 FOLDS = 5
@@ -76,7 +76,7 @@ class Rows:
 
     def __init__(self, rows: LabelledRows) -> None:
         self.table = rows.kept_table
-        self.keys: Keys | None = None
+        self.keys: RowKeys | None = None
         """Of what each row holds, if rows are in the order of these."""
         self.labels, self.codes = rows.labels, rows.codes
         self.weights = rows.weights
@@ -87,7 +87,7 @@ class Rows:
         other = copy(self)
         other.table, other.codes, other.weight = self.table.take(some), self.codes[some], self.weight[some]
         other.weights = None if self.weights is None else self.weights[some]
-        other.keys = None if self.keys is None else self.keys[some]
+        other.keys = None if self.keys is None else self.keys.take(some)
         return other
 
     def in_order(self, schema: Schema) -> Rows:
@@ -99,7 +99,7 @@ class Rows:
             return self
         ordered = copy(self)
         ordered.keys = keys = schema.keys(schema.read(self.table))
-        return ordered.take(np.lexsort((self.weight, keys, self.codes)))
+        return ordered.take(np.lexsort((self.weight, keys.keys, self.codes)))
 
     def add_to(self, sums: PieceSums, apart_from: Codes) -> None:
         """Add all rows but some."""
@@ -158,7 +158,7 @@ class Fitting:
         sample = spread_rows(len(rows.codes), most)
         table = rows.table.take(sample) if len(sample) < len(rows.codes) else rows.table
         read = pieces.schema.read(table)
-        keys = pieces.schema.keys(read) if rows.keys is None else rows.keys[sample]
+        keys = pieces.schema.keys(read) if rows.keys is None else rows.keys.take(sample)
         weights = None if rows.weights is None else rows.weights[sample]
         dealt = deal_by_content(rows.codes[sample], weights, keys, options.evidence_folds, options.folds)
         self.sample = sample[dealt.rows]

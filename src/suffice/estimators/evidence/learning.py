@@ -19,6 +19,7 @@ import numpy as np
 from scipy import optimize
 
 from suffice.arrays import Array, Codes
+from suffice.estimators.evidence.best import Best
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
@@ -56,6 +57,10 @@ SIDE_BY_SIDE = 1 << 20
 """Numbers of evidence from which folds are learnt in threads: of fewer, all are learnt in one search."""
 
 Result = TypeVar("Result")
+HeldOut = tuple[Array, list[PieceWeights]]
+"""Scores of each fold by weights of the others, and these weights."""
+Corrected = tuple[Array, list[Array]]
+"""What corrections of the other folds add to each, and where they can be searched for again."""
 
 
 @dataclass
@@ -124,7 +129,7 @@ class Learning:
         power, one, held = self._divided_by_length(one, held)
         if power:
             levels.append(Level(f"divided by length^{power:g}", rows.mean_loss(held), 1.0))
-        each, judged, each_held = self._each_weight(one)
+        each, without_folds, each_held = self._each_weight(one)
         share = self._share(held, each_held)
         held = held + share * (each_held - held)
         levels.append(Level("a weight for each piece", rows.mean_loss(held), share))
@@ -132,7 +137,7 @@ class Learning:
         bias = one.bias + share * (each.bias - one.bias)
         corrections = nothing
         if self.design is not None:
-            added, of_all_rows = self._corrections(self.design, each, judged)
+            added, of_all_rows = self._corrections(self.design, each, without_folds)
             share = self._share(held, held + added)
             held = held + share * added
             corrections = share * of_all_rows() if share else nothing
@@ -158,18 +163,18 @@ class Learning:
         fold = next(i for i, (_, some) in enumerate(self.splits) if len(some))
         test = self.splits[fold][1]
         judges = self.rows.take(test)
-        best, best_loss, start = 0.0, judges.mean_loss(held[test]), np.zeros((0, 0))
-        for ridge in WORD_RIDGES:
-            found = search.learn(ridge, self.training[fold], start if best else None, JUDGED_WORDS)
-            loss = judges.mean_loss(held[test] + words.inputs[test] @ found)
-            if loss >= best_loss:
-                break
-            best, best_loss, start = ridge, loss, found
-        if not best:
+
+        def judged(ridge: float, before: Array | None) -> tuple[Array | None, float]:
+            found = search.learn(ridge, self.training[fold], before, JUDGED_WORDS)
+            return found, judges.mean_loss(held[test] + words.inputs[test] @ found)
+
+        none_found: Array | None = None
+        best = Best(0.0, none_found, judges.mean_loss(held[test])).while_it_pays(WORD_RIDGES, judged)
+        if best.found is None:
             return learnt
-        table = search.learn(best, start=start)
+        ridge, table = best.setting, search.learn(best.setting, start=best.found)
         tables = self._in_folds(
-            lambda folds: [search.learn(best, self.training[i], table, JUDGED_WORDS) for i in folds]
+            lambda folds: [search.learn(ridge, self.training[i], table, JUDGED_WORDS) for i in folds]
         )
         added = np.empty_like(held)
         for of_others, (_, some) in zip(tables, self.splits, strict=True):
@@ -284,28 +289,20 @@ class Learning:
         weights themselves.
         """
         search = self._search(self.inputs)
-        penalty, common = self.penalties[0], COMMON_PARTS[0]
-        everyone = search.learn(self._covariance(penalty, common), start=one, converged=JUDGED)
-        best_loss, best_held, judged = np.inf, np.zeros((0, 0)), [everyone] * len(self.splits)
+        loosest = self.penalties[0], COMMON_PARTS[0]
+        everyone = search.learn(self._covariance(*loosest), start=one, converged=JUDGED)
 
-        def pays(*prior: float) -> bool:
-            nonlocal best_loss, best_held, judged
-            held, found = self._held_out(search, self._covariance(*prior), judged)
-            loss = self.rows.mean_loss(held)
-            if loss >= best_loss:
-                return False
-            best_loss, best_held, judged = loss, held, found
-            return True
+        def judged(prior: tuple[float, float], before: HeldOut) -> tuple[HeldOut, float]:
+            held, found = self._held_out(search, self._covariance(*prior), before[1])
+            return (held, found), self.rows.mean_loss(held)
 
-        for stronger in self.penalties:
-            if not pays(stronger, common):
-                break
-            penalty = stronger
-        for smaller in () if self._are_many else COMMON_PARTS[1:]:
-            if not pays(penalty, smaller):
-                break
-            common = smaller
-        return search.learn(self._covariance(penalty, common), start=everyone), judged, best_held
+        none_held: HeldOut = np.zeros((0, 0)), [everyone] * len(self.splits)
+        best = Best(loosest, none_held, np.inf)
+        best = best.while_it_pays([(penalty, COMMON_PARTS[0]) for penalty in self.penalties], judged)
+        if not self._are_many:
+            best = best.while_it_pays([(best.setting[0], common) for common in COMMON_PARTS[1:]], judged)
+        held, without_folds = best.found
+        return search.learn(self._covariance(*best.setting), start=everyone), without_folds, held
 
     def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
@@ -315,9 +312,7 @@ class Learning:
         """A search for weights, which may have to be ≥ 0."""
         return WeightSearch(inputs, self.rows, offset, nonnegative=self.nonnegative)
 
-    def _held_out(
-        self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights]
-    ) -> tuple[Array, list[PieceWeights]]:
+    def _held_out(self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights]) -> HeldOut:
         """Scores of each fold by weights of the others, which are only judged, and these weights."""
         found = self._in_folds(
             lambda folds: search.learn_each(
@@ -343,7 +338,7 @@ class Learning:
         return weight
 
     def _corrections(
-        self, design: CorrectionDesign, each: PieceWeights, judged: Sequence[PieceWeights]
+        self, design: CorrectionDesign, each: PieceWeights, without_folds: Sequence[PieceWeights]
     ) -> tuple[Array, Callable[[], Array]]:
         """What corrections of all cells add to held-out rows, with the ridge of least loss, and themselves.
 
@@ -351,26 +346,27 @@ class Learning:
         """
         scores = each.scores(self.inputs)
         search = CorrectionSearch(design, self.rows, softmax(scores).T)
-        offsets = [found.scores(self.inputs) for found in judged]
+        offsets = [found.scores(self.inputs) for found in without_folds]
         first = search.learn(offsets[0], RIDGES[0], self.training[0], converged=JUDGED)
         if not self._may_pay(offsets[0], design, first[0]):
             return np.zeros_like(scores), lambda: np.zeros((design.cells.shape[1], self.rows.n_classes))
-        best_loss, best, best_added = self._loss_of_folds(offsets), RIDGES[0], np.zeros((0, 0))
-        found, starts = [first], [first[1]] * len(self.splits)
-        for ridge in RIDGES:
-            learn = partial(self._corrections_without, search, offsets, ridge, starts)
-            found = [*found, *self._in_folds(learn, len(found))]
-            starts = [parts for _, parts in found]
+
+        def judged(
+            ridge: float, before: Corrected, known: Sequence[tuple[Array, Array]] = ()
+        ) -> tuple[Corrected, float]:
+            learn = partial(self._corrections_without, search, offsets, ridge, before[1])
+            found = [*known, *self._in_folds(learn, len(known))]
             added = np.empty_like(scores)
             for (table, _), (_, test) in zip(found, self.splits, strict=True):
                 added[test] = design.cells[test] @ table
-            loss = self._loss_of_folds(offsets, added)
-            if loss < best_loss or not len(best_added):
-                best, best_added = ridge, added
-            if loss >= best_loss:
-                break
-            best_loss, found = loss, []
-        return best_added, lambda: search.learn(scores, best, start=starts[0])[0]
+            return (added, [parts for _, parts in found]), self._loss_of_folds(offsets, added)
+
+        none_added: Corrected = np.zeros((0, 0)), [first[1]] * len(self.splits)
+        best = Best(RIDGES[0], *judged(RIDGES[0], none_added, [first]))
+        if best.loss < self._loss_of_folds(offsets):
+            best = best.while_it_pays(RIDGES[1:], judged)
+        added, starts = best.found
+        return added, lambda: search.learn(scores, best.setting, start=starts[0])[0]
 
     def _may_pay(self, scores: Array, design: CorrectionDesign, corrections: Array) -> bool:
         """Whether corrections may pay: of many rows, those of the first fold show where they do not."""

@@ -51,6 +51,8 @@ FEW = 12
 """Different numbers up to which a column of numbers also has indicators."""
 FEWEST_CELLS, MOST_CELLS = 4, 16
 """Intervals of a column that have corrections."""
+DIGITS = 9
+"""Decimals of a share that matter."""
 CELLS_IN_PAIRS = 8
 SHARED = MultivariateNormal("shared", shrinkage="bayes")
 FULL = MultivariateNormal("full", shrinkage="bayes")
@@ -293,14 +295,14 @@ class _Columns:
             far = FAR * float(np.average((there / unit - mean) ** 2, weights=weights)) ** 0.5
             yield Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
             n_columns += 1
-            if self._is_common(len(there) if weights is None else float(weights.sum())):
+            if _is_common(self._share(len(there) if weights is None else float(weights.sum()))):
                 yield There(j)
                 n_columns += 1
         yield from self._indicators(MOST_JOINT - n_columns)
 
-    def _is_common(self, times: float) -> bool:
-        """Whether an indicator that is 1 in so many rows is neither nearly always 1 nor nearly always 0."""
-        return bool(COMMON <= times / self.n_rows <= 1.0 - COMMON)
+    def _share(self, times: float) -> float:
+        """The share of so many rows, without the rounding of weights: three thirds are a row."""
+        return round(float(times / self.n_rows), DIGITS)
 
     def _indicators(self, room: int) -> Iterator[Holds]:
         found: list[tuple[float, Holds]] = []
@@ -312,7 +314,9 @@ class _Columns:
             # All rows but those of the others hold the last of two levels.
             kept = len(levels) - (len(levels) == 2 and not times[2:].any())
             found += [
-                (float(times[i]), Holds(j, levels, i)) for i in range(kept) if self._is_common(times[i])
+                (share, Holds(j, levels, i))
+                for i, share in enumerate(map(self._share, times[:kept]))
+                if _is_common(share)
             ]
         found.sort(key=lambda one: -one[0])
         yield from (one for _, one in found[: max(room, 0)])
@@ -363,6 +367,11 @@ class _Columns:
         times = np.bincount(read.codes[read.codes >= 0], weights, len(read.values))
         order = np.argsort(-times, kind="stable")[:most].tolist()
         return tuple(read.values[i] for i in order)
+
+
+def _is_common(share: float) -> bool:
+    """Whether an indicator that is 1 in this share of rows is neither nearly always 1 nor nearly always 0."""
+    return COMMON <= share <= 1.0 - COMMON
 
 
 def _quantiles(numbers: Array, weights: Array | None, shares: Array) -> Array:

@@ -31,7 +31,8 @@ class WeighedEvidence(Shown):
     weights : ndarray of shape (n_pieces,)
         How many times its log density counts; NaN for corrections, which have no density.
     nats : ndarray of shape (n_pieces,)
-        What it adds to the log posterior of the class of a held-out row, on average. They add up to about
+        What it adds to the log posterior of the class of a held-out row, on average; NaN if no weights were
+        learnt. They add up to about
         `class_shares` − `loss`: biases add a little too, and weights fit the rows that they were learnt from
         better than those held out from them, of which `loss` is the mean.
     loss, class_shares : float
@@ -108,7 +109,7 @@ class WeighedEvidence(Shown):
                 self.pieces[i].group,
                 one_line(self.pieces[i].name),
                 "" if np.isnan(self.weights[i]) else f"{self.weights[i]:.3f}",
-                f"{self.nats[i]:+.3f}",
+                "" if np.isnan(self.nats[i]) else f"{self.nats[i]:+.3f}",
             )
             for i in order
         ]

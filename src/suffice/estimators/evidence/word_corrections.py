@@ -30,6 +30,10 @@ MOST_CORRECTIONS = 1 << 19
 """Words × classes that have corrections: those of the words in most documents."""
 FOUND_WORDS = 1e-9
 """Nats per row that do not matter, in the search for corrections."""
+FEW_WORDS = 1 << 13
+"""Words in all documents, below which a search goes on to the end: how sums are rounded must not tell."""
+TO_THE_END = 1e-20
+"""Nats per row that are left then, so that posteriors are exact to about the root of this."""
 JUDGED_WORDS = 1e-5
 """The same for corrections that are only judged on rows held out."""
 
@@ -166,6 +170,8 @@ class WordSearch:
 
         guess = 1.0 / (self._curvature + ridge).ravel()
         begin = np.zeros(shape) if start is None else start
+        if self.inputs.nnz < FEW_WORDS:
+            converged = TO_THE_END
         negligible = converged * float(rows.weight.sum())
         found = minimise(at, begin.ravel(), negligible, lambda slope: guess * slope, None, rough=True)
         return found.reshape(shape)
