@@ -78,7 +78,8 @@ def _of_objects(y: NDArray[np.object_]) -> CodedLabels | None:
     """Python objects: a few that come again and again by their addresses, many by their hashes."""
     if not len(y) or not isinstance(y[0], str):
         return None
-    few = _told_apart(np.frombuffer(np.ascontiguousarray(y), np.uintp)[:, np.newaxis])
+    addresses = np.frombuffer(np.ascontiguousarray(y), np.uintp)[:, np.newaxis]
+    few = _told_apart(addresses) if len(y) > FIRST_ROWS else None
     distinct = y if few is None else y[few.rows]
     index: defaultdict[Any, int] = defaultdict(count().__next__)
     try:

@@ -285,19 +285,20 @@ def object_column(values: NDArray[Any], label: str) -> Column:
 
 def frame_column(native: Any, label: str) -> Column:
     """Read one column of a pandas, Polars or pyarrow table."""
+    dtype = getattr(native, "dtype", None)
+    # Of pandas, which hashes many whole numbers faster than they are sorted.
+    if isinstance(dtype, np.dtype) and (dtype.kind not in "iub" or len(native) <= FEW_ROWS):
+        return array_column(native.to_numpy(), label)
+    if str(dtype).startswith("period["):
+        return PeriodColumn(native)
     import narwhals.stable.v2 as nw
 
-    if str(getattr(native, "dtype", "")).startswith("period["):
-        return PeriodColumn(native)
     series = nw.from_native(native, series_only=True)
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(f"{label} has the nested dtype {dtype}; split it into several columns.")
     kind = kind_of_dtype(dtype)
-    # narwhals guesses from the first cells of pandas objects; here all of them are inspected.
-    if kind is None or (series.implementation.is_pandas_like() and native.dtype == "O"):
-        return array_column(series.to_numpy(), label)
-    return FrameColumn(series, kind)
+    return array_column(series.to_numpy(), label) if kind is None else FrameColumn(series, kind)
 
 
 def kind_of_type(cls: type) -> Kind | None:

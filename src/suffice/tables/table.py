@@ -16,6 +16,7 @@ from suffice.kernels.choose import first_infinity, infinity_refusal
 from suffice.kernels.columns import ColumnCells, Reader
 from suffice.tables.as_arrays import LARGEST_EXACT, as_array, as_floats, as_native, complex_refusal
 from suffice.tables.columns import (
+    FEW_ROWS,
     Column,
     FrameColumn,
     Kind,
@@ -140,7 +141,7 @@ class Table:
     def level_cells(self, columns: Sequence[int]) -> LevelCells:
         """Return columns to be read as levels."""
         matrix = self.cells(columns)
-        if matrix is None and self.sparse is None:
+        if matrix is None and self.sparse is None and self.n_rows > FEW_ROWS:
             threads.run(self.levels, columns)  # containers encode without the interpreter's lock
         return LevelCells(matrix, [partial(self.levels, column) for column in columns])
 
@@ -391,8 +392,8 @@ def _read_frame(X: Any) -> Table:
     if hasattr(X, "iloc"):
         dtypes = set(X.dtypes)
         numeric = len(dtypes) == 1 and isinstance(dtype := dtypes.pop(), np.dtype) and dtype.kind in "fiub"
-        block = X.to_numpy() if numeric else None
-        return _frame_table("pandas", X, X.columns, lambda column: X.iloc[:, column], block)
+        columns = cache(lambda: [column for _, column in X.items()])
+        return _frame_table("pandas", X, X.columns, lambda j: columns()[j], X.to_numpy() if numeric else None)
     if not hasattr(X, "to_series") and not hasattr(X, "combine_chunks"):
         import pyarrow as pa
 
