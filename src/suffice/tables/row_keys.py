@@ -55,47 +55,47 @@ class RowKeys:
         rows = self.rows[np.unique(self.keys, return_index=True)[1]]
         if len(rows) < FEWEST_DIFFERENT:
             return False
-        table = self.table.take(rows)
-        if table.sparse is not None:
-            return not _differ_in_one_cell(_some_columns(table, self.columns))
-        parts = [*_keys_of_columns(table, self.columns, self.documents)]
-        keys = _summed(parts, table.n_rows)
+        if self.table.sparse is not None:
+            return not _differ_in_one_cell(_some_columns(self.table.take(rows), self.columns))
+        parts = [part[:, rows] for part in _keys_of_columns(self.table, self.columns, self.documents)]
+        keys = _summed(parts, len(rows))
         columns = iter(self.columns)
         return all(
-            self._expected_pairs(table, next(columns), keys - of_column) < 0.5
+            self._expected_pairs(rows, next(columns), keys - of_column) < 0.5
             for part in parts
             for of_column in part
         )
 
-    def _expected_pairs(self, table: Table, column: int, others: Keys) -> float:
+    def _expected_pairs(self, rows: Codes, column: int, others: Keys) -> float:
         """How many pairs of rows would be equal by chance, by those that differ in one column alone."""
         times = np.unique(others, return_counts=True)[1]
         nearly = 0.5 * float(np.sum(times * (times - 1.0)))
         if not nearly:
             return 0.0
-        chance = 1.0 if column in self.documents else _chance_of_equals(table, column)  # short ones repeat
+        of_text = column in self.documents  # short ones repeat
+        chance = 1.0 if of_text else _chance_of_equals(self.table, rows, column)
         return nearly * chance / (1.0 - chance) if chance < 1.0 else np.inf
 
 
-def _chance_of_equals(table: Table, column: int) -> float:
-    """The chance that a column is equal in two rows, of a table in which no two rows are.
+def _chance_of_equals(table: Table, rows: Codes, column: int) -> float:
+    """The chance that a column is equal in two of some rows, of which no two are equal.
 
     That is how often two rows agree in this column. Where there is no other column they never do, so the
     chance is at least that of levels as frequent as each other, or of numbers spread evenly over their range,
     in steps of their smallest difference.
     """
     if table.kind(column) == "level":
-        counts = np.bincount(table.levels(column).codes + 1)
+        counts = np.bincount(table.levels(column).codes[rows] + 1)
         spread = float(np.count_nonzero(counts))
     else:
-        numbers = np.asarray(table.numbers([column], infinities=True)[:, 0], dtype=np.float64)
+        numbers = np.asarray(table.numbers([column], infinities=True)[rows, 0], dtype=np.float64)
         values, counts = np.unique(numbers, return_counts=True)  # a gap is one value
         values = values[np.isfinite(values)]
         spread = 1.0
         if len(values) > 1:
             values = values / np.abs(values).max()
             spread += float((values[-1] - values[0]) / max(np.diff(values).min(), np.finfo(float).tiny))
-    agreeing = float(np.sum(counts * (counts - 1.0))) / (table.n_rows * (table.n_rows - 1.0))
+    agreeing = float(np.sum(counts * (counts - 1.0))) / (len(rows) * (len(rows) - 1.0))
     return float(min(1.0, max(agreeing, 1.0 / spread)))
 
 
