@@ -220,15 +220,11 @@ def pairwise_sums(x: Array, seen: NDArray[np.bool_], w: Array | None) -> Sums:
     """Sums by pairs of columns over the rows in which both are observed."""
     present = seen.astype(np.float64)
     x = np.where(seen, x, 0.0)
-    by_row = np.ones(len(x)) if w is None else w
-    scatter = (x * by_row[:, np.newaxis]).T @ x
-    return Sums(
-        (present * by_row[:, np.newaxis]).T @ present,
-        (present.T @ present).astype(np.int64),
-        (x * by_row[:, np.newaxis]).T @ present,
-        scatter,
-        np.diag(scatter).copy(),
-    )
+    weighted = x if w is None else x * w[:, np.newaxis]
+    support = present.T @ present
+    weight = support if w is None else (present * w[:, np.newaxis]).T @ present
+    scatter = weighted.T @ x
+    return Sums(weight, support.astype(np.int64), weighted.T @ present, scatter, np.diag(scatter).copy())
 
 
 class GroupedSums:
