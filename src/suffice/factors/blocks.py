@@ -18,35 +18,66 @@ MISSING = -1
 """The place of a row without cells, after all others."""
 
 
-class FoldedCells(NamedTuple):
-    """Numbers once for each fold, side by side, of which each row is left out of one fold at most."""
+class FoldedRows(NamedTuple):
+    """Rows once for each fold, side by side, of which each is left out of one fold at most."""
 
-    numbers: Array
-    rows: Codes
-    """(rows, folds): where a row is among the numbers, −1 in the fold that leaves it out."""
+    places: Codes
+    """Where each row is among all."""
     left_out: Codes
     """The fold that leaves each row out; as many as there are folds if none does."""
+    others: Array
+    """(folds, folds + 1), 1 for what each fold does not leave out."""
+
+    @classmethod
+    def of(cls, rows: Codes) -> FoldedRows | None:
+        """Rows (rows, folds), −1 in a fold that leaves them out; None where they are not folded."""
+        if rows.ndim == 1 or rows.shape[1] == 1:
+            return None
+        gone, fold = np.nonzero(rows < 0)
+        if (gone[1:] == gone[:-1]).any():
+            return None
+        left_out = np.full(len(rows), rows.shape[1])
+        left_out[gone] = fold
+        held = (left_out + 1) % rows.shape[1]  # in another fold than the one that leaves it out
+        others = 1.0 - np.eye(rows.shape[1], rows.shape[1] + 1)
+        return cls(rows[np.arange(len(rows)), held], left_out, others)
+
+    @property
+    def n_folds(self) -> int:
+        """How often the rows are there."""
+        return len(self.others)
+
+    def groups(self, classes: Codes, n_classes: int) -> Codes:
+        """The fold that leaves each row out, and its class, as one number."""
+        return np.asarray(self.left_out * n_classes + classes)
+
+    def without_each(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Sums (folds + 1, …) of what each fold leaves out, as those (folds, …) of all else: added up."""
+        added = self.others.astype(sums.dtype, copy=False) @ sums.reshape(len(sums), -1)
+        return np.asarray(added.reshape(self.n_folds, *sums.shape[1:]))
+
+
+class FoldedCells(NamedTuple):
+    """Numbers once for each fold, side by side."""
+
+    numbers: Array
+    rows: FoldedRows
 
     @classmethod
     def of(cls, numbers: Array, rows: Codes) -> FoldedCells | NDArray[Any]:
         """The numbers of some rows, of which the last is missing; as they are where they are not folded."""
-        gone = rows < 0
-        if rows.ndim == 1 or rows.shape[1] == 1 or (gone.sum(axis=1) > 1).any():
-            return np.asarray(numbers[rows].reshape(len(rows), -1))
-        return cls(numbers, rows, np.where(gone.any(axis=1), gone.argmax(axis=1), rows.shape[1]))
-
-    @property
-    def n_folds(self) -> int:
-        """How often the columns are there."""
-        return int(self.rows.shape[1])
+        folded = FoldedRows.of(rows)
+        return numbers[rows].reshape(len(rows), -1) if folded is None else cls(numbers, folded)
 
     def values(self, order: Codes) -> Array:
         """The numbers of the rows in some order, as floats."""
-        return np.asarray(self.numbers[self.rows.max(axis=1)[order]], dtype=np.float64)
+        return np.asarray(self.numbers[self.rows.places[order]], dtype=np.float64)
 
     def unfolded(self) -> NDArray[Any]:
         """All columns of all folds, NaN where a row is left out."""
-        return np.asarray(self.numbers[self.rows].reshape(len(self.rows), -1))
+        gone = self.rows.left_out[:, np.newaxis] == np.arange(self.rows.n_folds)
+        rows = np.where(gone, MISSING, self.rows.places[:, np.newaxis])
+        return np.asarray(self.numbers[rows].reshape(len(rows), -1))
 
 
 def active_columns(values: Array, active: NDArray[Any]) -> Array:

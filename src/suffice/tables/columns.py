@@ -44,6 +44,10 @@ class Levels:
     values: list[Any]
     """Plain Python scalars; whole numbers are ints; moments, durations and clocks are in seconds."""
 
+    def take(self, rows: slice | Codes) -> Levels:
+        """The levels of some rows."""
+        return Levels(self.codes[rows], self.values)
+
 
 class LevelCells:
     """Columns to be read as levels, each encoded only when needed.
@@ -51,9 +55,16 @@ class LevelCells:
     If the container holds them as one array of numbers, `matrix` is that array.
     """
 
-    def __init__(self, matrix: NDArray[Any] | None, readers: Sequence[Callable[[], Levels]]) -> None:
+    def __init__(
+        self,
+        matrix: NDArray[Any] | None,
+        readers: Sequence[Callable[[], Levels]],
+        several: tuple[list[Levels], Codes] | None = None,
+    ) -> None:
         self.matrix = matrix
         self._readers = readers
+        self.several = several
+        """Where the columns are there several times, what they are taken from, and the rows of each time."""
 
     def __len__(self) -> int:
         return len(self._readers)
@@ -70,10 +81,10 @@ class LevelCells:
         columns = [Levels(np.append(levels.codes, -1), levels.values) for levels in encoded]
 
         def cells(rows: slice | Codes) -> LevelCells:
-            several = [rows] if isinstance(rows, slice) else rows.reshape(len(rows), -1).T
-            return LevelCells(
-                None, [partial(Levels, read.codes[one], read.values) for one in several for read in columns]
-            )
+            if isinstance(rows, slice) or rows.ndim == 1:
+                return LevelCells(None, [partial(read.take, rows) for read in columns])
+            readers = [partial(read.take, one) for one in rows.T for read in columns]
+            return LevelCells(None, readers, (columns, rows))
 
         return cells
 

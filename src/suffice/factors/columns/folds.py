@@ -37,14 +37,14 @@ def sums_without_folds(
     rows = _Rows(cells, classes, n_classes)
     weight = None if weights is None else weights[rows.order, np.newaxis]
     values, seen = rows.values, ~np.isnan(rows.values)
-    has_gaps = not seen.all()
-    low, high = (rows.extremes(extreme) for extreme in (np.fmin, np.fmax))
+    has_gaps, n_folds = not seen.all(), cells.rows.n_folds
     shape = n_classes, values.shape[1]
     origin = np.full(shape, family.default_origin)
     exponent = np.zeros(shape[1], dtype=np.int32)
-    if family.centred:
-        origin = np.nan_to_num(np.fmin.reduce(low, axis=0))
     if family.centred or family.scaled:
+        low, high = (rows.extremes(extreme) for extreme in (np.fmin, np.fmax))
+        if family.centred:
+            origin = np.nan_to_num(np.fmin.reduce(low, axis=0))
         away = np.maximum(reach(low, origin), reach(high, origin))
         exponent = exponent_of(np.fmax.reduce(away, axis=(0, 1), initial=0.0))
     unit = np.maximum(exponent, SMALLEST_UNIT) if family.scaled else np.zeros_like(exponent)
@@ -59,7 +59,7 @@ def sums_without_folds(
     support = rows.without_each(seen.astype(np.float64))
     held = support if weight is None else rows.without_each(weight * seen)
     base = summed(family.log_base_measure(values)) if family.has_base_measure else np.zeros((n_classes, 0))
-    origin = np.tile(origin, cells.n_folds)
+    origin = np.tile(origin, n_folds)
     if family.centred:
         # About a value of the fold, sums of a class that is constant without it would vary by rounding.
         least, largest = rows.extremes_without_each(low, high)
@@ -67,7 +67,7 @@ def sums_without_folds(
         origin = np.where(constant, least, origin)
         named = np.array([isinstance(one, str) for one in functions])  # these are 0 at the origin
         total[named[:, np.newaxis, np.newaxis] & constant] = 0.0
-    exponents = np.tile(exponent, cells.n_folds)
+    exponents = np.tile(exponent, n_folds)
     return FoldSums(total, held, support.astype(np.int64), origin, exponents, base)
 
 
@@ -75,19 +75,19 @@ class _Rows:
     """Rows in the order of the folds that leave them out, and of their classes."""
 
     def __init__(self, cells: FoldedCells, classes: Codes, n_classes: int) -> None:
-        group = cells.left_out * n_classes + classes
+        group = cells.rows.groups(classes, n_classes)
         self.order = np.argsort(group, kind="stable")
         self.values, self.classes = cells.values(self.order), classes[self.order]
-        self._groups, self._starts = np.unique(group[self.order], return_index=True)
-        self._shape = (cells.n_folds + 1, n_classes)  # the last are rows that no fold leaves out
-        self._others = ~np.eye(cells.n_folds, cells.n_folds + 1, dtype=np.bool_)
+        group = group[self.order]
+        self._starts = np.flatnonzero(np.diff(group, prepend=-1))
+        self._groups, self._folds = group[self._starts], cells.rows
+        self._shape = (cells.rows.n_folds + 1, n_classes)  # the last are rows that no fold leaves out
 
     def without_each(self, cells: Array) -> Array:
         """Sums of cells (rows, columns) over all rows but those of each fold, (classes, folds × columns)."""
         sums = np.zeros((self._shape[0] * self._shape[1], cells.shape[1]))
         sums[self._groups] = np.add.reduceat(cells, self._starts, axis=0)
-        others = self._others.astype(np.float64) @ sums.reshape(self._shape[0], -1)
-        return _side_by_side(others.reshape(-1, self._shape[1], cells.shape[1]))
+        return _side_by_side(self._folds.without_each(sums.reshape(*self._shape, -1)))
 
     def extremes(self, extreme: np.ufunc) -> Array:
         """The least or the largest value in each fold and class, (folds, classes, columns); NaN for none."""
@@ -97,7 +97,7 @@ class _Rows:
 
     def extremes_without_each(self, low: Array, high: Array) -> tuple[Array, Array]:
         """The same over all folds but each, (classes, folds × columns)."""
-        others = self._others[:, :, np.newaxis, np.newaxis]
+        others = self._folds.others[:, :, np.newaxis, np.newaxis] > 0
         return (
             _side_by_side(np.fmin.reduce(np.where(others, low, np.nan), axis=1)),
             _side_by_side(np.fmax.reduce(np.where(others, high, np.nan), axis=1)),

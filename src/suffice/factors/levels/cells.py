@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts, read_only
-from suffice.factors.blocks import as_numbers
+from suffice.factors.blocks import FoldedRows, as_numbers
 from suffice.kernels import threads
 from suffice.kernels.choose import CELLS_AT_ONCE, contiguous, discrete_for, row_parts
+from suffice.tables.columns import Levels
 
 MOST_NUMBERS = 1 << 16
 """The widest range of whole numbers that is counted without encoding."""
@@ -35,6 +36,7 @@ class LevelBlocks(Protocol):
     """The columns of a batch; where they are one array of numbers, that is the `matrix`."""
 
     matrix: NDArray[Any] | None
+    several: tuple[list[Levels], Codes] | None
 
     def __len__(self) -> int: ...
     def __getitem__(self, column: int, /) -> LevelBlock: ...
@@ -72,6 +74,10 @@ class Bounds:
 
 def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array | None) -> Iterator[Counted]:
     """Count each column of a batch, in their order."""
+    folds = None if block.several is None else FoldedRows.of(block.several[1])
+    if folds is not None and block.several is not None:
+        yield from _counted_without_folds(block.several[0], folds, classes, n_classes, weights)
+        return
     batch = _Batch(classes, n_classes, np.zeros(0) if weights is None else weights)
     numbers: list[Counted | None] = [None] * len(block)
     if block.matrix is not None:
@@ -80,6 +86,22 @@ def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array |
     encoded = dict(zip(missing, batch.count_encoded([block[j] for j in missing]), strict=True))
     for j, done in enumerate(numbers):
         yield done or encoded[j]
+
+
+def _counted_without_folds(
+    columns: list[Levels], folds: FoldedRows, classes: Codes, n_classes: int, weights: Array | None
+) -> Iterator[Counted]:
+    """Count columns without the rows of each fold: all are counted once, by fold and class."""
+    groups, shape = folds.groups(classes, n_classes), (folds.n_folds + 1, n_classes, -1)
+    batch = _Batch(groups, shape[0] * n_classes, np.zeros(0) if weights is None else weights)
+    once = batch.count_encoded([column.take(folds.places) for column in columns])
+    each = [
+        [folds.without_each(sums.reshape(shape)) for sums in (column.support, column.weight)]
+        for column in once
+    ]
+    for fold in range(folds.n_folds):
+        for column, (support, weight) in zip(once, each, strict=True):
+            yield _kept(column.values, support[fold], weight[fold])
 
 
 @dataclass(frozen=True)

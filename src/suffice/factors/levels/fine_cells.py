@@ -7,6 +7,7 @@ joins pairs exactly. The shift is as small as at most `CELLS` cells with rows al
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.base import gather
+from suffice.factors.blocks import FoldedRows
 from suffice.factors.checks import within
 from suffice.factors.levels.joining import begins_of_runs
 from suffice.storage import Fields
@@ -82,12 +84,35 @@ class CellCounts:
         weight = support if weights is None else np.bincount(places, weights, support.size).reshape(shape)
         return cls(column.shift + wider, cells, weight.astype(np.float64), support)
 
+    @classmethod
+    def without_folds(
+        cls, column: SortedColumn, folds: FoldedRows, classes: Codes, weights: Array | None, n_classes: int
+    ) -> list[CellCounts]:
+        """The counts of numbers without those of each fold: all are counted once, by fold and class."""
+        groups, codes, cells = folds.groups(classes, n_classes), column.codes[folds.places], column.cells
+        seen = codes >= 0
+        if not seen.all():
+            groups, codes = groups[seen], codes[seen]
+            weights = None if weights is None else weights[seen]
+        places, shape = groups * len(cells) + codes, (folds.n_folds + 1, n_classes, len(cells))
+        support = folds.without_each(np.bincount(places, minlength=math.prod(shape)).reshape(shape))
+        weight = support.astype(np.float64)
+        if weights is not None:
+            weight = folds.without_each(np.bincount(places, weights, math.prod(shape)).reshape(shape))
+        each = zip(weight, support, np.asarray(support.any(axis=1)), strict=True)
+        return [
+            cls(column.shift, cells[held], w[:, held], rows[:, held]).widened(column.shift)
+            for w, rows, held in each
+        ]
+
     def widened(self, shift: int) -> CellCounts:
         """In cells of this shift, or of as many more bits as `CELLS` asks for."""
         cells = self.cells >> min(max(shift - self.shift, 0), BITS)
         shift = max(shift, self.shift)
         more = _least_shift(cells)
-        if shift + more == self.shift or not len(cells):
+        if shift == self.shift and not more:
+            return self
+        if not len(cells):
             return replace(self, shift=shift)
         starts = np.flatnonzero(begins_of_runs(cells >> more))
         cells = (cells >> more)[starts]

@@ -49,14 +49,16 @@ def about_equal(columns: Sequence[Array]) -> list[Codes]:
     sizes = np.array([counts.shape[1] for counts in columns], dtype=np.intp)
     rows = np.zeros((len(columns), sizes.max(initial=0)))
     total = np.ones((len(columns), 1))
-    for j, counts in enumerate(columns):
-        rows[j, : sizes[j]] = of_cells = np.add.reduce(counts, axis=0)
-        total[j] = np.add.reduce(of_cells) or 1.0
+    is_cell = np.arange(rows.shape[1]) < sizes[:, np.newaxis]
+    if len(columns):
+        rows[is_cell] = np.add.reduce(np.concatenate(columns, axis=1), axis=0)
+    for j, size in enumerate(sizes.tolist()):
+        total[j] = np.add.reduce(rows[j, :size]) or 1.0
     middle = np.cumsum(rows, axis=1) - 0.5 * rows
     group = np.floor(middle * (MOST_CELLS / total))
     begins = np.ones(rows.shape, dtype=np.bool_)
     np.not_equal(group[:, 1:], group[:, :-1], out=begins[:, 1:])
-    column, cell = np.nonzero(begins & (np.arange(rows.shape[1]) < sizes[:, np.newaxis]))
+    column, cell = np.nonzero(begins & is_cell)
     return np.split(cell, np.searchsorted(column, np.arange(1, len(columns)))) if len(columns) else []
 
 
@@ -87,21 +89,23 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     gain[:, -1] = np.inf
     gone_at = np.full(n_columns * width, width)  # which pair, in order, joined a cell to the one before
     starts = width * np.arange(n_columns)
-    before, after = (np.arange(n_columns * width) + step for step in (-1, 1))
+    links = np.arange(n_columns * width) + np.array([[-1], [1]])  # to the cell before and after each
+    before, after = links
     # One index for class, column and cell finds a cell several times faster than two.
     flat, lengths, pairs, gains = cells.ravel(), length.ravel(), pair.ravel(), gain.ravel()
     of_class = length.size * np.arange(n_classes)[:, np.newaxis]
-    of_sides, sides = of_class[:, np.newaxis], np.empty((2, n_columns), dtype=np.intp)
+    of_sides = of_class[:, np.newaxis]
     are_left = np.count_nonzero(sizes[:, np.newaxis] > np.arange(sizes[0]), axis=0).tolist()
     for n_joined, n_left in enumerate(are_left[1:], start=1):
-        at = starts[:n_left] + np.argmin(gain[:n_left], axis=1)
+        at = starts[:n_left] + gain[:n_left].argmin(axis=1)
         gone = after[at]
         gone_at[gone] = n_joined
         gained[:n_left, n_joined] = gains[at]
         gains[gone] = np.inf
-        beside = sides[:, :n_left]
-        beside[0], beside[1] = previous, following = before[at], after[gone]
+        following = after[gone]
         after[at], before[following] = following, at
+        beside = links[:, at]
+        previous = beside[0]
         here = of_class + at
         joint = flat[here] + flat[of_class + gone]
         flat[here] = joint

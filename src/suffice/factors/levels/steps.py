@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy import sparse, special
 from suffice.arrays import Array, Codes, Counts
 from suffice.export.expressions import Cell, Expression, Missing, Where, as_expression
 from suffice.factors.base import SolvedFactor, Totals
+from suffice.factors.blocks import FoldedCells
 from suffice.factors.checks import impossible as impossible_counts
 from suffice.factors.checks import refuse_infinities
 from suffice.factors.levels.fine_cells import CellCounts, SortedColumn, edges_of
@@ -31,8 +33,9 @@ from suffice.storage import Fields
 class _SortedBlock(NamedTuple):
     """A batch of numbers that are sorted into cells already."""
 
-    numbers: Array
+    numbers: Array | FoldedCells
     columns: list[SortedColumn]
+    """Of numbers that are folded, once for all folds."""
 
 
 class StepTotals(Totals):
@@ -53,7 +56,8 @@ class StepTotals(Totals):
         return len(self.columns)
 
     def refuse(self, block: Array | _SortedBlock, labels: list[str], classes: Codes) -> None:
-        block = block.numbers if isinstance(block, _SortedBlock) else block
+        cells = block.numbers if isinstance(block, _SortedBlock) else block
+        block = cells.numbers if isinstance(cells, FoldedCells) else cells
         if sparse.issparse(block):
             raise ValueError(f"{labels[0]} is sparse, but Steps counts every cell; pass a dense array.")
         refuse_infinities(block, labels)
@@ -63,19 +67,28 @@ class StepTotals(Totals):
         columns = [SortedColumn.of(column, 0) for column in block.T]
 
         def batch(rows: Codes) -> _SortedBlock:
+            numbers = FoldedCells.of(block, rows)
+            if isinstance(numbers, FoldedCells):
+                return _SortedBlock(numbers, columns)
             several = rows.reshape(len(rows), -1).T
-            numbers = block[rows].reshape(len(rows), -1)
             return _SortedBlock(numbers, [column.rows(one) for one in several for column in columns])
 
         return batch
 
     def update(self, block: Array | _SortedBlock, classes: Codes, weights: Array | None) -> None:
-        for j, column in enumerate(self.columns):
-            if isinstance(block, _SortedBlock):
-                cells = block.columns[j]
-            else:
-                cells = SortedColumn.of(block[:, j], column.shift)
-            self.columns[j] = column.added(CellCounts.of(cells, classes, weights, len(column.weight)), 1)
+        n_classes = len(self.columns[0].weight) if self.columns else 0
+        if not isinstance(block, _SortedBlock):
+            columns = [SortedColumn.of(block[:, j], column.shift) for j, column in enumerate(self.columns)]
+            block = _SortedBlock(block, columns)
+        if isinstance(block.numbers, FoldedCells):
+            folds = block.numbers.rows
+            of_folds = [
+                CellCounts.without_folds(one, folds, classes, weights, n_classes) for one in block.columns
+            ]
+            counts = [column[fold] for fold in range(folds.n_folds) for column in of_folds]
+        else:
+            counts = [CellCounts.of(one, classes, weights, n_classes) for one in block.columns]
+        self.columns = [mine.added(more, 1) for mine, more in zip(self.columns, counts, strict=True)]
 
     def add(self, other: Self, sign: int) -> None:
         pairs = zip(self.columns, other.columns, strict=True)
@@ -135,19 +148,29 @@ class StepTotals(Totals):
 
 def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedSteps:
     """The density of every column."""
-    held = [_held(column) for column in totals.columns]
+    held = _held(totals.columns)
     begun = joined([column.weight for column in held])
     return SolvedSteps(totals.family, *_tables(totals.family, held, begun))
 
 
-def _held(column: CellCounts) -> CellCounts:
-    """The cells with rows."""
-    seen = column.support > 0
-    if seen.all():
-        return column
-    weight, held = np.where(seen, column.weight, 0.0), seen.any(axis=0)
+def _held(columns: list[CellCounts]) -> list[CellCounts]:
+    """The cells with rows of each column, all columns at once."""
+    if not columns:
+        return []
+    support = np.concatenate([column.support for column in columns], axis=1)
+    weight = np.where(support > 0, np.concatenate([column.weight for column in columns], axis=1), 0.0)
+    held = np.asarray((support > 0).any(axis=0))
+    ends = np.cumsum([len(column.cells) for column in columns]).tolist()
+    return [
+        _cells_of(column, weight[:, first:end], held[first:end])
+        for column, (first, end) in zip(columns, pairwise([0, *ends]), strict=True)
+    ]
+
+
+def _cells_of(column: CellCounts, weight: Array, held: NDArray[np.bool_]) -> CellCounts:
+    """Some of the cells of a column, with these weights of all; none is copied where that is all of them."""
     if held.all():
-        return replace(column, weight=weight)
+        return CellCounts(column.shift, column.cells, weight, column.support)
     return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -24,7 +25,11 @@ class LevelCounts:
         self.levels = levels
         self.weight = weight
         self.support = support
-        self.index = {level: i for i, level in enumerate(levels)}
+
+    @cached_property
+    def index(self) -> dict[Any, int]:
+        """The number of each level."""
+        return {level: i for i, level in enumerate(self.levels)}
 
     def codes_of(self, values: list[Any], *, grow: bool) -> Codes:
         """The level number of each value; new values become levels, or −2 without `grow`."""
@@ -50,7 +55,8 @@ class LevelCounts:
     def count(self, batch: Counted) -> None:
         """Add the counts of a batch over the same classes; the first are taken over."""
         if not self.levels:
-            self.levels, self.index = list(batch.values), {level: i for i, level in enumerate(batch.values)}
+            self.levels = list(batch.values)
+            vars(self).pop("index", None)
             self.weight, self.support = batch.weight.astype(np.float64), batch.support.copy()
             return
         codes = self.codes_of(batch.values, grow=True)
@@ -190,8 +196,9 @@ def refuse_infinity(block: LevelBlocks, labels: list[str]) -> None:
     if block.matrix is not None:
         refuse_infinities(block.matrix, labels)
         return
-    for j, label in enumerate(labels):
-        bad = [value for value in block[j].values if isinstance(value, float) and np.isinf(value)]
+    columns = [block[j] for j in range(len(labels))] if block.several is None else block.several[0]
+    for label, column in zip(labels, columns, strict=False):
+        bad = [value for value in column.values if isinstance(value, float) and np.isinf(value)]
         if bad:
             raise ValueError(
                 f"{label} contains the infinite value {bad[0]}; "
