@@ -98,7 +98,7 @@ def zeros_by_class(*shape: int) -> Array:
 
     What is done for each class, or over the few classes of a cell, then takes long runs of numbers.
     """
-    return np.moveaxis(np.zeros((shape[-1], *shape[:-1])), 0, -1)
+    return np.zeros((shape[-1], *shape[:-1])).transpose(*range(1, len(shape)), 0)
 
 
 def bounded(evidence: Array, most: float | Array) -> Array:

@@ -47,6 +47,9 @@ NOTHING = 1.0
 """Nats of all rows that are no more than chance."""
 CELLS_AT_ONCE = 1 << 21
 """Scores, cells times classes, that are held at once."""
+NORMALS: list[Family] = [Normal("shared"), Normal()]
+OF_POSITIVE: list[Family] = [LogNormal(), Gamma()]
+POISSON, GEOMETRIC, BETA, CATEGORICAL, STEPS = Poisson(), Geometric(), Beta(), Categorical(), Steps()
 
 
 @dataclass(frozen=True)
@@ -86,16 +89,16 @@ class Candidates:
         levels = kind == "number" and len(distinct) <= min(CATEGORY_LEVELS, size // LEVEL_ROWS)
         found: list[Family] = []
         mean, variance = _moments(values, classes, weights) if counts else (0.0, 0.0)
-        found += [Poisson()] if variance > UNDERDISPERSED * mean else []
+        found += [POISSON] if variance > UNDERDISPERSED * mean else []
         successes = _successes(mean, variance)
-        found += [Geometric()] if successes in (0.5, 1.0, 2.0) else []
-        found += [] if few else [Normal("shared"), Normal()]
-        found += [LogNormal(), Gamma()] if positive and not few else []
-        found += [Beta()] if positive and not few and high < 1 else []
+        found += [GEOMETRIC] if successes in (0.5, 1.0, 2.0) else []
+        found += [] if few else NORMALS
+        found += OF_POSITIVE if positive and not few else []
+        found += [BETA] if positive and not few and high < 1 else []
         found += [] if successes in (None, 1.0) else [NegativeBinomial(successes)]  # of 1, Geometric
         found += _hurdles(distinct, frequency) if kind == "number" and not few else []
-        found += [Categorical()] if levels else []
-        found += [] if few else [Steps()]
+        found += [CATEGORICAL] if levels else []
+        found += [] if few else [STEPS]
         gap = float(np.diff(distinct).min(initial=math.inf))
         return cls(values, tuple(found), what, gap if math.isfinite(gap) else 1.0)
 
@@ -121,7 +124,7 @@ def _hurdles(distinct: Array, frequency: Counts | Array) -> list[Family]:
     if at is None:
         return []
     positive = distinct[distinct != at].min() > 0
-    inner: list[Family] = [Normal("shared"), Normal(), *([LogNormal(), Gamma()] if positive else [])]
+    inner = [*NORMALS, *(OF_POSITIVE if positive else [])]
     at = int(at) if at.is_integer() and abs(at) < LARGEST_EXACT else at  # it prints as 0, not as 0.0
     return [Hurdle(family, at=at) for family in inner]
 
@@ -209,7 +212,7 @@ def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without:
     """
     scored = [one for one in scored if np.isfinite(one.loss).all()]
     if not scored:
-        return Normal(), f"{column.what}: no other family can hold them"
+        return NORMALS[1], f"{column.what}: no other family can hold them"
     losses = np.stack([one.loss for one in scored])
     means = rows.mean(losses.T)
     nothing = (without - float(means.min())) * rows.size < NOTHING

@@ -50,6 +50,13 @@ class ColumnLosses:
         self._fold = dealt.fold
         self._folds = splits_of(dealt.fold, FOLDS)
         self._log_priors = np.stack([self._log_prior(training) for training, _ in self._folds])
+        hidden = dealt.fold[:, np.newaxis] == np.arange(FOLDS)
+        self._learnt = np.where(hidden, MISSING, np.arange(len(hidden))[:, np.newaxis])
+        """The rows that each fold learns from, (rows, folds)."""
+        self._held = np.full((int(hidden.sum(axis=0).max(initial=0)), FOLDS), MISSING)
+        """Those that it holds out, in the same way."""
+        for fold, (_, held_out) in enumerate(self._folds):
+            self._held[: len(held_out), fold] = held_out
 
     def in_parts(self, rows: NDArray[Item]) -> NDArray[Item]:
         """What belongs to rows, once for each part of a row, as all losses are."""
@@ -115,7 +122,8 @@ class ColumnLosses:
         What a fold does not learn from is missing in its columns.
         """
         kind, k = KINDS[families[0].factor], self.n_classes
-        learnt, held = self._rows(folds)
+        learnt, held = (rows[:, folds.start : folds.stop] for rows in (self._learnt, self._held))
+        learnt = learnt[(learnt != MISSING).any(axis=1)]
         some = learnt.max(axis=1)
         labels = ["column"] * (len(folds) * losses[0].cells.shape[1])
         totals = kind.totals.empty(families[0], len(labels)).take_classes(np.full(k, -1))
@@ -128,22 +136,13 @@ class ColumnLosses:
             unseen = solved.observed(block, labels)[1] if kind.totals.reads == "levels" else None
             self._write(scores, unseen, held, folds, found)
 
-    def _rows(self, folds: range) -> tuple[Codes, Codes]:
-        """The rows that each of some folds learns from, and those that it holds out, (rows, folds)."""
-        hidden = np.stack([self._fold == fold for fold in folds], axis=1)
-        learnt = np.flatnonzero(~hidden.all(axis=1))
-        held = np.full((max(len(self._folds[fold][1]) for fold in folds), len(folds)), MISSING)
-        for place, fold in enumerate(folds):
-            held[: len(self._folds[fold][1]), place] = self._folds[fold][1]
-        return np.where(hidden[learnt], MISSING, learnt[:, np.newaxis]), held
-
     def _write(
         self, scores: Array, unseen: NDArray[np.bool_] | None, rows: Codes, folds: range, losses: Losses
     ) -> None:
         """Write the losses of rows (rows, folds) from scores (rows, folds, columns, classes)."""
         k, held = self.n_classes, rows != MISSING
         log_prior, own_class = self._log_priors[folds.start : folds.stop], self.classes[rows]
-        own = np.take_along_axis(scores, own_class[:, :, np.newaxis, np.newaxis], axis=3)[..., 0]
+        own = scores[np.arange(len(rows))[:, np.newaxis], np.arange(len(folds)), :, own_class]
         total = log_sum((scores + log_prior[:, np.newaxis]).reshape(-1, k)).reshape(own.shape)
         of_classes = total - own - log_prior[np.arange(len(folds)), own_class][..., np.newaxis]
         if unseen is not None:
@@ -153,7 +152,8 @@ class ColumnLosses:
                 [[len(one) if self.weights is None else self.weights[one].sum()] for one in learnt]
             )
             own = np.where(unseen.reshape(own.shape), -np.log(n_learnt), own)
-        losses.classes[rows[held]], losses.cells[rows[held]] = of_classes[held], -own[held]
+        some = rows[held]
+        losses.classes[some], losses.cells[some] = of_classes[held], -own[held]
 
 
 class _Cells:

@@ -63,7 +63,7 @@ def column_scores(
     return total_score(
         [
             _column(solved, j, Cell(columns[j]), labels[j], float(most), float(least), log_p, large=large[j])
-            for j, most, least in zip(active, *solved.float_range(), strict=True)
+            for j, most, least in zip(active, solved.largest(), solved.smallest(), strict=True)
         ]
     )
 

@@ -40,10 +40,10 @@ def column_scores(
     exponent: Exponents,
 ) -> Array:
     """λᵀu(x) + constant of one class, cell by cell: (n, d); NaN where the cell is missing."""
-    scores = np.broadcast_to(constant, values.shape).copy()
+    scores = constant
     for row, u in enumerate(column_terms(functions, values, origin, exponent)):
         np.multiply(u, natural[row], out=u)
-        scores += u
+        scores = np.add(scores, u, out=u)
     return scores
 
 

@@ -59,14 +59,14 @@ class ColumnParameters:
         hit = away <= self.doubt[k, columns]
         return np.where(hit, CERTAIN, IMPOSSIBLE), np.where(hit, 0.0, vanishing)
 
-    def float_range(self) -> tuple[Array, Array]:
-        """The largest and smallest |x| that are not cut off; beyond, scores would overflow, all alike."""
-        return self.largest(), np.exp2(np.maximum(self._spread() - 400.0, -1022.0))
-
     def largest(self) -> Array:
-        """The largest |x| that is not cut off."""
+        """The largest |x| that is not cut off; beyond, scores would overflow, all alike."""
         spread = self._spread()
         return np.where(spread < 623.0, np.exp2(np.minimum(spread, 622.0) + 400.0), np.inf)
+
+    def smallest(self) -> Array:
+        """The smallest |x| that is not cut off."""
+        return np.asarray(np.exp2(np.maximum(self._spread() - 400.0, -1022.0)))
 
     def _spread(self) -> Array:
         """The power of two that the values of each active column are measured in."""

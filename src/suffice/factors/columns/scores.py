@@ -112,6 +112,11 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
             return None
         return large[self.active], self.family.mean_from_natural(self.natural, self.origin)[0][:, large]
 
+    @cached_property
+    def _on(self) -> slice | NDArray[np.bool_]:
+        """The active columns: as a slice, which copies nothing, where that is all of them."""
+        return slice(None) if self.active.all() else self.active
+
     @property
     def takes_columns_apart(self) -> bool:
         """Where scores are sums of squares."""
@@ -165,12 +170,11 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
         refuse_infinities(dense, labels)
         values, outside, log_base = self._prepared(dense, labels, base=base)
         result = zeros_by_class(*dense.shape, len(self.constant))
-        on = slice(None) if self.active.all() else self.active
         for k in range(result.shape[2]):
             cells, order = self._cells(values, outside, k)
             if order is not None:
                 cells = np.where(order > 0, -np.inf, np.where(order < 0, np.inf, cells))
-            result[:, on, k] = cells if log_base is None else cells + log_base
+            result[:, self._on, k] = cells if log_base is None else cells + log_base
         return result
 
     def observed(self, block: Block, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -250,7 +254,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
     def _prepared(self, block: Array, labels: list[str], *, base: bool, first_row: int = 0) -> Prepared:
         """Active columns, cells outside the support, and log h(x)."""
         block = block if block.dtype.kind == "f" else block.astype(np.float64)
-        raw = block if self.active.all() else block[:, self.active]
+        raw = block[:, self._on]
         outside: NDArray[np.bool_] | None = ~(self.family.support(raw) | np.isnan(raw))
         if outside is not None and outside.any():
             if self.family.unseen == "error":
@@ -262,11 +266,11 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
                     cure="unseen='ignore' treats it as missing",
                 )
             raw = np.where(outside, np.nan, raw)
-        largest, smallest = self.float_range()
+        largest = self.largest()
         if (np.abs(raw) > largest).any():
             raw = np.clip(raw, -largest, largest)
         if "reciprocal" in self.family.functions:
-            raw = np.maximum(raw, smallest)
+            raw = np.maximum(raw, self.smallest())
         if self.family.unseen != "smooth" or self.family.takes_every_number:
             outside = None
         log_base = None
@@ -283,7 +287,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def _cells(self, values: Array, outside: NDArray[np.bool_] | None, k: int) -> tuple[Array, Array | None]:
         """Log p of each cell in class k without log h, and orders where some cell has one."""
-        on, cells = self.active, self._log_p(values, k)
+        on, cells = self._on, self._log_p(values, k)
         order = None
         point = self.point[k, on]
         if point.any():
@@ -305,7 +309,7 @@ class SolvedColumns(ColumnParameters, SolvedFactor):
 
     def _log_p(self, values: Array, k: int) -> Array:
         """Log p of each cell in class k without log h, where the class is not a single value."""
-        on = self.active
+        on = self._on
         cells = functions.column_scores(
             self.family.functions,
             values,

@@ -119,7 +119,7 @@ class _Centred:
 
 
 def _centred(totals: ColumnTotals) -> _Centred:
-    family, functions = totals.family, totals.family.functions
+    family = totals.family
     present = totals.support > 0  # one column stands for all
     first = totals.origin[present.argmax(axis=0), np.arange(totals.n_columns)]
     reference = np.where(present.any(axis=0), first, family.default_origin)
@@ -134,9 +134,9 @@ def _centred(totals: ColumnTotals) -> _Centred:
     total = np.where(present, totals.total, 0.0)
 
     everything = weight.sum(axis=0)
-    pooled = _ratio(rebase(functions, total, weight, origin, reference, unit).sum(axis=1), everything)
+    pooled = _ratio(_moved(family, total, weight, origin, reference, unit).sum(axis=1), everything)
     middle = centre_of(family, pooled, reference, unit) if family.centred else reference
-    pooled = rebase(functions, pooled, np.ones(len(everything)), reference, middle, unit)
+    pooled = _moved(family, pooled, np.ones(len(everything)), reference, middle, unit)
     empty = everything <= 0
     noise = totals.noise / np.maximum(everything, 1.0)
     constant = family.boundary(pooled, middle, noise)
@@ -144,14 +144,21 @@ def _centred(totals: ColumnTotals) -> _Centred:
 
     own = centre_of(family, _ratio(total, weight), origin, unit) if family.centred else origin
     centre = np.where(present, own, middle)
-    total = rebase(functions, total, weight, origin, centre, unit)
+    total = _moved(family, total, weight, origin, centre, unit)
     spread = pooled[:, np.newaxis].repeat(len(weight), axis=1)
-    pooled = rebase(functions, spread, np.ones(weight.shape), middle, centre, unit)
+    pooled = _moved(family, spread, np.ones(weight.shape), middle, centre, unit)
     mean = _ratio(total, weight)
     if counts(family):
         mean, pooled, constant = _at_bounds(totals, mean, pooled)
         total = np.where(mean == 0.0, 0.0, total)
     return _Centred(total, weight, centre, unit, mean, pooled, constant, noisy, empty)
+
+
+def _moved(
+    family: Family, total: Array, weight: Array, origin: Array, target: Array, unit: Exponents
+) -> Array:
+    """Sums about another origin; where they are not centred, there is only one."""
+    return rebase(family.functions, total, weight, origin, target, unit) if family.centred else total
 
 
 def _at_bounds(totals: ColumnTotals, mean: Array, pooled: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
@@ -161,10 +168,13 @@ def _at_bounds(totals: ColumnTotals, mean: Array, pooled: Array) -> tuple[Array,
     bound, it is rounded as soon as the rows have weights. Also whether the whole column lies at one bound.
     """
     present = np.broadcast_to(totals.support > 0, totals.origin.shape)
-    noise = totals.about_means(present & (totals.weight > 0)).spread
     low, high = totals.family.mean_bounds()
+    bounds: dict[float, Array | float] = {low: 0.0}
+    if totals.peak is not None or np.isfinite(high):
+        noise = totals.about_means(present & (totals.weight > 0)).spread
+        bounds = {low: 0.0 if totals.peak is None else noise, high: noise}
     constant = np.zeros(totals.n_columns, np.bool_)
-    for bound, near in ((low, 0.0 if totals.peak is None else noise), (high, noise)):
+    for bound, near in bounds.items():
         at_bound = present & (np.abs(mean[0] - bound) <= near)
         mean = np.where(at_bound, bound, mean)
         everywhere = (at_bound | ~present).all(axis=0) & at_bound.any(axis=0)
