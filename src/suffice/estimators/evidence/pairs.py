@@ -17,6 +17,8 @@ FEWEST_ROWS = 20
 """Rows with both cells there, below which a pair is not looked at."""
 MOST_TRIED = 100_000_000
 """Cells of rows, classes and pairs that are looked at."""
+CELLS_AT_ONCE = 1 << 18
+"""Cells of rows and pairs that are looked at at once."""
 BESIDE_CELLS = 5_000
 """How many cells take as long as all else that is done for a pair."""
 
@@ -43,28 +45,31 @@ def choose_pairs(
     there = ~np.isnan(codes)
     places = np.where(there, codes, 0.0).astype(np.intp)
     found: list[tuple[float, CellOfPair]] = []
-    for i in range(1, len(cells)):
-        sums, first, n_rows = _sums_in_pairs(places, there, [cell.size for cell in cells[: i + 1]], both)
+    pairs = np.array([(j, i) for i in range(len(cells)) for j in range(i)])
+    step, sizes = max(1, CELLS_AT_ONCE // max(len(codes), 1)), np.array([cell.size for cell in cells])
+    for some in np.split(pairs, range(step, n_pairs, step)):
+        sums, first, n_rows = _sums_in_pairs(places, there, sizes, some, both)
         gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
         beyond = gain - 0.5 * degrees - np.sqrt(degrees * t) - t
-        likely = np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS)).tolist()
-        found += [(float(beyond[j]), CellOfPair(cells[j], cells[i])) for j in likely]
+        likely = np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS))
+        for excess, (j, i) in zip(beyond[likely].tolist(), some[likely].tolist(), strict=True):
+            found.append((excess, CellOfPair(cells[j], cells[i])))
     found.sort(key=lambda one: -one[0])
     return [pair for _, pair in found[:most]]
 
 
 def _sums_in_pairs(
-    places: Codes, there: NDArray[np.bool_], sizes: list[int], of_rows: Array
+    places: Codes, there: NDArray[np.bool_], sizes: Codes, pairs: Codes, of_rows: Array
 ) -> tuple[Array, Codes, Counts]:
-    """The sums of some numbers of rows in the cells of the last column with each one before it.
+    """The sums of some numbers of rows in the cells of some pairs of columns.
 
     Also where the cells of each of these pairs begin, and how many rows have both cells.
     """
-    i = len(sizes) - 1
-    ends = np.cumsum([size * sizes[i] for size in sizes[:i]])
+    left, right = pairs.T
+    ends = np.cumsum(sizes[left] * sizes[right])
     first = np.append(0, ends[:-1])
-    cell = first + places[:, :i] * sizes[i] + places[:, i, np.newaxis]
-    seen = there[:, :i] & there[:, i, np.newaxis]
+    cell = first + places[:, left] * sizes[right] + places[:, right]
+    seen = there[:, left] & there[:, right]
     rows = np.append(0, np.cumsum(np.count_nonzero(seen, axis=1)))
     held = as_columns(rows, cell[seen], np.ones(rows[-1]), int(ends[-1]))
     return held @ of_rows, first, np.count_nonzero(seen, axis=0)
