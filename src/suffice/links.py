@@ -321,7 +321,7 @@ def log_softmax(scores: Array) -> Array:
     ndarray of shape (n_samples, n_classes)
         Log posteriors.
     """
-    return log_softmax_in_place(scores.copy())
+    return log_softmax_in_place(scores.copy("F" if scores.shape[1] <= FEW_CLASSES else "C"))
 
 
 def softmax_in_place(scores: Array) -> Array:

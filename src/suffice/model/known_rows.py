@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class KnownRows:
         """Some of the rows."""
         return KnownRows(self.codes[rows], self.weight[rows], self.n_classes)
 
-    @property
+    @cached_property
     def log_shares(self) -> Array:
         """The log of each class's share, with half a row more in each class."""
         weights = self.weight.reshape(-1, len(self.codes))
@@ -58,15 +59,26 @@ class KnownRows:
     def loss_and_posteriors(self, scores: Array) -> tuple[Array, Array]:
         """The loss of all rows, and their posteriors (…, k, n), from scores (…, k, n)."""
         scores = scores - scores.max(axis=-2, keepdims=True)
-        own = scores[..., self.codes, np.arange(len(self.codes))]
+        own = scores.reshape(*scores.shape[:-2], -1).take(self._places, axis=-1)
         posteriors = np.exp(scores, out=scores)
         total = posteriors.sum(axis=-2)
-        loss = np.einsum("...n,...n->...", self.weight, np.log(total) - own)
+        loss = np.vecdot(self.weight, np.log(total) - own)
         posteriors /= total[..., np.newaxis, :]
         return loss, posteriors
 
     def residuals_of(self, posteriors: Array) -> Array:
         """Weight times posterior less 1 for the class of the row, (…, k, n): the slope of the loss."""
-        residuals = posteriors * self.weight[..., np.newaxis, :]
-        residuals[..., self.codes, np.arange(len(self.codes))] -= self.weight
+        residuals = posteriors - self._is_own
+        residuals *= self.weight[..., np.newaxis, :]
         return residuals
+
+    @cached_property
+    def _places(self) -> Codes:
+        """Where the classes of rows are among scores (k, n), one after the other."""
+        n_rows = len(self.codes)
+        return np.asarray(n_rows * self.codes + np.arange(n_rows))
+
+    @cached_property
+    def _is_own(self) -> Array:
+        """1 for the class of a row, 0 for the others, (k, n)."""
+        return np.asarray(np.arange(self.n_classes)[:, np.newaxis] == self.codes, dtype=np.float64)

@@ -53,15 +53,15 @@ def minimise(
     for _ in range(STEPS):
         step = _step(slope, changes, solve, rough=rough)
         step[is_found] = 0.0
-        promised = 0.5 * _products(slope, step)
+        promised = 0.5 * np.vecdot(slope, step)
         is_last = promised <= negligible
-        point[is_last] -= step[is_last]
-        step[is_last] = 0.0
-        is_found = is_found | is_last
-        if is_found.all():
-            return point
-        is_slow = (promised > SLOW * before) & ~is_found
-        if hessian is not None and not is_fresh and is_slow.any():
+        if is_last.any():
+            point[is_last] -= step[is_last]
+            step[is_last] = 0.0
+            is_found = is_found | is_last
+            if is_found.all():
+                return point
+        if hessian is not None and not is_fresh and ((promised > SLOW * before) & ~is_found).any():
             solve, changes, is_fresh, before = hessian(), [], True, np.full_like(before, np.inf)
             continue
         share, least = np.where(is_found, 0.0, 1.0), value + ROUNDING * np.abs(value)
@@ -87,13 +87,8 @@ class _Change(NamedTuple):
 
     @classmethod
     def of(cls, moved: Array, turned: Array) -> _Change:
-        curvature = _products(moved, turned)
+        curvature = np.vecdot(moved, turned)
         return cls(moved, turned, np.where(curvature > 0, curvature, np.inf))
-
-
-def _products(first: Array, second: Array) -> Array:
-    """The inner product of each pair of vectors."""
-    return np.asarray(np.einsum("...i,...i->...", first, second))
 
 
 def _known(hessian: Callable[[], Solve] | None) -> Solve:
@@ -104,13 +99,13 @@ def _step(slope: Array, changes: Sequence[_Change], solve: Solve, *, rough: bool
     """The inverse Hessian times the slope, corrected by what the last steps have shown (Nocedal 1980)."""
     slope, shares = slope.copy(), []
     for moved, turned, curvature in reversed(changes):
-        shares.append(_products(moved, slope) / curvature)
+        shares.append(np.vecdot(moved, slope) / curvature)
         slope -= shares[-1][..., np.newaxis] * turned
     step = solve(slope)
     if rough and changes:
         _, turned, curvature = changes[-1]
-        size = curvature / _products(turned, solve(turned))
+        size = curvature / np.vecdot(turned, solve(turned))
         step *= np.where(np.isfinite(curvature), size, 1.0)[..., np.newaxis]
     for (moved, turned, curvature), share in zip(changes, reversed(shares), strict=True):
-        step = step + (share - _products(turned, step) / curvature)[..., np.newaxis] * moved
+        step = step + (share - np.vecdot(turned, step) / curvature)[..., np.newaxis] * moved
     return step

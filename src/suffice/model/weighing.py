@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg, optimize, sparse
 
 from suffice.arrays import Array, Codes
+from suffice.kernels.cells import as_rows
 from suffice.links import log_softmax
 from suffice.model.known_rows import KnownRows
 from suffice.model.quasi_newton import Solve, minimise
@@ -34,6 +35,8 @@ GUESSED_FROM = 2_000
 """Rows from which the curvature of corrections is guessed."""
 ROUNDING = 1e-12
 """The share of a Hessian that does not matter."""
+PLACES, SHARES = np.polynomial.legendre.leggauss(8)
+"""Where slopes are looked at on a way, and how much each counts (Gauss and Legendre)."""
 
 
 def alike(groups: Sequence[Codes], n_pieces: int, apart: float, together: float = 1.0) -> Array:
@@ -175,7 +178,7 @@ class WeightSearch:
         """The weights of all pieces: those that say the same of all classes are what the others suggest."""
         some = self._speaks
         each = np.stack([one.weights for one in found], axis=1)
-        weights = covariance[:, some] @ linalg.solve(self._among(covariance), each, assume_a="pos")
+        weights = covariance[:, some] @ np.linalg.solve(self._among(covariance), each)
         weights[some] = each
         return [PieceWeights(w, one.bias) for w, one in zip(weights.T, found, strict=True)]
 
@@ -196,8 +199,8 @@ def learn_weights(
 def _solver(hessian: Array) -> Solve:
     """The product of the inverse of a Hessian with a slope."""
     # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
-    hessian[np.diag_indices(len(hessian))] += ROUNDING * hessian.diagonal().max()
-    root, _ = linalg.cho_factor(hessian, lower=True, overwrite_a=True)
+    hessian.flat[:: len(hessian) + 1] += ROUNDING * hessian.diagonal().max()
+    root, _ = linalg.cho_factor(hessian, lower=True, overwrite_a=True, check_finite=False)
     return lambda slope: np.asarray(linalg.lapack.dpotrs(root, slope.T, lower=1)[0]).T
 
 
@@ -234,7 +237,7 @@ class _PenalisedLoss:
         pull = away @ self.penalty
         of_pieces = residuals.reshape(*alike, k * n) @ flat
         slope = np.concatenate([of_pieces, residuals.sum(axis=-1)], axis=-1)
-        return loss + 0.5 * np.einsum("...i,...i->...", away, pull), slope + pull
+        return loss + 0.5 * np.vecdot(away, pull), slope + pull
 
     def hessian(self) -> Array:
         """Of the loss alone, at the last point."""
@@ -317,9 +320,8 @@ class CorrectionDesign:
         first = np.cumsum([0, *sizes])
         there = ~np.isnan(codes)
         places = np.where(there, codes + first[:-1], first[-1]).astype(np.intp)
-        rows = np.nonzero(there)[0]
-        shape = (len(codes), int(first[-1]))
-        cells = sparse.csr_array((np.ones(len(rows)), (rows, places[there])), shape=shape)
+        starts = np.append(0, np.cumsum(np.count_nonzero(there, axis=1)))
+        cells = as_rows(starts, places[there], np.ones(starts[-1]), int(first[-1]))
         blocks = [
             np.tril(np.ones((size, size)))[:, 1:] if in_order else np.eye(size)
             for size, in_order in zip(sizes, ordered, strict=True)
@@ -347,8 +349,7 @@ class CorrectionSearch:
     def __init__(self, design: CorrectionDesign, rows: KnownRows, posteriors: Array) -> None:
         """Posteriors (k, n) are those of the rows before corrections, from which the curvature is guessed."""
         self.design, self.rows = design, rows
-        self._of_cells = sparse.csr_array(design.cells.T)
-        self._of_jumps = sparse.csr_array(design.jumps.T)
+        self._of_cells, self._of_jumps = design.cells.T, design.jumps.T
         # The mean curvature in the scores of all classes is that of each, and some rows show it: a guess that
         # one matrix holds.
         some = slice(None, None, -(-len(rows.codes) // GUESSED_FROM))
@@ -390,7 +391,7 @@ class CorrectionSearch:
             loss, posteriors = rows.loss_and_posteriors(beside + added.T.reshape(m, k, n))
             residuals = np.ascontiguousarray(rows.residuals_of(posteriors).reshape(m * k, n).T)
             slope = _one_by_one(self._of_jumps @ (self._of_cells @ residuals), k) + ridge * flat
-            return loss + 0.5 * ridge * np.einsum("ij,ij->i", flat, flat), slope
+            return loss + 0.5 * ridge * np.vecdot(flat, flat), slope
 
         sizes = rows.weight.sum(axis=1)
         begin = np.zeros((m, p * k)) if starts is None else np.stack(starts)
@@ -421,15 +422,14 @@ def _one_by_one(table: Array, k: int) -> Array:
     return np.asarray(parts.transpose(1, 0, 2).reshape(parts.shape[1], -1))
 
 
-def mean_residuals(scores: Array, rows: KnownRows, nodes: int = 8) -> Array:
+def mean_residuals(scores: Array, rows: KnownRows) -> Array:
     """1 for the class of a row less the posterior, times the row's weight, averaged on the way to the scores.
 
     On the straight way from the log class shares to the scores, the log posterior of the class of a row grows
     by the product of these with what each part adds to the scores. So what parts add, adds up.
     """
-    places, shares = np.polynomial.legendre.leggauss(nodes)
     start = rows.log_shares
     found = np.zeros_like(scores)
-    for place, share in zip(0.5 + 0.5 * places, 0.5 * shares, strict=True):
+    for place, share in zip(0.5 + 0.5 * PLACES, 0.5 * SHARES, strict=True):
         found -= share * rows.residuals(log_softmax(start + place * (scores - start)))
     return found

@@ -107,6 +107,7 @@ class Learning:
         n_pieces = evidence.shape[1] - len(POWERS) * len(pieces.texts)
         self.inputs = _by_class(evidence[:, :n_pieces])
         self._by_length = np.split(_by_class(evidence[:, n_pieces:]), len(POWERS), axis=2)
+        self._together = alike(pieces.alike_groups, n_pieces, apart=0.0)
         self.penalties, self.nonnegative = penalties, nonnegative
         self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
         self.training = [self._only(train) for train, _ in self.splits]
@@ -306,7 +307,7 @@ class Learning:
 
     def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
-        return alike(self.pieces.alike_groups(), self.inputs.shape[2], penalty**-0.5, common**0.5)
+        return np.asarray(common * self._together + np.eye(len(self._together)) / penalty)
 
     def _search(self, inputs: Array, offset: Array | None = None) -> WeightSearch:
         """A search for weights, which may have to be ≥ 0."""
@@ -344,7 +345,7 @@ class Learning:
 
         They are searched for only where they are wanted.
         """
-        scores = each.scores(self.inputs)
+        scores, k = each.scores(self.inputs), self.rows.n_classes
         search = CorrectionSearch(design, self.rows, softmax(scores).T)
         offsets = [found.scores(self.inputs) for found in without_folds]
         first = search.learn(offsets[0], RIDGES[0], self.training[0], converged=JUDGED)
@@ -356,9 +357,10 @@ class Learning:
         ) -> tuple[Corrected, float]:
             learn = partial(self._corrections_without, search, offsets, ridge, before[1])
             found = [*known, *self._in_folds(learn, len(known))]
+            of_folds = design.cells @ np.concatenate([table for table, _ in found], axis=1)
             added = np.empty_like(scores)
-            for (table, _), (_, test) in zip(found, self.splits, strict=True):
-                added[test] = design.cells[test] @ table
+            for fold, (_, test) in enumerate(self.splits):
+                added[test] = of_folds[test, fold * k : (fold + 1) * k]
             return (added, [parts for _, parts in found]), self._loss_of_folds(offsets, added)
 
         none_added: Corrected = np.zeros((0, 0)), [first[1]] * len(self.splits)

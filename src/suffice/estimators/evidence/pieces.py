@@ -228,6 +228,7 @@ class Pieces:
         """Where the weights of a group are."""
         return np.array([i for i, piece in enumerate(self.listed) if piece.group == group], dtype=np.intp)
 
+    @cached_property
     def alike_groups(self) -> list[Codes]:
         """Pieces whose weights are alike before any row is seen; pairs are learnt by themselves.
 
