@@ -42,19 +42,16 @@ def splits_of(fold: Codes, n_folds: int) -> list[tuple[Codes, Codes]]:
 
 @dataclass(frozen=True)
 class DealtRows:
-    """Rows dealt to folds, and independently of these to other folds. A row may lie in several of them."""
+    """Rows dealt to folds. A row may lie in several of them."""
 
     rows: Codes
     """The position of each row, or part of a row; in order."""
     weights: Array | None
     """The weight of each part; None if all rows count once, and none is in parts."""
     fold: Codes
-    other_fold: Codes
 
 
-def deal_by_content(
-    codes: Codes, weights: Array | None, contents: RowKeys, n_folds: int, n_others: int = 1
-) -> DealtRows:
+def deal_by_content(codes: Codes, weights: Array | None, contents: RowKeys, n_folds: int) -> DealtRows:
     """Deal rows, or units of weight, in the order of their classes and keys.
 
     Equal rows are put together. Copies of one row stay so, as one unit: in several folds, they would be held
@@ -63,13 +60,13 @@ def deal_by_content(
     deal equal rows one after the other would give each fold its share of them: a fold would be known by heart
     from the others.
     """
-    n, period, keys = len(codes), n_folds * n_others, contents.keys
+    n, keys = len(codes), contents.keys
     order = np.lexsort((keys, codes))
     codes, keys = codes[order], keys[order]
     is_new = np.ones(n, dtype=np.bool_)
     is_new[1:] = (codes[1:] != codes[:-1]) | (keys[1:] != keys[:-1])
     if weights is None and is_new.all():
-        return _in_turn(order, n_folds, n_others)
+        return _in_turn(order, n_folds)
     of_group, weight = np.cumsum(is_new) - 1, np.ones(n) if weights is None else weights[order]
     size = np.asarray(np.bincount(of_group, weight), dtype=np.float64)
     if contents.are_copies:
@@ -77,23 +74,22 @@ def deal_by_content(
     else:
         length = size if weights is None else size / max(1.0, float(size.sum()) / MOST_UNITS)
     if weights is None and np.array_equal(length, size):
-        return _in_turn(order[_on_the_line(codes, keys, np.flatnonzero(is_new))], n_folds, n_others)
-    parts = np.empty((n, period))
+        return _in_turn(order[_on_the_line(codes, keys, np.flatnonzero(is_new))], n_folds)
+    parts = np.empty((n, n_folds))
     shares = weight * np.divide(length, size, out=np.ones_like(size), where=size > 0)[of_group]
-    parts[order] = _parts(shares, codes, keys, is_new, period)
-    rows, place = np.nonzero(parts)
-    fold, other_fold = place % n_folds, place // n_folds % n_others
+    parts[order] = _parts(shares, codes, keys, is_new, n_folds)
+    rows, fold = np.nonzero(parts)
     if weights is None and len(rows) == n:
-        return DealtRows(rows, None, fold, other_fold)
-    of_part = parts[rows, place]
-    return DealtRows(rows, of_part if weights is None else weights[rows] * of_part, fold, other_fold)
+        return DealtRows(rows, None, fold)
+    of_part = parts[rows, fold]
+    return DealtRows(rows, of_part if weights is None else weights[rows] * of_part, fold)
 
 
-def _in_turn(line: Codes, n_folds: int, n_others: int) -> DealtRows:
+def _in_turn(line: Codes, n_folds: int) -> DealtRows:
     """Whole rows in the order of a line."""
     place = np.empty(len(line), dtype=np.intp)
     place[line] = np.arange(len(line))
-    return DealtRows(np.arange(len(line)), None, place % n_folds, place // n_folds % n_others)
+    return DealtRows(np.arange(len(line)), None, place % n_folds)
 
 
 def _units_of_copies(size: Array, codes: Codes) -> Array:

@@ -92,7 +92,8 @@ def errors_above_zero(losses: Array, weight: Array) -> float:
     losses = np.clip(losses, -most, most)
     mean = float(np.average(losses, weights=weight))
     error = math.sqrt(float(np.average(np.square(losses - mean), weights=weight)) / size)
-    return mean / error if error > 0 else 0.0
+    # Rows that all gain the same leave no error, but that of rounding.
+    return mean / max(error, np.finfo(np.float64).eps * abs(mean)) if mean else 0.0
 
 
 def _held_out_evidence(

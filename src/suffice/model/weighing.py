@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
-from scipy import linalg, optimize, sparse
+from scipy import linalg, optimize
 
 from suffice.arrays import Array, Codes
-from suffice.kernels.cells import as_rows
 from suffice.links import log_softmax
 from suffice.model.known_rows import KnownRows
 from suffice.model.quasi_newton import Solve, minimise
@@ -31,8 +29,6 @@ JUDGED = 1e-5
 """The same for weights that are only judged on rows held out, whose loss is much less certain."""
 ROWS_AT_ONCE = 2048
 """Rows whose share of a Hessian is computed at once, in the cache."""
-GUESSED_FROM = 2_000
-"""Rows from which the curvature of corrections is guessed."""
 ROUNDING = 1e-12
 """The share of a Hessian that does not matter."""
 PLACES, SHARES = np.polynomial.legendre.leggauss(8)
@@ -72,19 +68,30 @@ class WeightSearch:
     """The weights and biases of least penalised loss, for one penalty or choice of rows after the other.
 
     Evidence is (k, n, f), and an offset (n, k). With an offset, the biases are shrunk toward 0, without one
-    toward the log class shares. What all rows show of the curvature serves searches among some of them.
+    toward the log class shares. What all rows show of the curvature serves searches among some of them, which
+    may have evidence of their own, (searches, k, n, f).
     """
 
     def __init__(
-        self, inputs: Array, rows: KnownRows, offset: Array | None = None, *, nonnegative: bool = False
+        self,
+        inputs: Array,
+        rows: KnownRows,
+        offset: Array | None = None,
+        of_each: Array | None = None,
+        *,
+        nonnegative: bool = False,
     ) -> None:
         self.inputs, self.rows, self.nonnegative = inputs, rows, nonnegative
-        self.offset = offset
+        self.offset, self.of_each = offset, of_each
         self._curvature: tuple[Array, float] | None = None
         self._speaks = (inputs != inputs[:1]).any(axis=(0, 1))
+        if of_each is not None:
+            self._speaks |= (of_each != of_each[:, :1]).any(axis=(0, 1, 2))
         self._of_speaking: WeightSearch | None = None
         if self._speaks.any() and not self._speaks.all() and not nonnegative:
-            self._of_speaking = WeightSearch(np.ascontiguousarray(inputs[:, :, self._speaks]), rows, offset)
+            speaking = np.ascontiguousarray(inputs[..., self._speaks])
+            of_each = None if of_each is None else np.ascontiguousarray(of_each[..., self._speaks])
+            self._of_speaking = WeightSearch(speaking, rows, offset, of_each)
 
     def learn(
         self,
@@ -116,7 +123,7 @@ class WeightSearch:
             hessian = loss.hessian()
             if weight is None:
                 self._curvature = hessian, size
-            return _solver(hessian + loss.penalty)
+            return solver_of(hessian + loss.penalty)
 
         best = minimise(loss.at, begun, converged * size, self._known(loss.penalty, size), solver)
         return PieceWeights(best[:f], best[f:])
@@ -127,30 +134,41 @@ class WeightSearch:
         weights: Sequence[Array],
         starts: Sequence[PieceWeights],
         converged: float = CONVERGED,
+        first: int = 0,
     ) -> list[PieceWeights]:
-        """The same of rows with each of some weights, each from its own start: all in one search."""
+        """The same of rows with each of some weights, each from its own start: all in one search.
+
+        With evidence of each search, these are the searches from the first on.
+        """
         if self._of_speaking is not None:
             begun = [*map(self._of_those_who_speak, starts)]
-            each = self._of_speaking.learn_each(self._among(covariance), weights, begun, converged)
+            each = self._of_speaking.learn_each(self._among(covariance), weights, begun, converged, first)
             return self._with_silent(covariance, each)
         k, n, f = self.inputs.shape
+        own = None if self.of_each is None else self.of_each[first : first + len(weights)]
         if self._curvature is None or self.nonnegative or f > n * k:
-            pairs = zip(weights, starts, strict=True)
-            return [self.learn(covariance, weight, start, converged) for weight, start in pairs]
+            searches = [self] * len(weights) if own is None else [*map(self._among_others, own)]
+            pairs = zip(searches, weights, starts, strict=True)
+            return [search.learn(covariance, weight, start, converged) for search, weight, start in pairs]
         rows = replace(self.rows, weight=np.stack(weights))
-        loss = _PenalisedLoss(self.inputs, rows, _penalty(covariance, k), self.offset)
+        inputs = self.inputs if own is None else own
+        loss = _PenalisedLoss(inputs, rows, _penalty(covariance, k), self.offset)
         sizes = rows.weight.sum(axis=1)
         begin = np.stack([np.concatenate([start.weights, start.bias]) for start in starts])
         known = self._known(loss.penalty, float(sizes.mean()))
         found = minimise(loss.at, begin, converged * sizes, known, None)
         return [PieceWeights(one[:f], one[f:]) for one in found]
 
+    def _among_others(self, inputs: Array) -> WeightSearch:
+        """A search with other evidence."""
+        return WeightSearch(inputs, self.rows, self.offset, nonnegative=self.nonnegative)
+
     def _known(self, penalty: Array, size: float) -> Solve | None:
         """What all rows have shown of the curvature, if they have, for rows of this weight."""
         if self._curvature is None:
             return None
         hessian, of_size = self._curvature
-        return _solver((size / of_size) * hessian + penalty)
+        return solver_of((size / of_size) * hessian + penalty)
 
     def _learn_bounded(
         self, rows: KnownRows, covariance: Array, start: PieceWeights | None, converged: float
@@ -196,7 +214,7 @@ def learn_weights(
     return WeightSearch(inputs, rows, offset, nonnegative=nonnegative).learn(covariance, start=start)
 
 
-def _solver(hessian: Array) -> Solve:
+def solver_of(hessian: Array) -> Solve:
     """The product of the inverse of a Hessian with a slope."""
     # Rounding may leave no penalty beside many rows, in the directions that they say nothing about.
     hessian.flat[:: len(hessian) + 1] += ROUNDING * hessian.diagonal().max()
@@ -213,12 +231,15 @@ def _penalty(covariance: Array, n_classes: int) -> Array:
 
 
 class _PenalisedLoss:
-    """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases; of each of several s_n."""
+    """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases.
+
+    Of several s_n, it is that of each, with the same evidence (k, n, f) or with its own, (…, k, n, f).
+    """
 
     def __init__(self, inputs: Array, rows: KnownRows, penalty: Array, offset: Array | None) -> None:
         self.inputs, self.rows, self.penalty = inputs, rows, penalty
         self.offset = None if offset is None else np.ascontiguousarray(offset.T)
-        k, _, f = inputs.shape
+        k, _, f = inputs.shape[-3:]
         self.centre = np.zeros((*rows.weight.shape[:-1], f + k))
         if offset is None:
             self.centre[..., f:] = rows.log_shares
@@ -226,16 +247,19 @@ class _PenalisedLoss:
 
     def at(self, parameters: Array) -> tuple[Array, Array]:
         """The value and the slope."""
-        k, n, f = self.inputs.shape
-        flat, alike = self.inputs.reshape(k * n, f), parameters.shape[:-1]
-        scores = (parameters[..., :f] @ flat.T).reshape(*alike, k, n) + parameters[..., f:, np.newaxis]
+        *each, k, n, f = self.inputs.shape
+        flat, alike = self.inputs.reshape(*each, k * n, f), parameters.shape[:-1]
+        weights = parameters[..., :f]
+        scores = (flat @ weights[..., np.newaxis])[..., 0] if each else weights @ flat.T
+        scores = scores.reshape(*alike, k, n) + parameters[..., f:, np.newaxis]
         if self.offset is not None:
             scores += self.offset
         loss, self._posteriors = self.rows.loss_and_posteriors(scores)
         residuals = self.rows.residuals_of(self._posteriors)
         away = parameters - self.centre
         pull = away @ self.penalty
-        of_pieces = residuals.reshape(*alike, k * n) @ flat
+        of_rows = residuals.reshape(*alike, k * n)
+        of_pieces = (of_rows[..., np.newaxis, :] @ flat)[..., 0, :] if each else of_rows @ flat
         slope = np.concatenate([of_pieces, residuals.sum(axis=-1)], axis=-1)
         return loss + 0.5 * np.vecdot(away, pull), slope + pull
 
@@ -295,131 +319,6 @@ def evidence_hessian(inputs: Array, posteriors: Array, weight: Array) -> Array:
         biases += np.diag(own @ root) - own @ own.T
     hessian[f:, :f] = both.T
     return hessian
-
-
-@dataclass(frozen=True)
-class CorrectionDesign:
-    """Which cells rows lie in, and how corrections of cells are made of what is shrunk toward 0.
-
-    Levels are shrunk each by itself. Neighbouring intervals are shrunk toward each other: what is shrunk are
-    the jumps from one to the next.
-    """
-
-    cells: sparse.csr_array
-    """(n, m), 1 where a row lies in a cell."""
-    jumps: sparse.csr_array
-    """(m, p): corrections as sums of what is shrunk."""
-    places: Codes
-    """(n, d), the cell of each column that a row lies in; m where it is missing."""
-    first: Codes
-    """The first cell of each column, and m."""
-
-    @classmethod
-    def of(cls, codes: Array, sizes: Sequence[int], ordered: Sequence[bool]) -> CorrectionDesign:
-        """The design of coarse cells (n, d), NaN where missing, of so many cells each."""
-        first = np.cumsum([0, *sizes])
-        there = ~np.isnan(codes)
-        places = np.where(there, codes + first[:-1], first[-1]).astype(np.intp)
-        starts = np.append(0, np.cumsum(np.count_nonzero(there, axis=1)))
-        cells = as_rows(starts, places[there], np.ones(starts[-1]), int(first[-1]))
-        blocks = [
-            np.tril(np.ones((size, size)))[:, 1:] if in_order else np.eye(size)
-            for size, in_order in zip(sizes, ordered, strict=True)
-        ]
-        return cls(cells, sparse.csr_array(sparse.block_diag(blocks)), places, first)
-
-    def curvature(self, of_rows: Array) -> Array:
-        """Σ_n v_n·x_n·x_nᵀ, with x_n what is shrunk and v_n the curvature of a row's loss in its scores."""
-        m = self.jumps.shape[0]
-        cells = np.zeros((m + 1, m + 1))
-        for j, (begin, end) in enumerate(pairwise(self.first.tolist())):
-            # All columns up to this one, whose cells come before: half of a symmetric matrix.
-            own = np.minimum(self.places[:, j], end) - begin
-            both = own[:, np.newaxis] * (m + 1) + self.places[:, : j + 1]
-            sums = np.bincount(both.ravel(), np.repeat(of_rows, j + 1), (end - begin + 1) * (m + 1))
-            cells[begin:end] = sums.reshape(-1, m + 1)[: end - begin]
-        half = cells[:m, :m]
-        whole = half + half.T - np.diag(half.diagonal())
-        return np.asarray(self.jumps.T @ (self.jumps.T @ whole).T)
-
-
-class CorrectionSearch:
-    """Corrections (cells, classes) of least penalised loss, for one ridge or choice of rows after another."""
-
-    def __init__(self, design: CorrectionDesign, rows: KnownRows, posteriors: Array) -> None:
-        """Posteriors (k, n) are those of the rows before corrections, from which the curvature is guessed."""
-        self.design, self.rows = design, rows
-        self._of_cells, self._of_jumps = design.cells.T, design.jumps.T
-        # The mean curvature in the scores of all classes is that of each, and some rows show it: a guess that
-        # one matrix holds.
-        some = slice(None, None, -(-len(rows.codes) // GUESSED_FROM))
-        curvature = rows.weight * np.sum(posteriors * (1.0 - posteriors), axis=0) / (len(posteriors) - 1)
-        part = replace(design, places=design.places[some]).curvature(curvature[some])
-        self._curvature = part * (float(curvature.sum()) / max(float(curvature[some].sum()), 1e-300))
-        self._known: dict[tuple[float, float], Solve] = {}
-
-    def learn(
-        self,
-        offset: Array,
-        ridge: float,
-        weight: Array | None = None,
-        start: Array | None = None,
-        converged: float = CONVERGED,
-    ) -> tuple[Array, Array]:
-        """Corrections beside an offset (n, k), of rows with these weights, and what they are made of."""
-        starts = None if start is None else [start]
-        weights = [self.rows.weight if weight is None else weight]
-        return self.learn_each([offset], ridge, weights, starts, converged)[0]
-
-    def learn_each(
-        self,
-        offsets: Sequence[Array],
-        ridge: float,
-        weights: Sequence[Array],
-        starts: Sequence[Array] | None = None,
-        converged: float = CONVERGED,
-    ) -> list[tuple[Array, Array]]:
-        """The same beside each of some offsets, of rows with weights of its own: all in one search."""
-        rows = replace(self.rows, weight=np.stack(weights))
-        beside = np.stack([offset.T for offset in offsets])
-        cells, jumps = self.design.cells, self.design.jumps
-        m, k, n = beside.shape
-        p = jumps.shape[1]
-
-        def at(flat: Array) -> tuple[Array, Array]:
-            added = cells @ (jumps @ _side_by_side(flat, k))
-            loss, posteriors = rows.loss_and_posteriors(beside + added.T.reshape(m, k, n))
-            residuals = np.ascontiguousarray(rows.residuals_of(posteriors).reshape(m * k, n).T)
-            slope = _one_by_one(self._of_jumps @ (self._of_cells @ residuals), k) + ridge * flat
-            return loss + 0.5 * ridge * np.vecdot(flat, flat), slope
-
-        sizes = rows.weight.sum(axis=1)
-        begin = np.zeros((m, p * k)) if starts is None else np.stack(starts)
-        known = self._solver(ridge, float(sizes.mean()))
-        rough = k > 2 and converged >= JUDGED  # in a long search, the changes of slope say it as well
-        found = minimise(at, begin, converged * sizes, known, None, rough=rough)
-        return [(np.asarray(jumps @ one.reshape(p, k)), one) for one in found]
-
-    def _solver(self, ridge: float, size: float) -> Solve:
-        """The product of the inverse of what is guessed for a Hessian with slopes."""
-        # Folds differ by a row or so, and need no guess of their own.
-        share, k = round(size / float(self.rows.weight.sum()), 2), self.rows.n_classes
-        if (ridge, share) not in self._known:
-            solve = _solver(share * self._curvature + ridge * np.eye(len(self._curvature)))
-            self._known[ridge, share] = lambda slopes: _one_by_one(solve(_side_by_side(slopes, k).T).T, k)
-        return self._known[ridge, share]
-
-
-def _side_by_side(each: Array, k: int) -> Array:
-    """Several tables of k columns, one in each row, as one table."""
-    tables = each.reshape(len(each), -1, k)
-    return np.concatenate(tables, axis=1) if len(tables) > 1 else tables[0]
-
-
-def _one_by_one(table: Array, k: int) -> Array:
-    """Tables of k columns that are side by side, one in each row."""
-    parts = table.reshape(len(table), -1, k)
-    return np.asarray(parts.transpose(1, 0, 2).reshape(parts.shape[1], -1))
 
 
 def mean_residuals(scores: Array, rows: KnownRows) -> Array:

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 import suffice
 from suffice import BayesClassifier, EvidenceClassifier
 from suffice.estimators.evidence import fitting
+from suffice.estimators.evidence import rows as weighed_rows
 
 from .conftest import FAMILIES, agrees, mixed, saved
 
@@ -344,8 +345,9 @@ def test_rows_that_were_never_fitted_are_not_forgotten():
 
 
 def test_weights_learnt_from_a_sample_go_with_the_sums_of_all_rows(monkeypatch):
-    monkeypatch.setattr(fitting, "MOST_ROWS", 1000)
-    monkeypatch.setattr(fitting, "ROWS_AT_ONCE", 700)
+    for module in (fitting, weighed_rows):
+        monkeypatch.setattr(module, "MOST_ROWS", 1000)
+    monkeypatch.setattr(weighed_rows, "ROWS_AT_ONCE", 700)
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 3000)
     rows = np.column_stack([rng.normal(y, 1.0), rng.normal(-y, 2.0)])

@@ -99,32 +99,30 @@ def by_chance(keys):
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6), st.integers(1, 40)), min_size=1, max_size=12))
 def test_units_of_weight_are_dealt_as_rows(rows):
     codes, keys, times = (np.array(one) for one in zip(*rows, strict=True))
-    dealt = deal_by_content(codes, times.astype(float), by_chance(keys), 3, 2)
+    dealt = deal_by_content(codes, times.astype(float), by_chance(keys), 3)
     np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), times)
     copies = np.repeat(np.arange(len(rows)), times)
-    one_by_one = deal_by_content(codes[copies], None, by_chance(keys[copies]), 3, 2)
-    same = [np.zeros((3, 7, 3, 2)) for _ in range(2)]
-    place = codes[dealt.rows], keys[dealt.rows], dealt.fold, dealt.other_fold
-    np.add.at(same[0], place, dealt.weights)
-    np.add.at(same[1], (codes[copies], keys[copies], one_by_one.fold, one_by_one.other_fold), 1.0)
+    one_by_one = deal_by_content(codes[copies], None, by_chance(keys[copies]), 3)
+    same = [np.zeros((3, 7, 3)) for _ in range(2)]
+    np.add.at(same[0], (codes[dealt.rows], keys[dealt.rows], dealt.fold), dealt.weights)
+    np.add.at(same[1], (codes[copies], keys[copies], one_by_one.fold), 1.0)
     np.testing.assert_allclose(same[0], same[1], atol=1e-9)
 
 
-def test_folds_have_equal_shares_of_each_class_and_of_each_other():
+def test_folds_have_equal_shares_of_each_class():
     rng = np.random.default_rng(0)
     codes, keys = rng.integers(0, 3, 600), rng.integers(0, 2**60, 600).astype(np.uint64)
     for weights in (None, np.ones(600), rng.gamma(2.0, size=600)):
-        dealt = deal_by_content(codes, weights, by_chance(keys), 5, 5)
+        dealt = deal_by_content(codes, weights, by_chance(keys), 5)
         weight = np.ones(600) if weights is None else dealt.weights
-        shares = np.zeros((3, 5, 5))
-        np.add.at(shares, (codes[dealt.rows], dealt.fold, dealt.other_fold), weight)
-        assert np.ptp(shares.sum(axis=2), axis=1).max() < 2.0 + 1e-9
-        assert np.ptp(shares.reshape(3, 25), axis=1).max() < 2.0 + 1e-9
+        shares = np.zeros((3, 5))
+        np.add.at(shares, (codes[dealt.rows], dealt.fold), weight)
+        assert np.ptp(shares, axis=1).max() < 2.0 + 1e-9
 
 
 def test_equal_rows_come_to_folds_by_chance():
     keys = np.arange(4, dtype=np.uint64).repeat(500)
-    dealt = deal_by_content(np.zeros(2000, dtype=np.intp), None, by_chance(keys), 5, 5)
+    dealt = deal_by_content(np.zeros(2000, dtype=np.intp), None, by_chance(keys), 5)
     times = np.bincount(5 * (np.arange(2000) // 500) + dealt.fold).reshape(4, 5)
     assert times.sum(axis=0).tolist() == [400] * 5
     # As drawn without replacement: a variance of 400 · ¼ · ¾ · (1600 / 1999).
@@ -133,7 +131,7 @@ def test_equal_rows_come_to_folds_by_chance():
 
 def test_rows_that_weigh_next_to_nothing_are_dealt_too():
     weights = np.array([1.0, 1e-12] * 15)
-    dealt = deal_by_content(np.arange(30) % 3, weights, by_chance(np.zeros(30)), 5, 5)
+    dealt = deal_by_content(np.arange(30) % 3, weights, by_chance(np.zeros(30)), 5)
     np.testing.assert_allclose(np.bincount(dealt.rows, dealt.weights), weights)
 
 
@@ -150,8 +148,8 @@ def test_a_constant_column_says_nothing_whatever_the_weights(large):
 
 def test_large_weights_make_few_parts():
     codes, keys = np.zeros(1000, dtype=np.intp), np.arange(1000, dtype=np.uint64)
-    assert len(deal_by_content(codes, np.full(1000, 1e6), by_chance(keys), 5, 5).rows) <= 25_000
-    assert len(deal_by_content(codes, np.full(1000, 20.0), by_chance(keys), 5, 5).rows) <= 21_000
+    assert len(deal_by_content(codes, np.full(1000, 1e6), by_chance(keys), 5).rows) <= 25_000
+    assert len(deal_by_content(codes, np.full(1000, 20.0), by_chance(keys), 5).rows) <= 21_000
 
 
 @pytest.mark.parametrize("kind", ["numbers", "levels", "text"])

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
 from suffice.links import log_softmax, softmax
+from suffice.model.corrections import CorrectionDesign, CorrectionSearch
 from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     BIAS_PENALTY,
-    CorrectionDesign,
-    CorrectionSearch,
     PieceWeights,
     WeightSearch,
     alike,
@@ -372,6 +371,24 @@ def test_weights_without_each_fold_are_learnt_at_once_as_alone(f, nonnegative):
     each = search.learn_each(covariance, weights, [start] * 5)
     for weight, found in zip(weights, each, strict=True):
         alone = search.learn(covariance, weight, start)
+        np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
+
+
+@pytest.mark.parametrize("f", [4, 700])
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_searches_with_evidence_of_their_own_are_made_at_once_as_alone(f, nonnegative):
+    evidence, rows, _, offset = drawn(6, f=f, weighted=True, with_offset=True)
+    covariance = alike([np.arange(f)], f, 0.6)
+    evidence[:, 1] = 0.0  # a piece that says nothing
+    own = np.stack([scale * by_class(evidence) for scale in (0.5, 1.0, 1.5)])
+    search = WeightSearch(by_class(evidence), rows, offset, own, nonnegative=nonnegative)
+    start = search.learn(covariance)
+    weights = [np.where(np.arange(200) % 3 == fold, 0.0, rows.weight) for fold in range(3)]
+    each = search.learn_each(covariance, weights, [start] * 3)
+    (last,) = search.learn_each(covariance, weights[2:], [start], first=2)
+    np.testing.assert_allclose(point_of(last), point_of(each[2]), atol=1e-5)
+    for inputs, weight, found in zip(own, weights, each, strict=True):
+        alone = WeightSearch(inputs, rows, offset, nonnegative=nonnegative).learn(covariance, weight, start)
         np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
 
 

@@ -14,18 +14,11 @@ from suffice.engines.kept_rows import KeptRows
 from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
-from suffice.estimators.evidence.fitting import (
-    FEWEST_ROWS,
-    MOST_ROWS,
-    Fitting,
-    Options,
-    Rows,
-    fit_rows,
-    naming_rows,
-)
+from suffice.estimators.evidence.fitting import FEWEST_ROWS, Fitting, Options, fit_rows, naming_rows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options
 from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.rows import MOST_ROWS, Rows
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.worker_sums import summed_by_workers

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.held_out import CodedRows, Folds, FoldSums, evidence, evidence_of_pairs
-from suffice.estimators.evidence.learning import SIDE_BY_SIDE, Learning, Learnt
+from suffice.estimators.evidence.inputs import Inputs, JudgingFolds
+from suffice.estimators.evidence.learning import MANY_ROWS, SIDE_BY_SIDE, Learning, Learnt
 from suffice.estimators.evidence.pairs import choose_pairs
 from suffice.estimators.evidence.pieces import Group, Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
+from suffice.estimators.evidence.rows import MOST_ROWS, Rows
 from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import WordDesign
 from suffice.factors.scores import zeros_by_class
 from suffice.kernels import threads
-from suffice.kernels.choose import one_choice
 from suffice.links import softmax
-from suffice.model.dealt import deal_by_content, spread_rows
+from suffice.model.dealt import deal_by_content, splits_of, spread_rows
 from suffice.model.known_rows import KnownRows
 from suffice.model.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.progress import Progress
-from suffice.tables.row_keys import RowKeys
-from suffice.tables.table import Table
 
-FOLDS = 5
-"""Folds of rows whose evidence comes from the sums of the others."""
+MOST_TWICE = 1 << 23
+"""Numbers of evidence that are held out from two folds at a time, for each fold."""
 FEWEST_ROWS = 25
 """Rows from which weights are learnt: five in each fold."""
-MOST_ROWS = 20_000
-"""Rows that weights are learnt from: few numbers need no more."""
 FEWEST_TAKEN = 5_000
 MOST_WORK = 2.5e8
 """Operations of one Hessian, rows × classes × pieces², which bound these rows further."""
@@ -46,7 +43,6 @@ FIRST_ROWS = 2_000
 """Rows of larger tables from which the kinds of evidence are chosen, before all rows are summed."""
 FIRST_FOLDS = 3
 """Folds of these rows."""
-ROWS_AT_ONCE = 1 << 16
 ROUNDING = 1e-9
 
 
@@ -58,9 +54,8 @@ class Options:
     penalties: tuple[float, ...]
     most_pairs: int
     folds: int
-    """In which weights are judged."""
+    """Whose evidence comes from the sums of the others, and in which weights are judged."""
     nonnegative: bool = False
-    evidence_folds: int = FOLDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,70 +64,6 @@ class Fitted:
 
     sums: PieceSums
     learnt: Learnt
-
-
-class Rows:
-    """Labelled rows of positive weight, of which parts are summed."""
-
-    def __init__(self, rows: LabelledRows) -> None:
-        self.table = rows.kept_table
-        self.keys: RowKeys | None = None
-        """Of what each row holds, if rows are in the order of these."""
-        self.labels, self.codes = rows.labels, rows.codes
-        self.weights = rows.weights
-        self.weight = np.ones(len(self.codes)) if rows.weights is None else rows.weights
-
-    def take(self, some: Codes) -> Rows:
-        """Some of the rows, by position."""
-        other = copy(self)
-        other.table, other.codes, other.weight = self.table.take(some), self.codes[some], self.weight[some]
-        other.weights = None if self.weights is None else self.weights[some]
-        other.keys = None if self.keys is None else self.keys.take(some)
-        return other
-
-    def in_order(self, schema: Schema) -> Rows:
-        """The same rows in an order that depends on what they hold, so that a shuffle changes no digit.
-
-        More rows are as they come, since a sample of them is drawn by position.
-        """
-        if len(self.codes) > MOST_ROWS:
-            return self
-        ordered = copy(self)
-        ordered.keys = keys = schema.keys(schema.read(self.table))
-        return ordered.take(np.lexsort((self.weight, keys.keys, self.codes)))
-
-    def add_to(self, sums: PieceSums, apart_from: Codes) -> None:
-        """Add all rows but some."""
-        with one_choice(len(self.codes) * self.table.cells_per_row):
-            for some, table in self.others(apart_from):
-                sums.update(table, *self.labels_of(some))
-
-    def labels_of(self, some: Codes) -> tuple[NDArray[Any], Codes, Counts, Array | None]:
-        """The labels that some rows have, the place of each row's label, how often each occurs; weights."""
-        codes, weights = self.codes[some], None if self.weights is None else self.weights[some]
-        counts = np.bincount(codes, minlength=len(self.labels))
-        present = np.flatnonzero(counts)
-        if len(present) == len(counts):
-            return self.labels, codes, counts, weights
-        own = np.cumsum(counts > 0) - 1
-        return self.labels[present], own[codes], counts[present], weights
-
-    def labelled(self, some: Codes, weights: Array | None) -> Rows:
-        """The labels of some rows, or parts of rows, with their weights."""
-        other = copy(self)
-        other.codes, other.weights = self.codes[some], weights
-        other.weight = np.ones(len(some)) if weights is None else weights
-        return other
-
-    def others(self, some: Codes) -> Iterator[tuple[Codes, Table]]:
-        """All rows but some, in batches."""
-        n = len(self.codes)
-        left = np.ones(n, dtype=np.bool_)
-        left[some] = False
-        for start in range(0, n, ROWS_AT_ONCE):
-            part = slice(start, min(start + ROWS_AT_ONCE, n))
-            if left[part].any():
-                yield start + np.flatnonzero(left[part]), self.table.part(part).take(left[part])
 
 
 class Fitting:
@@ -160,16 +91,15 @@ class Fitting:
         read = pieces.schema.read(table)
         keys = pieces.schema.keys(read) if rows.keys is None else rows.keys.take(sample)
         weights = None if rows.weights is None else rows.weights[sample]
-        dealt = deal_by_content(rows.codes[sample], weights, keys, options.evidence_folds, options.folds)
+        dealt = deal_by_content(rows.codes[sample], weights, keys, options.folds)
         self.sample = sample[dealt.rows]
         """The position of each row whose weights are learnt from; of rows in several folds, of each part."""
         self.held = rows.labelled(self.sample, dealt.weights)
         in_parts = len(self.sample) > len(sample)
         self.once = np.unique(dealt.rows, return_index=True)[1] if in_parts else None
         self.cells = ReadCells(pieces, table.take(dealt.rows) if in_parts else read)
-        self.fold, self.other_fold = dealt.fold, dealt.other_fold
-        folds = (np.flatnonzero(dealt.fold == one) for one in range(options.evidence_folds))
-        self.folds = [fold for fold in folds if len(fold)]
+        self.fold = np.unique(dealt.fold, return_inverse=True)[1]
+        self.folds = [held for _, held in splits_of(self.fold, int(self.fold.max(initial=-1)) + 1)]
         self.choose_pairs = whole is None and not pieces.pairs
         self.all_rows = self.whole = whole
         self.rest = PieceSums.empty(pieces)
@@ -227,11 +157,16 @@ class Fitting:
 
     def _known(self) -> Codes:
         """The rows of the sample whose class has rows in other folds."""
-        codes, fold = self.held.codes, self.fold
-        of_class = np.bincount(self.rows.codes, self.rows.weight, len(self.rows.labels))
-        own = np.zeros((len(of_class), self.options.evidence_folds))
-        np.add.at(own, (codes, fold), self.held.weight)
-        return np.flatnonzero(of_class[codes] > own[codes, fold] * (1.0 + ROUNDING))
+        left, of_folds = self._weight_of_classes()
+        own = of_folds[self.held.codes, self.fold]
+        return np.flatnonzero(left[self.held.codes] > own * (1.0 + ROUNDING))
+
+    def _weight_of_classes(self) -> tuple[Array, Array]:
+        """The weight of the rows of each class, and of those in each fold, (classes, folds)."""
+        k, m = len(self.rows.labels), len(self.folds)
+        of_class = np.asarray(np.bincount(self.rows.codes, self.rows.weight, k), dtype=np.float64)
+        of_folds = np.bincount(m * self.held.codes + self.fold, self.held.weight, k * m)
+        return of_class, np.asarray(of_folds.reshape(k, m), dtype=np.float64)
 
     def _known_rows(self, known: Codes) -> KnownRows:
         return KnownRows(self.held.codes, self.held.weight, len(self.rows.labels)).take(known)
@@ -239,7 +174,7 @@ class Fitting:
     def _learn(self, known: Codes, say: Callable[[str], None]) -> Learnt:
         rows = self._known_rows(known)
         say("evidence held out")
-        evidence = self._held_out()[known]
+        evidence = self._inputs(self._evidence, known)
         cells = self.cells.derived(self.pieces.cells)[known] if self.pieces.cells else None
         say("weights")
         learning = self._learning(evidence, cells, rows, known)
@@ -252,7 +187,7 @@ class Fitting:
             self._choose_pairs(learnt, rows, known)
         of_pairs = None
         if self.pieces.pairs:
-            of_pairs = self._held_out_pairs()[known]
+            of_pairs = self._inputs(self._evidence_of_pairs, known)
             learnt = learning.with_pairs(learnt, of_pairs)
         return learning.with_nats(learning.judged(learnt), of_pairs)
 
@@ -261,17 +196,29 @@ class Fitting:
         families = {j: at.family for at in schema.factors for j in at.columns.tolist()}
         return WordDesign.of(columns, [families[j] for j in columns], self.cells.table.take(known), rows)
 
-    def _learning(self, evidence: Array, cells: Array | None, rows: KnownRows, known: Codes) -> Learning:
-        options = self.options
+    def _learning(self, evidence: Inputs, cells: Array | None, rows: KnownRows, known: Codes) -> Learning:
+        options, folds = self.options, self._judging_folds(rows, known, twice=evidence.without is not None)
         return Learning(
             self.pieces,
             evidence,
             cells,
             rows,
-            self.other_fold[known],
+            folds,
             penalties=options.penalties,
             nonnegative=options.nonnegative,
         )
+
+    def _judging_folds(self, rows: KnownRows, known: Codes, *, twice: bool) -> JudgingFolds:
+        """The folds of known rows; none learns from a row whose class is unknown without it and another."""
+        codes, fold = rows.codes, self.fold[known]
+        left, of_folds = self._weight_of_classes()
+        left, training = left[codes] - of_folds[codes, fold], []
+        for one in range(len(self.folds)):
+            is_learnt = fold != one
+            if twice:
+                is_learnt &= left > of_folds[codes, one] * (1.0 + ROUNDING) + ROUNDING
+            training.append(np.where(is_learnt, rows.weight, 0.0))
+        return JudgingFolds([held for _, held in splits_of(fold, len(self.folds))], training)
 
     def worth_summing(self) -> Pieces:
         """The pieces without kinds of evidence that held-out rows do not miss."""
@@ -279,7 +226,8 @@ class Fitting:
         if not self._are_enough(known):
             return self.pieces
         with threads.one_thread_per_product():
-            learning = self._learning(self._held_out()[known], None, self._known_rows(known), known)
+            evidence = self._inputs(self._evidence, known)
+            learning = self._learning(evidence, None, self._known_rows(known), known)
             return self._without_unmissed(learning)
 
     def _without_unmissed(self, learning: Learning) -> Pieces:
@@ -324,15 +272,37 @@ class Fitting:
             self.whole = (*self.whole[:2], in_parts.statistics())
             self.all_rows = (*self.all_rows[:2], once.statistics())
 
-    def _held_out(self) -> Array:
-        """The evidence of every row of the sample but that of pairs, by the sums of all other folds."""
-        base, beside = self._fold_sums(0), self._fold_sums(1)
-        return self._by_fold(base, lambda folds: evidence(self.pieces, base, beside, folds))
+    def _inputs(self, evidence: Callable[[Sequence[Codes]], list[Array]], known: Codes) -> Inputs:
+        """The evidence of known rows, held out from their own folds and from another that judges."""
+        folds = self.folds
+        each = evidence(folds)
+        found = zeros_by_class(len(self.sample), *each[0].shape[1:])
+        for rows, said in zip(folds, each, strict=True):
+            found[rows] = said
+        if not self._is_held_out_twice(found):
+            return Inputs.of(found[known], None)
+        without = [found.copy(order="K") for _ in folds]
+        pairs = [*combinations(range(len(folds)), 2)]
+        for (i, j), said in zip(
+            pairs, evidence([np.append(folds[i], folds[j]) for i, j in pairs]), strict=True
+        ):
+            without[j][folds[i]], without[i][folds[j]] = np.split(said, [len(folds[i])])
+        return Inputs.of(found[known], [one[known] for one in without])
 
-    def _held_out_pairs(self) -> Array:
+    def _is_held_out_twice(self, evidence: Array) -> bool:
+        """Whether a fold tells so much that the evidence of others must not know it where it judges."""
+        is_few = self.held.weight.sum() < MANY_ROWS and evidence.size <= MOST_TWICE
+        return bool(is_few and len(self.folds) > 2 and (self.whole is None or self.subtracted))
+
+    def _evidence(self, held: Sequence[Codes]) -> list[Array]:
+        """The evidence of some rows of the sample but that of pairs, by the sums of all others."""
+        base, beside = self._fold_sums(0), self._fold_sums(1)
+        return self._scored(base, held, lambda folds: evidence(self.pieces, base, beside, folds))
+
+    def _evidence_of_pairs(self, held: Sequence[Codes]) -> list[Array]:
         """The same of pairs."""
         sums, cells = self._fold_sums(2), self.cells.places_in_pairs
-        return self._by_fold(sums, lambda folds: evidence_of_pairs(self.pieces, sums, folds, cells))
+        return self._scored(sums, held, lambda folds: evidence_of_pairs(self.pieces, sums, folds, cells))
 
     def _fold_sums(self, part: int) -> FoldSums:
         """The sums that folds are scored by: of the table, of derived columns, or of pairs."""
@@ -346,24 +316,29 @@ class Fitting:
                 before = Accumulator.of(rest.statistics())
         return FoldSums(self.cells.of_schemas[part], rows, before, sign)
 
-    def _by_fold(self, sums: FoldSums, score: Callable[[Folds], list[Array]]) -> Array:
-        """Evidence of all rows in one array; small folds are scored at once, large ones side by side."""
+    def _scored(
+        self, sums: FoldSums, held: Sequence[Codes], score: Callable[[Folds], list[Array]]
+    ) -> list[Array]:
+        """Evidence of each of some sets of rows; small ones are scored at once, large ones side by side."""
         labels = self.rows.labels
         is_large = len(self.sample) * len(self.pieces.listed) * len(labels) >= SIDE_BY_SIDE
-        several = sums.alike(self.folds, at_once=self.whole is None and not is_large)
+        several = sums.alike(held, at_once=self.whole is None and not is_large)
         scored = threads.run(score, several) if is_large else [*map(score, several)]
-        found = zeros_by_class(len(self.sample), scored[0][0].shape[1], len(labels))
+        found: list[Array] = [np.zeros(0)] * len(held)
         for folds, each in zip(several, scored, strict=True):
-            classes = sums.classes(folds)
-            if np.array_equal(classes, labels):
-                for fold, said in zip(folds.held, each, strict=True):
-                    found[fold] = said
-                continue
-            known = np.flatnonzero(np.isin(classes, labels))  # the sums may hold more classes than the rows
-            places = np.searchsorted(labels, classes[known])
-            for fold, said in zip(folds.held, each, strict=True):
-                found[fold] = said.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
-                found[np.ix_(fold, np.arange(said.shape[1]), places)] = said[:, :, known]
+            for place, said in zip(folds.places, each, strict=True):
+                found[place] = self._of_all_classes(said, sums.classes(folds))
+        return found
+
+    def _of_all_classes(self, said: Array, classes: NDArray[Any]) -> Array:
+        """Evidence for all classes of the rows, from that for the classes behind it."""
+        labels = self.rows.labels
+        if np.array_equal(classes, labels):
+            return said
+        known = np.flatnonzero(np.isin(classes, labels))  # the sums may hold more classes than the rows
+        found = zeros_by_class(*said.shape[:2], len(labels))
+        found[:] = said.min(axis=2, keepdims=True, initial=0.0)  # of classes in no other fold
+        found[:, :, np.searchsorted(labels, classes[known])] = said[:, :, known]
         return found
 
 
@@ -400,7 +375,7 @@ def _fit_rows(chosen: Rows, schema: Schema, options: Options, pieces: Pieces | N
         with np.errstate(invalid="ignore"):  # infinities, which the sums refuse
             pieces = Pieces.of(schema, table, options.groups, weights)
         if len(some) < len(chosen.codes):
-            few = replace(options, folds=2, evidence_folds=FIRST_FOLDS)
+            few = replace(options, folds=FIRST_FOLDS)
             first = Fitting(chosen.take(spread_rows(len(chosen.codes), FIRST_ROWS)), pieces, few)
             pieces = first.worth_summing()
     return Fitting(chosen, pieces, options).fitted()

@@ -1,4 +1,4 @@
-"""The evidence of rows held out: each fold is scored by the sums of all rows but its own.
+"""The evidence of rows held out: each fold, or pair of folds, is scored by the sums of all other rows.
 
 Folds of few rows are summed, solved and scored at once, side by side: each has columns of its own, in which
 the rows that it does not learn from, or does not score, are missing. Joint blocks are summed and scored fold
@@ -50,6 +50,8 @@ class Folds:
 
     held: list[Codes]
     """The rows of each."""
+    places: list[int]
+    """Where each is among all folds."""
     n_rows: int
     """Of all folds."""
     present: Codes
@@ -80,8 +82,8 @@ class Folds:
 
     def apart(self) -> list[Folds]:
         """Each fold by itself."""
-        each = zip(self.held, self.most[:, np.newaxis], strict=True)
-        return [Folds([fold], self.n_rows, self.present, most) for fold, most in each]
+        each = zip(self.held, self.places, self.most[:, np.newaxis], strict=True)
+        return [Folds([fold], [place], self.n_rows, self.present, most) for fold, place, most in each]
 
 
 class FoldSums:
@@ -105,7 +107,8 @@ class FoldSums:
         whole = [i for i, some in enumerate(present) if len(some) == len(self.before.classes) and at_once]
         batches = [whole] * bool(whole) + [[i] for i in range(len(folds)) if i not in whole]
         return [
-            Folds([folds[i] for i in some], len(self.codes), present[some[0]], most[some]) for some in batches
+            Folds([folds[i] for i in some], some, len(self.codes), present[some[0]], most[some])
+            for some in batches
         ]
 
     def _behind(self, fold: Codes) -> tuple[Counts, Array]:

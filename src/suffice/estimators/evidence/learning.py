@@ -3,8 +3,8 @@
     class shares → one weight for all columns → a weight for each piece → a correction for each cell → pairs
 
 With one weight, the evidence of documents is divided by the power of their length that pays most, if any.
-All levels are learnt from evidence that is held out, and each is judged on rows that its weights were not
-learnt from. A level that does not pay there counts less, or not at all.
+All levels are learnt from evidence that is held out, and each is judged on folds that neither its weights nor
+the evidence behind them have seen. A level that does not pay there counts less, or not at all.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from scipy import optimize
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
+from suffice.estimators.evidence.inputs import Inputs, JudgingFolds
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
-from suffice.model.dealt import splits_of
+from suffice.model.corrections import CorrectionDesign, CorrectionSearch
 from suffice.model.evidence_weight import errors_above_zero
 from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     JUDGED,
-    CorrectionDesign,
-    CorrectionSearch,
     PieceWeights,
     WeightSearch,
     alike,
@@ -87,7 +86,7 @@ class Learnt:
 
 
 class Learning:
-    """Held-out evidence of some rows, (rows, pieces, classes), and folds in which weights are judged.
+    """Held-out evidence of some rows, and folds in which weights are judged.
 
     After the pieces come those of text once more, divided by each power of their length.
     """
@@ -95,27 +94,33 @@ class Learning:
     def __init__(
         self,
         pieces: Pieces,
-        evidence: Array,
+        evidence: Inputs,
         codes: Array | None,
         rows: KnownRows,
-        fold: Codes,
+        folds: JudgingFolds,
         *,
         penalties: Sequence[float] = PENALTIES,
         nonnegative: bool = False,
     ) -> None:
         self.pieces, self.rows = pieces, rows
-        n_pieces = evidence.shape[1] - len(POWERS) * len(pieces.texts)
-        self.inputs = _by_class(evidence[:, :n_pieces])
-        self._by_length = np.split(_by_class(evidence[:, n_pieces:]), len(POWERS), axis=2)
+        n_texts = len(pieces.texts)
+        n_pieces = evidence.rows.shape[2] - len(POWERS) * n_texts
+        starts = range(n_pieces, evidence.rows.shape[2], n_texts) if n_texts else ()
+        self.evidence = evidence.pieces(slice(n_pieces)) if n_texts else evidence
+        self._by_length = [evidence.pieces(slice(first, first + n_texts)) for first in starts]
         self._together = alike(pieces.alike_groups, n_pieces, apart=0.0)
         self.penalties, self.nonnegative = penalties, nonnegative
-        self.splits = splits_of(fold, int(fold.max(initial=-1)) + 1)
-        self.training = [self._only(train) for train, _ in self.splits]
+        self.folds = folds
         self.design: CorrectionDesign | None = None
         self.words: WordDesign | None = None
         if codes is not None and codes.shape[1]:
             sizes = [cell.size for cell in pieces.cells]
             self.design = CorrectionDesign.of(codes, sizes, [not cell.levels for cell in pieces.cells])
+
+    @property
+    def inputs(self) -> Array:
+        """The evidence of all rows."""
+        return self.evidence.rows
 
     def learn(self) -> Learnt:
         """The levels up to corrections of cells."""
@@ -152,21 +157,21 @@ class Learning:
         """The losses of held-out rows by weights of all but some pieces."""
         kept = np.setdiff1d(np.arange(self.inputs.shape[2]), dropped)
         covariance = self._covariance(penalty)[np.ix_(kept, kept)]
-        search = self._search(np.ascontiguousarray(self.inputs[:, :, kept]))
+        search = self._search(self.evidence.pieces(kept))
         everyone = search.learn(covariance, converged=JUDGED)
-        held, _ = self._held_out(search, covariance, [everyone] * len(self.splits))
+        held, _ = self._held_out(search, covariance, [everyone] * len(self.folds))
         return self.rows.losses(held)
 
     def with_words(self, learnt: Learnt, words: WordDesign) -> Learnt:
         """The same with corrections of words, if they pay; one fold chooses their ridge."""
         held = learnt.held_out
         search = WordSearch(words.inputs, self.rows, held)
-        fold = next(i for i, (_, some) in enumerate(self.splits) if len(some))
-        test = self.splits[fold][1]
+        fold = next(i for i, some in enumerate(self.folds.judging) if len(some))
+        test, training = self.folds.judging[fold], self.folds.training
         judges = self.rows.take(test)
 
         def judged(ridge: float, before: Array | None) -> tuple[Array | None, float]:
-            found = search.learn(ridge, self.training[fold], before, JUDGED_WORDS)
+            found = search.learn(ridge, training[fold], before, JUDGED_WORDS)
             return found, judges.mean_loss(held[test] + words.inputs[test] @ found)
 
         none_found: Array | None = None
@@ -175,10 +180,10 @@ class Learning:
             return learnt
         ridge, table = best.setting, search.learn(best.setting, start=best.found)
         tables = self._in_folds(
-            lambda folds: [search.learn(ridge, self.training[i], table, JUDGED_WORDS) for i in folds]
+            lambda folds: [search.learn(ridge, training[i], table, JUDGED_WORDS) for i in folds]
         )
         added = np.empty_like(held)
-        for of_others, (_, some) in zip(tables, self.splits, strict=True):
+        for of_others, some in zip(tables, self.folds.judging, strict=True):
             added[some] = words.inputs[some] @ of_others
         share = self._share(held, held + added)
         held = held + share * added
@@ -188,14 +193,14 @@ class Learning:
         self.words = words
         return Learnt(replace(learnt.weights, words=words.corrections(share * table)), held, levels)
 
-    def with_pairs(self, learnt: Learnt, evidence: Array) -> Learnt:
-        """The same with pairs of columns, whose held-out evidence is (rows, pairs, classes)."""
-        n = evidence.shape[1]
+    def with_pairs(self, learnt: Learnt, evidence: Inputs) -> Learnt:
+        """The same with pairs of columns."""
+        n = evidence.rows.shape[2]
         covariance = (np.eye(n) + PAIRS_TOGETHER**2) / PAIR_PENALTY
         held = learnt.held_out
-        search = self._search(_by_class(evidence), held)
+        search = self._search(evidence, held)
         found = search.learn(covariance)
-        added, _ = self._held_out(search, covariance, [found] * len(self.splits))
+        added, _ = self._held_out(search, covariance, [found] * len(self.folds))
         share = self._share(held, held + added)
         old = learnt.weights
         weights = replace(
@@ -227,12 +232,12 @@ class Learning:
             levels[-1].loss = rows.mean_loss(held)
         return Learnt(weights, held, [*learnt.levels[:1], *levels])
 
-    def with_nats(self, learnt: Learnt, of_pairs: Array | None = None) -> Learnt:
+    def with_nats(self, learnt: Learnt, of_pairs: Inputs | None = None) -> Learnt:
         """The same with the nats that each piece adds, and the corrections of each column."""
         weights, rows = learnt.weights, self.rows
         inputs = self.inputs
         if of_pairs is not None:
-            inputs = np.concatenate([inputs, _by_class(of_pairs)], axis=2)
+            inputs = np.concatenate([inputs, of_pairs.rows], axis=2)
         added = (inputs @ weights.pieces).T
         if self.design is not None:
             added += self.design.cells @ weights.corrections
@@ -255,10 +260,10 @@ class Learning:
         columns = self.pieces.places("columns")
         weights = np.zeros(self.inputs.shape[2])
         weights[columns] = 1.0
-        search = self._search((self.inputs @ weights)[:, :, np.newaxis])
+        search = self._search(self.evidence.total(weights))
         covariance = 100.0 * np.eye(1)
         found = search.learn(covariance)
-        held, _ = self._held_out(search, covariance, [found] * len(self.splits))
+        held, _ = self._held_out(search, covariance, [found] * len(self.folds))
         return PieceWeights(found.weights[0] * weights, found.bias), held
 
     def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
@@ -266,21 +271,18 @@ class Learning:
 
         The inputs become those of this power.
         """
-        best, undivided, losses = (0.0, one, held), self.inputs, self.rows.losses(held)
+        best, undivided, losses = (0.0, one, held), self.evidence, self.rows.losses(held)
         chosen, best_loss = undivided, self.rows.mean(losses)
-        for power, of_text in zip(POWERS, self._by_length, strict=True):
-            if not of_text.size:
-                break
-            self.inputs = undivided.copy()
-            self.inputs[:, :, self.pieces.texts] = of_text
+        for power, of_text in zip(POWERS, self._by_length, strict=False):
+            self.evidence = undivided.replaced(self.pieces.texts, of_text)
             found, now_held = self._one_weight()
             loss = self.rows.mean_loss(now_held)
             if loss >= best_loss:
                 break
             best_loss = loss
             if self._is_clear(losses - self.rows.losses(now_held)):
-                best, chosen = (power, found, now_held), self.inputs
-        self.inputs, self._by_length = chosen, []
+                best, chosen = (power, found, now_held), self.evidence
+        self.evidence, self._by_length = chosen, []
         return best
 
     def _each_weight(self, one: PieceWeights) -> tuple[PieceWeights, list[PieceWeights], Array]:
@@ -289,7 +291,7 @@ class Learning:
         Then held-out rows say how large the weights of a kind are likely to be. Many rows say it by the
         weights themselves.
         """
-        search = self._search(self.inputs)
+        search = self._search(self.evidence)
         loosest = self.penalties[0], COMMON_PARTS[0]
         everyone = search.learn(self._covariance(*loosest), start=one, converged=JUDGED)
 
@@ -297,7 +299,7 @@ class Learning:
             held, found = self._held_out(search, self._covariance(*prior), before[1])
             return (held, found), self.rows.mean_loss(held)
 
-        none_held: HeldOut = np.zeros((0, 0)), [everyone] * len(self.splits)
+        none_held: HeldOut = np.zeros((0, 0)), [everyone] * len(self.folds)
         best = Best(loosest, none_held, np.inf)
         best = best.while_it_pays([(penalty, COMMON_PARTS[0]) for penalty in self.penalties], judged)
         if not self._are_many:
@@ -309,34 +311,32 @@ class Learning:
         """The covariance of the weights before any row is seen."""
         return np.asarray(common * self._together + np.eye(len(self._together)) / penalty)
 
-    def _search(self, inputs: Array, offset: Array | None = None) -> WeightSearch:
+    def _search(self, inputs: Inputs, offset: Array | None = None) -> WeightSearch:
         """A search for weights, which may have to be ≥ 0."""
-        return WeightSearch(inputs, self.rows, offset, nonnegative=self.nonnegative)
+        return WeightSearch(inputs.rows, self.rows, offset, inputs.without, nonnegative=self.nonnegative)
 
     def _held_out(self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights]) -> HeldOut:
         """Scores of each fold by weights of the others, which are only judged, and these weights."""
         found = self._in_folds(
             lambda folds: search.learn_each(
-                covariance, [self.training[i] for i in folds], [starts[i] for i in folds], JUDGED
+                covariance,
+                [self.folds.training[i] for i in folds],
+                [starts[i] for i in folds],
+                JUDGED,
+                folds[0],
             )
         )
         held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        for weights, (_, test) in zip(found, self.splits, strict=True):
+        for weights, test in zip(found, self.folds.judging, strict=True):
             held[test] = weights.scores(search.inputs[:, test])
         return held, found
 
     def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:
         """What is learnt without each fold from some on: at once, or in threads if there is enough to do."""
-        folds = range(first, len(self.splits))
+        folds = range(first, len(self.folds))
         if self.inputs.size < SIDE_BY_SIDE:
             return learn(folds) if folds else []
         return [found for (found,) in threads.run(lambda fold: learn([fold]), folds)]
-
-    def _only(self, some: Codes) -> Array:
-        """The weights of some rows, 0 for the others."""
-        weight = np.zeros_like(self.rows.weight)
-        weight[some] = self.rows.weight[some]
-        return weight
 
     def _corrections(
         self, design: CorrectionDesign, each: PieceWeights, without_folds: Sequence[PieceWeights]
@@ -347,8 +347,8 @@ class Learning:
         """
         scores, k = each.scores(self.inputs), self.rows.n_classes
         search = CorrectionSearch(design, self.rows, softmax(scores).T)
-        offsets = [found.scores(self.inputs) for found in without_folds]
-        first = search.learn(offsets[0], RIDGES[0], self.training[0], converged=JUDGED)
+        offsets = self.evidence.scores(without_folds)
+        first = search.learn(offsets[0], RIDGES[0], self.folds.training[0], converged=JUDGED)
         if not self._may_pay(offsets[0], design, first[0]):
             return np.zeros_like(scores), lambda: np.zeros((design.cells.shape[1], self.rows.n_classes))
 
@@ -359,11 +359,11 @@ class Learning:
             found = [*known, *self._in_folds(learn, len(known))]
             of_folds = design.cells @ np.concatenate([table for table, _ in found], axis=1)
             added = np.empty_like(scores)
-            for fold, (_, test) in enumerate(self.splits):
+            for fold, test in enumerate(self.folds.judging):
                 added[test] = of_folds[test, fold * k : (fold + 1) * k]
             return (added, [parts for _, parts in found]), self._loss_of_folds(offsets, added)
 
-        none_added: Corrected = np.zeros((0, 0)), [first[1]] * len(self.splits)
+        none_added: Corrected = np.zeros((0, 0)), [first[1]] * len(self.folds)
         best = Best(RIDGES[0], *judged(RIDGES[0], none_added, [first]))
         if best.loss < self._loss_of_folds(offsets):
             best = best.while_it_pays(RIDGES[1:], judged)
@@ -372,7 +372,7 @@ class Learning:
 
     def _may_pay(self, scores: Array, design: CorrectionDesign, corrections: Array) -> bool:
         """Whether corrections may pay: of many rows, those of the first fold show where they do not."""
-        test = self.splits[0][1]
+        test = self.folds.judging[0]
         if not self._are_many or not len(test):
             return True
         rows, before = self.rows.take(test), scores[test]
@@ -386,14 +386,14 @@ class Learning:
         starts: list[Array],
         folds: Sequence[int],
     ) -> list[tuple[Array, Array]]:
-        of_folds = ([each[i] for i in folds] for each in (offsets, self.training, starts))
+        of_folds = ([each[i] for i in folds] for each in (offsets, self.folds.training, starts))
         beside, weights, begun = of_folds
         return search.learn_each(beside, ridge, weights, begun, JUDGED)
 
     def _loss_of_folds(self, offsets: Sequence[Array], added: Array | float = 0.0) -> float:
         """The loss of each fold by its own scores, and what is added to them."""
         held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        for scores, (_, test) in zip(offsets, self.splits, strict=True):
+        for scores, test in zip(offsets, self.folds.judging, strict=True):
             held[test] = scores[test]
         return self.rows.mean_loss(held + added)
 
@@ -441,8 +441,3 @@ class Learning:
     def _is_clear(self, gains: Array) -> bool:
         """Whether the mean of some gains is above its standard error."""
         return self.rows.mean(gains) > self.rows.standard_error(gains)
-
-
-def _by_class(evidence: Array) -> Array:
-    """Evidence (rows, pieces, classes) as (classes, rows, pieces), in which products are fast."""
-    return np.ascontiguousarray(evidence.transpose(2, 0, 1))

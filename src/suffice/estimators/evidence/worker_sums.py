@@ -9,8 +9,8 @@ import numpy as np
 
 from suffice.engines.kept_rows import KeptRows, merge_kept
 from suffice.engines.partial_sums import Merge, MergeSeveral, labelled_table, packed
-from suffice.estimators.evidence.fitting import Rows
 from suffice.estimators.evidence.pieces import Pieces
+from suffice.estimators.evidence.rows import Rows
 from suffice.estimators.evidence.sums import PieceSums
 from suffice.tables.files.batches import Labelled, LabelledBatch
 

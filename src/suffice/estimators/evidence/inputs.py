@@ -1,0 +1,75 @@
+"""The evidence of pieces that weights are learnt from, and judged by.
+
+Weights are judged on a fold that they were not learnt from. But the densities behind the evidence of all
+other rows know that fold: each row is scored by all folds but its own. Weights could tell from them what the
+labels of the fold are, and noise would seem to pay. So weights that a fold judges are learnt from evidence
+that knows neither the fold of a row nor the fold that judges. Of many rows, one fold more or less does not
+matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from suffice.arrays import Array, Codes
+from suffice.model.weighing import PieceWeights
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The evidence of rows, in which products are fast."""
+
+    rows: Array
+    """(classes, rows, pieces), each row by all folds but its own."""
+    without: Array | None
+    """(folds, classes, rows, pieces), the same by all folds but its own and one more; None of many rows."""
+
+    @classmethod
+    def of(cls, evidence: Array, without: Sequence[Array] | None) -> Self:
+        """The inputs of evidence (rows, pieces, classes), and of that without each fold."""
+        return cls(_by_class(evidence), None if without is None else np.stack([*map(_by_class, without)]))
+
+    def pieces(self, some: Codes | slice) -> Inputs:
+        """The evidence of some pieces."""
+        without = None if self.without is None else np.ascontiguousarray(self.without[..., some])
+        return Inputs(np.ascontiguousarray(self.rows[..., some]), without)
+
+    def total(self, weights: Array) -> Inputs:
+        """The sum of all pieces, weighed, as one piece."""
+        without = None if self.without is None else (self.without @ weights)[..., np.newaxis]
+        return Inputs((self.rows @ weights)[..., np.newaxis], without)
+
+    def replaced(self, places: Codes, others: Inputs) -> Inputs:
+        """The same with other pieces in some places."""
+        rows, without = self.rows.copy(), None
+        rows[..., places] = others.rows
+        if self.without is not None and others.without is not None:
+            without = self.without.copy()
+            without[..., places] = others.without
+        return Inputs(rows, without)
+
+    def scores(self, weights: Sequence[PieceWeights]) -> list[Array]:
+        """The scores of all rows by the weights that each fold judges."""
+        without = [self.rows] * len(weights) if self.without is None else self.without
+        return [one.scores(rows) for one, rows in zip(weights, without, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgingFolds:
+    """Folds that judge weights learnt from other rows."""
+
+    judging: list[Codes]
+    """The rows of each fold."""
+    training: list[Array]
+    """The weights of the rows that the weights are learnt from, 0 of all others."""
+
+    def __len__(self) -> int:
+        return len(self.judging)
+
+
+def _by_class(evidence: Array) -> Array:
+    return np.ascontiguousarray(evidence.transpose(2, 0, 1))
