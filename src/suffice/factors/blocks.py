@@ -52,8 +52,13 @@ class FoldedRows(NamedTuple):
         return np.asarray(self.left_out * n_classes + classes)
 
     def without_each(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Sums (folds + 1, …) of what each fold leaves out, as those (folds, …) of all else: added up."""
-        added = self.others.astype(sums.dtype, copy=False) @ sums.reshape(len(sums), -1)
+        """Sums (folds + 1, …) of what each fold leaves out, as those (folds, …) of all else.
+
+        Counts are exact, and subtracted; other numbers are added up.
+        """
+        if sums.dtype.kind == "i":
+            return np.asarray(sums.sum(axis=0) - sums[:-1])
+        added = self.others @ sums.reshape(len(sums), -1)
         return np.asarray(added.reshape(self.n_folds, *sums.shape[1:]))
 
 

@@ -99,7 +99,8 @@ class CellCounts:
         weight = support.astype(np.float64)
         if weights is not None:
             weight = folds.without_each(np.bincount(places, weights, math.prod(shape)).reshape(shape))
-        each = zip(weight, support, np.asarray(support.any(axis=1)), strict=True)
+        held_in = [np.flatnonzero(rows.any(axis=0)) for rows in support]
+        each = zip(weight, support, held_in, strict=True)
         return [
             cls(column.shift, cells[held], w[:, held], rows[:, held]).widened(column.shift)
             for w, rows, held in each

@@ -49,16 +49,14 @@ def about_equal(columns: Sequence[Array]) -> list[Codes]:
     sizes = np.array([counts.shape[1] for counts in columns], dtype=np.intp)
     rows = np.zeros((len(columns), sizes.max(initial=0)))
     total = np.ones((len(columns), 1))
-    is_cell = np.arange(rows.shape[1]) < sizes[:, np.newaxis]
-    if len(columns):
-        rows[is_cell] = np.add.reduce(np.concatenate(columns, axis=1), axis=0)
-    for j, size in enumerate(sizes.tolist()):
-        total[j] = np.add.reduce(rows[j, :size]) or 1.0
+    for j, counts in enumerate(columns):
+        rows[j, : sizes[j]] = of_cells = np.add.reduce(counts, axis=0)
+        total[j] = np.add.reduce(of_cells) or 1.0
     middle = np.cumsum(rows, axis=1) - 0.5 * rows
     group = np.floor(middle * (MOST_CELLS / total))
     begins = np.ones(rows.shape, dtype=np.bool_)
     np.not_equal(group[:, 1:], group[:, :-1], out=begins[:, 1:])
-    column, cell = np.nonzero(begins & is_cell)
+    column, cell = np.nonzero(begins & (np.arange(rows.shape[1]) < sizes[:, np.newaxis]))
     return np.split(cell, np.searchsorted(column, np.arange(1, len(columns)))) if len(columns) else []
 
 

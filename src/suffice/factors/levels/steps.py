@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -148,27 +147,17 @@ class StepTotals(Totals):
 
 def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedSteps:
     """The density of every column."""
-    held = _held(totals.columns)
+    held = [_held(column) for column in totals.columns]
     begun = joined([column.weight for column in held])
     return SolvedSteps(totals.family, *_tables(totals.family, held, begun))
 
 
-def _held(columns: list[CellCounts]) -> list[CellCounts]:
-    """The cells with rows of each column, all columns at once."""
-    if not columns:
-        return []
-    support = np.concatenate([column.support for column in columns], axis=1)
-    weight = np.where(support > 0, np.concatenate([column.weight for column in columns], axis=1), 0.0)
-    held = np.asarray((support > 0).any(axis=0))
-    ends = np.cumsum([len(column.cells) for column in columns]).tolist()
-    return [
-        _cells_of(column, weight[:, first:end], held[first:end])
-        for column, (first, end) in zip(columns, pairwise([0, *ends]), strict=True)
-    ]
-
-
-def _cells_of(column: CellCounts, weight: Array, held: NDArray[np.bool_]) -> CellCounts:
-    """Some of the cells of a column, with these weights of all; none is copied where that is all of them."""
+def _held(column: CellCounts) -> CellCounts:
+    """The cells with rows."""
+    seen = column.support > 0
+    if seen.all():
+        return column
+    weight, held = np.where(seen, column.weight, 0.0), seen.any(axis=0)
     if held.all():
         return CellCounts(column.shift, column.cells, weight, column.support)
     return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
