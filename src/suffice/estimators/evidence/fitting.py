@@ -274,25 +274,24 @@ class Fitting:
 
     def _inputs(self, evidence: Callable[[Sequence[Codes]], list[Array]], known: Codes) -> Inputs:
         """The evidence of known rows, held out from their own folds and from another that judges."""
-        folds = self.folds
-        each = evidence(folds)
+        folds, pairs = self.folds, self._pairs_of_folds()
+        each = evidence([*folds, *(np.append(folds[i], folds[j]) for i, j in pairs)])
         found = zeros_by_class(len(self.sample), *each[0].shape[1:])
-        for rows, said in zip(folds, each, strict=True):
+        for rows, said in zip(folds, each, strict=False):
             found[rows] = said
-        if not self._is_held_out_twice(found):
+        if not pairs:
             return Inputs.of(found[known], None)
         without = [found.copy(order="K") for _ in folds]
-        pairs = [*combinations(range(len(folds)), 2)]
-        for (i, j), said in zip(
-            pairs, evidence([np.append(folds[i], folds[j]) for i, j in pairs]), strict=True
-        ):
+        for (i, j), said in zip(pairs, each[len(folds) :], strict=True):
             without[j][folds[i]], without[i][folds[j]] = np.split(said, [len(folds[i])])
         return Inputs.of(found[known], [one[known] for one in without])
 
-    def _is_held_out_twice(self, evidence: Array) -> bool:
-        """Whether a fold tells so much that the evidence of others must not know it where it judges."""
-        is_few = self.held.weight.sum() < MANY_ROWS and evidence.size <= MOST_TWICE
-        return bool(is_few and len(self.folds) > 2 and (self.whole is None or self.subtracted))
+    def _pairs_of_folds(self) -> list[tuple[int, int]]:
+        """All pairs of folds, if a fold tells so much that the evidence behind weights must not know it."""
+        size = len(self.sample) * len(self.pieces.listed) * len(self.rows.labels)
+        is_few = self.held.weight.sum() < MANY_ROWS and size <= MOST_TWICE and len(self.folds) > 2
+        are_known = self.whole is None or self.subtracted
+        return [*combinations(range(len(self.folds)), 2)] if is_few and are_known else []
 
     def _evidence(self, held: Sequence[Codes]) -> list[Array]:
         """The evidence of some rows of the sample but that of pairs, by the sums of all others."""
