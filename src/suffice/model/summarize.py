@@ -116,7 +116,9 @@ def _label_codes(y: NDArray[Any] | CodedLabels, n_cells: int) -> tuple[NDArray[A
         low = int(y.min())
         n_labels = int(y.max()) - low + 1
         if n_labels <= MOST_NUMBERS:  # counted, which is faster than sorted
-            places = np.ascontiguousarray(y - y.dtype.type(low) if low else y, dtype=np.intp)
+            # Labels of few bits may be farther apart than these hold with a sign.
+            above = (y - y.dtype.type(low)).view(f"u{y.itemsize}") if low else y
+            places = np.ascontiguousarray(above, dtype=np.intp)
             counts = class_counts(places, n_labels, n_cells)
             present = counts > 0
             labels = present.nonzero()[0].astype(y.dtype) + y.dtype.type(low)

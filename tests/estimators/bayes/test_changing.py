@@ -316,3 +316,16 @@ def test_a_one_row_update_costs_what_the_row_costs():
     start = time.process_time()
     model.predict(X[:1])
     assert updates < 0.25 * (time.process_time() - start)
+
+
+@pytest.mark.parametrize("dtype, labels", [
+    (np.int8, [-128, 127]), (np.int8, [-100, 100]), (np.uint8, [1, 255]), (np.int16, [-(2**15), 2**15 - 1]),
+    (np.int64, [2**62, 2**62 + 3]), (np.uint64, [2**63, 2**64 - 1]),
+])  # fmt: skip
+def test_labels_may_be_farther_apart_than_their_type_holds(dtype, labels):
+    y = np.array(labels, dtype=dtype)[np.arange(60) % 2]
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 9.0 * (np.arange(60) % 2)[:, np.newaxis]
+    model = BayesClassifier().fit(X, y)
+    assert model.classes_.tolist() == labels
+    assert model.classes_.dtype == dtype
+    np.testing.assert_array_equal(model.predict(X), y)
