@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.estimators.base import sum_of_own
+from suffice.estimators.base import refused_as_absent, sum_of_own
 from suffice.estimators.linear import LinearInStatistics
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
@@ -311,7 +311,8 @@ class Generative(LinearInStatistics):
     @property
     def log_likelihood_(self) -> float:
         """log p(X, y) of the training rows."""
-        return self._solved_model().log_likelihood
+        with refused_as_absent():
+            return self._solved_model().log_likelihood
 
     @property
     def n_parameters_(self) -> int:

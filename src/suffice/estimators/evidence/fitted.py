@@ -136,6 +136,13 @@ class WeighsEvidence(Scored):
             f"u(x); generative_.{name} is that of the densities without weights and bounds."
         )
 
+    def _criterion_terms(self) -> NoReturn:
+        raise AttributeError(
+            "weighed evidence has no aic_ or bic_: its weights maximise the likelihood of held-out rows, not "
+            "that of the training rows; compare log_likelihood(X, y) on new rows, or see generative_.aic_ "
+            "for the densities without weights."
+        )
+
     def explain(self, X: Any) -> Explanation:
         """Split the score of each class into what the cells add, weighed.
 
