@@ -67,7 +67,8 @@ class EvidenceClassifier(SavedEvidence):
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
         "pairs". The `pieces_` of another model have the same sums, so that both can be merged.
     penalty : float, optional
-        How much the weights of one kind of evidence are held together. By default held-out rows choose it.
+        How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
+        default held-out rows choose it.
     pairs : int, default=30
         The largest number of pairs of columns; 0 for none.
     cv : int, default=5

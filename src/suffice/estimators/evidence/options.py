@@ -13,12 +13,15 @@ from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
 from suffice.tables.wording import listed
 
+LARGEST_PENALTY = 1e6
+"""Here all weights of a kind are equal up to rounding, and beyond only rounding grows."""
+
 
 def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegative: Any) -> Options:
     """What is weighed and how, or an error in words."""
     return Options(
         _checked_groups(pieces),
-        PENALTIES if penalty is None else (_positive(penalty, "penalty"),),
+        PENALTIES if penalty is None else (_penalty(penalty),),
         _whole(pairs, "pairs", 0),
         _whole(cv, "cv", 2),
         nonnegative=_boolean(nonnegative, "nonnegative"),
@@ -44,10 +47,15 @@ def _boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def _positive(value: Any, name: str) -> float:
+def _penalty(value: Any) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not 0.0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
+    if not is_number or not float(value) > 0.0:
+        raise ValueError(f"penalty must be a positive number or None, got {value!r}.")
+    if float(value) > LARGEST_PENALTY:
+        raise ValueError(
+            f"penalty must be at most {LARGEST_PENALTY:,.0f}, which makes all weights of a kind equal, got "
+            f"{value!r}."
+        )
     return float(value)
 
 
