@@ -24,7 +24,7 @@ from suffice.estimators.evidence.fitting import (
     naming_rows,
 )
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
-from suffice.estimators.evidence.options import checked_options
+from suffice.estimators.evidence.options import checked_options, chosen_families
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums
@@ -65,7 +65,7 @@ class EvidenceClassifier(SavedEvidence):
         or by label).
     pieces : "all", list of str, or Pieces, default="all"
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
-        "pairs". The `pieces_` of another model have the same sums, so that both can be merged.
+        "pairs". The `pieces_` of another model have the same families and sums, so that both can be merged.
     penalty : float, optional
         How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
         default held-out rows choose it.
@@ -313,8 +313,7 @@ class EvidenceClassifier(SavedEvidence):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
         X, y = labelled(X, y)
-        given = self.pieces.schema if isinstance(self.pieces, Pieces) else self.families
-        X, families = documents_as_table(X, given)
+        X, families = documents_as_table(X, chosen_families(self.families, self.pieces))
         table = read_features(self, X)
         rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)

@@ -11,6 +11,8 @@ import numpy as np
 from suffice.estimators.evidence.fitting import Options
 from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
+from suffice.model.chosen_families import AllFamilies
+from suffice.model.schema import Schema
 from suffice.tables.wording import listed
 
 LARGEST_PENALTY = 1e6
@@ -26,6 +28,20 @@ def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegati
         _whole(cv, "cv", 2),
         nonnegative=_boolean(nonnegative, "nonnegative"),
     )
+
+
+def chosen_families(families: AllFamilies, pieces: Any) -> AllFamilies:
+    """What decides the family of each column: the pieces, if they are given."""
+    if not isinstance(pieces, Pieces):
+        return families
+    is_inferred = isinstance(families, str) and families == "infer"
+    is_same = isinstance(families, Schema) and pieces.schema.difference(families) is None
+    if not is_inferred and not is_same:
+        raise ValueError(
+            "families= and pieces= both choose a family for each column, and differ; leave families= out, or "
+            "fit without pieces= to choose other families."
+        )
+    return pieces.schema
 
 
 def _checked_groups(pieces: Any) -> tuple[Group, ...]:
