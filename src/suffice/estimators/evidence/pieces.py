@@ -20,6 +20,7 @@ from suffice.factors.derived import (
     CellReader,
     CoarseCell,
     Derived,
+    DocumentThere,
     Holds,
     Same,
     There,
@@ -256,6 +257,9 @@ class _Columns:
         self.n_rows = float(table.n_rows if weights is None else weights.sum())
         families = {j: f.family for f in schema.factors for j in f.columns.tolist() if f.reads != "documents"}
         self.families = dict(sorted(families.items()))
+        # Text alone may be a list of documents, which has a column for each of its families.
+        texts = [f.columns.tolist() for f in schema.factors if f.reads == "documents" and self.families]
+        self.documents = [j for columns in texts for j in columns]
         self.numbers = [j for j in self.families if table.kind(j) != "level"]
         self.most_cells = int(np.clip(self.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
 
@@ -276,6 +280,9 @@ class _Columns:
             one = There(j) if j in self.numbers else There(j, self._levels(j, MOST_LEVELS))
             if not one.values(self.reader).all():
                 yield one
+        for j in self.documents:
+            if not self.reader.documents_there(j).all():
+                yield DocumentThere(j)
 
     def joint(self) -> Iterator[Derived]:
         """Numbers, whether they are there, and indicators of levels; not of many columns with gaps."""
