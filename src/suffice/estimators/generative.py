@@ -37,7 +37,8 @@ from suffice.tables.estimator_input import (
 )
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import codes_of_rows, labelled
-from suffice.tables.text_table import is_list_of_documents
+from suffice.tables.text_table import are_cells, is_list_of_documents
+from suffice.text import read_documents
 
 
 @dataclass
@@ -324,8 +325,11 @@ class Generative(LinearInStatistics):
 
 
 def in_columns_of_text(X: Any, schema: Schema) -> Any:
-    """A list or column of documents as a table, if all columns are text; anything else as it is."""
-    of_documents = all(factor.reads == "documents" for factor in schema.factors)
-    if not of_documents or not is_list_of_documents(X, or_missing=True):
+    """A list or column of documents as a table, if all columns are text; any other table as it is."""
+    if not schema.factors or any(factor.reads != "documents" for factor in schema.factors):
         return X
-    return {str(name): X for name in schema.names}
+    if is_list_of_documents(X, or_missing=True):
+        return {str(name): X for name in schema.names}
+    if are_cells(X):
+        read_documents(X)  # which refuses them
+    return X

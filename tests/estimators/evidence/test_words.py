@@ -225,6 +225,35 @@ def test_missing_documents_are_marginalised_wherever_they_are(documents, column)
     )
 
 
+@pytest.mark.parametrize(
+    "X, error, message",
+    [
+        ("hello", TypeError, r"a single string was passed .* pass \[text\] for one document"),
+        (None, TypeError, r"pass \[None\] for one document"),
+        ([3, 4], TypeError, "document 0 is of type int, not a string: 3"),
+        (np.array([3.0, 4.0]), TypeError, "document 0 is of type float, not a string: 3.0"),
+        (
+            {"n": [1], "text": ["a"]},
+            ValueError,
+            r"fitted on a list of documents.*pass the column.*X\['text'\]",
+        ),
+        (pd.DataFrame({"text": ["a"]}), ValueError, r"fitted on a list of documents.*X\['text'\]"),
+    ],
+)
+def test_what_is_no_list_of_documents_is_refused_in_these_words(X, error, message):
+    model = EvidenceClassifier().fit(["good film", "bad film"] * 20, [1, 0] * 20)
+    with pytest.raises(error, match=message):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("nothing", [[], (), np.array([], dtype=object), pd.Series([], dtype=object)])
+def test_no_documents_have_no_posteriors(nothing):
+    model = EvidenceClassifier().fit(["good film", "bad film"] * 20, [1, 0] * 20)
+    assert model.predict_proba(nothing).shape == (0, 2)
+    assert model.predict(nothing).shape == (0,)
+    assert model.generative_.predict_proba(nothing).shape == (0, 2)
+
+
 def test_texts_are_no_rows_of_a_model_of_numbers():
     model = EvidenceClassifier().fit(np.arange(8.0)[:, np.newaxis], [0, 1] * 4)
     with pytest.raises(ValueError, match="Expected a 2D table"):
