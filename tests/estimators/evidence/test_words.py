@@ -276,7 +276,7 @@ def test_the_density_of_documents_takes_documents_and_draws_one_text_for_each(do
     np.testing.assert_allclose(generative.score_samples(texts), as_text.score_samples(texts))
     np.testing.assert_allclose(generative.predict_proba(texts), as_text.predict_proba(texts))
     assert generative.predict(texts[:3]).tolist() == as_text.predict(texts[:3]).tolist()
-    with pytest.raises(ValueError, match=r"novelty needs .*event='bernoulli'"):
+    with pytest.raises(ValueError, match=r"novelty needs .* or families=Words\('bernoulli'\)"):
         generative.novelty(texts[:1])
     by_presence = EvidenceClassifier(Words("bernoulli")).fit(texts, y).generative_
     assert 0.0 <= by_presence.novelty(texts[:1])[0] <= 1.0

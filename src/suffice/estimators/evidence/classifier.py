@@ -94,7 +94,7 @@ class EvidenceClassifier(SavedEvidence):
         The family of each column and why it was chosen.
     generative_ : BayesClassifier
         The densities of the columns without weights: for `sample`, `novelty` and `score_samples`. Of a list
-        of documents, the density of their words alone.
+        of documents, the density of their words alone; `novelty` needs `families=Words("bernoulli")` there.
     statistics_ : Statistics
         The sums of the columns.
     prior_shift_ : PriorShift

@@ -278,7 +278,9 @@ class WeighsEvidence(Scored):
     def generative_(self) -> BayesClassifier:
         """The densities of the columns, without weights; of a list of documents, that of their words.
 
-        The presence of words and their pairs are other readings of the same documents.
+        The presence of words and their pairs are other readings of the same documents. Counts of words have a
+        density given their number, for `sample` and `score_samples`; for `novelty`, fit
+        `EvidenceClassifier(Words("bernoulli"))`.
         """
         schema, statistics = self.schema_, self.statistics_
         if schema.names != tuple(OF_DOCUMENTS):
