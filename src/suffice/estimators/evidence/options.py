@@ -13,7 +13,7 @@ from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.schema import Schema
-from suffice.tables.wording import listed
+from suffice.tables.wording import did_you_mean, listed, nearest
 
 LARGEST_PENALTY = 1e6
 """Here all weights of a kind are equal up to rounding, and beyond only rounding grows."""
@@ -49,11 +49,15 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
     if isinstance(pieces, Pieces) or (isinstance(pieces, str) and pieces in ("all", "given")):
         return GROUPS
     if isinstance(pieces, str) or not isinstance(pieces, Iterable):
-        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}.")
+        near = nearest(pieces, GROUPS)
+        cure = "" if near is None else f"; pass a list, pieces=[{near!r}]"
+        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}{cure}.")
     named = list(pieces)
     unknown = [one for one in named if one not in GROUPS]
     if unknown:
-        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}.")
+        asked = did_you_mean(unknown[0], GROUPS)
+        cure = f"; {asked}" if asked else "."
+        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
     return tuple(group for group in GROUPS if group in named)
 
 
