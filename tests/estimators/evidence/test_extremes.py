@@ -143,6 +143,13 @@ def test_few_rows_are_not_weighed():
     np.testing.assert_allclose(model.predict_proba(NOISE), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [5, 39, 600])
+def test_rows_of_one_class_are_not_weighed_whatever_their_number(n):
+    model = EvidenceClassifier().fit(RNG.normal(size=(n, 2)), ["a"] * n)
+    assert "All rows are of one class, so there is nothing to weigh" in repr(model.weights_)
+    assert "few" not in repr(model.weights_)
+
+
 def test_columns_that_say_nothing_leave_the_class_shares():
     rng = np.random.default_rng(3)
     worse = []

@@ -260,7 +260,12 @@ class WeighsEvidence(Scored):
         kept = (weights != 0) & ((np.nan_to_num(nats) != 0) | ~np.isnan(weights))
         shown = [piece for piece, one in zip((*pieces.listed, *cells), kept, strict=True) if one]
         return WeighedEvidence(
-            tuple(shown), weights[kept], nats[kept], tuple(learnt.levels), self._learnt.container or PLAIN
+            tuple(shown),
+            weights[kept],
+            nats[kept],
+            tuple(learnt.levels),
+            self._learnt.container or PLAIN,
+            len(self._learnt.classes),
         )
 
     @property
