@@ -215,6 +215,21 @@ def test_what_cannot_be_drawn_is_refused_with_a_reason(birds, penguins):
         ShapeDisplay.from_estimator(text, notes)
 
 
+@pytest.mark.parametrize("kind", [ShapeDisplay, DensityDisplay])
+def test_one_column_may_be_named_by_itself(birds, kind):
+    model, X, _ = birds
+    model = model if kind is ShapeDisplay else model.generative_
+    for one in ("island", X.column_names.index("island")):
+        display, listed = (kind.from_estimator(model, X, columns=columns) for columns in (one, ["island"]))
+        assert display.to_frame().equals(listed.to_frame())
+    with pytest.raises(
+        ValueError, match=r"there is no column 'Iland'; did you mean 'island'\? The columns are"
+    ):
+        kind.from_estimator(model, X, columns="Iland")
+    with pytest.raises(ValueError, match=r"there is no column 'zzz'; the columns are"):
+        kind.from_estimator(model, X, columns="zzz")
+
+
 def test_the_weights_draw_the_nats_of_their_pieces(birds):
     model, _, _ = birds
     weighed = model.weights_

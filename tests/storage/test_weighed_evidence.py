@@ -48,6 +48,10 @@ def test_a_derived_column_of_another_kind_is_refused(packed, kind):
     refused(changed(packed, set_in("pieces", kind, 0, "kind", value=7)))
 
 
+def test_a_document_that_is_not_text_is_refused(packed):
+    refused(changed(packed, set_in("pieces", "presence", 0, "kind", value="document")), "column of text")
+
+
 def test_levels_that_do_not_exist_are_refused(packed):
     content = taken_apart(packed)[0]["__metadata__"]["content"]
     places = [i for i, one in enumerate(content["pieces"]["joint"]) if one["kind"] == "holds"]

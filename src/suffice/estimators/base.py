@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import Any, ClassVar, Self
@@ -252,6 +253,21 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             if not are_feature_names(names):
                 raise fields.error("feature_names_in", "is true, but the columns have no names.")
             self.feature_names_in_ = np.array(names, dtype=object)
+
+
+class NoSuchValueError(AttributeError, ValueError):
+    """A value that a model cannot have, with the reason: for `hasattr` and `dir` it is not there."""
+
+
+@contextmanager
+def refused_as_absent() -> Iterator[None]:
+    """Take what cannot be computed for an attribute that is not there: `hasattr` passes on other errors."""
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(error, AttributeError):
+            raise
+        raise NoSuchValueError(str(error)) from error
 
 
 def are_feature_names(names: Sequence[Hashable] | None) -> bool:

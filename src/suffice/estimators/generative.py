@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.estimators.base import sum_of_own
+from suffice.estimators.base import refused_as_absent, sum_of_own
 from suffice.estimators.linear import LinearInStatistics
 from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
@@ -37,7 +37,8 @@ from suffice.tables.estimator_input import (
 )
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import codes_of_rows, labelled
-from suffice.tables.text_table import is_list_of_documents
+from suffice.tables.text_table import are_cells, is_list_of_documents
+from suffice.text import read_documents
 
 
 @dataclass
@@ -311,7 +312,8 @@ class Generative(LinearInStatistics):
     @property
     def log_likelihood_(self) -> float:
         """log p(X, y) of the training rows."""
-        return self._solved_model().log_likelihood
+        with refused_as_absent():
+            return self._solved_model().log_likelihood
 
     @property
     def n_parameters_(self) -> int:
@@ -323,8 +325,11 @@ class Generative(LinearInStatistics):
 
 
 def in_columns_of_text(X: Any, schema: Schema) -> Any:
-    """A list or column of documents as a table, if all columns are text; anything else as it is."""
-    of_documents = all(factor.reads == "documents" for factor in schema.factors)
-    if not of_documents or not is_list_of_documents(X, or_missing=True):
+    """A list or column of documents as a table, if all columns are text; any other table as it is."""
+    if not schema.factors or any(factor.reads != "documents" for factor in schema.factors):
         return X
-    return {str(name): X for name in schema.names}
+    if is_list_of_documents(X, or_missing=True):
+        return {str(name): X for name in schema.names}
+    if are_cells(X):
+        read_documents(X)  # which refuses them
+    return X

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.arrays import Array
+from suffice.estimators.base import refused_as_absent
 from suffice.estimators.boundary import Boundary, log_odds_at, two_classes
 from suffice.estimators.scored import Scored
 from suffice.model.linear_form import (
@@ -30,7 +31,8 @@ class LinearInStatistics(Scored):
         The parameters are those of log p(x | C_k) = λ_kᵀu(x) + ln g(λ_k) + log h(x), with u(x) as books write
         it. An error says why if the scores of some column are not linear in a u(x).
         """
-        return natural_parameters(self._solved_model())
+        with refused_as_absent():
+            return natural_parameters(self._solved_model())
 
     def linear_form(self) -> LinearForm:
         """The scores as linear functions of u(x): a_k(x) = w_kᵀu(x) + w_k0, up to a term without k.

@@ -68,6 +68,7 @@ class CellReader:
         self.n_rows, self._table = table.n_rows, table
         self.numbers = cache(lambda column: _numbers(table, column))
         self.levels = cache(table.levels)
+        self.documents_there = cache(lambda column: _documents_there(table, column))
         self.places = cache(partial(_places, self.levels))  # not bound: it would hold this reader
 
     def all_numbers(self, columns: list[int]) -> Array:
@@ -86,6 +87,11 @@ def _places(read: Callable[[int], Levels], column: int, levels: tuple[Any, ...])
 
 def _numbers(table: Table, column: int) -> Array:
     return np.asarray(table.numbers([column], infinities=True)[:, 0], dtype=np.float64)
+
+
+def _documents_there(table: Table, column: int) -> Array:
+    missing = table.documents(column).missing
+    return np.ones(table.n_rows) if missing is None else np.where(missing, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -156,6 +162,14 @@ class There(Derived):
         if self.levels is None:
             return Missing(self.column)
         return LevelNumber(self.column, self.levels) == len(self.levels) + 1.0
+
+
+@dataclass(frozen=True)
+class DocumentThere(There):
+    """1 where a document is there, 0 where it is missing; an empty one is there."""
+
+    def values(self, cells: CellReader) -> Array:
+        return np.asarray(cells.documents_there(self.column))
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,8 @@ def _require_whole_rows(solution: SolvedModel) -> None:
     solution.require_density("novelty")
     for factor in solution.factors:
         if factor.is_given_length:
-            cure = "event='bernoulli'" if isinstance(factor.family, Words) else "Poisson columns"
+            of_words = "event='bernoulli', as in TextClassifier('bernoulli') or families=Words('bernoulli')"
+            cure = of_words if isinstance(factor.family, Words) else "Poisson columns"
             raise ValueError(
                 f"novelty needs the probability of whole rows, but {factor.family.name} models counts given "
                 f"their sum; use {cure}."

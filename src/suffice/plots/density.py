@@ -26,7 +26,7 @@ from suffice.plots.grid import (
     Surroundings,
     block_of,
     marginalises,
-    position,
+    positions,
     read_rows,
     repeated_values,
 )
@@ -139,7 +139,7 @@ class DensityDisplay(PanelDisplay):
         X: Any,
         y: Any = None,
         *,
-        columns: Sequence[Hashable] | None = None,
+        columns: str | int | Sequence[Hashable] | None = None,
         most: int = 12,
         resolution: int = 300,
         legend: bool = True,
@@ -156,7 +156,7 @@ class DensityDisplay(PanelDisplay):
         y : array-like of shape (n_samples,) or str, optional
             The class of each row, or the name of the column of X that holds it: shows the rows of each class
             beneath its density.
-        columns : sequence of names or positions, optional
+        columns : name, position or sequence of them, optional
             The columns to draw; by default those that the model uses, except text.
         most : int, default=12
             If `columns` names none, the largest number of panels: the columns of highest evidence are drawn,
@@ -183,7 +183,7 @@ class DensityDisplay(PanelDisplay):
         X, y = labelled(X, y)
         table, classes = read_rows(estimator, X), np.asarray(estimator.classes_)
         codes = None if y is None else class_codes(table, y, classes)
-        chosen = _used(estimator) if columns is None else [position(table, column) for column in columns]
+        chosen = _used(estimator) if columns is None else positions(table, columns)
         groups = list(dict.fromkeys(tuple(block_of(estimator, column) or [column]) for column in chosen))
         if not groups:
             raise ValueError("this model uses no column that can be drawn.")

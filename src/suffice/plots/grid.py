@@ -16,6 +16,7 @@ from suffice.tables.columns import array_column
 from suffice.tables.container import Container
 from suffice.tables.estimator_input import read_more_features
 from suffice.tables.table import Table, read_table
+from suffice.tables.wording import did_you_mean
 from suffice.tables.written_table import WrittenTable
 
 if TYPE_CHECKING:
@@ -242,7 +243,15 @@ def position(table: Table, column: Hashable) -> int:
         return table.names.index(column)
     if isinstance(column, int) and 0 <= column < table.n_columns:
         return column
-    raise ValueError(f"there is no column {column!r}; the columns are {list(table.names)[:20]}.")
+    asked = did_you_mean(column, table.names)
+    others = f"{asked} The" if asked else "the"
+    raise ValueError(f"there is no column {column!r}; {others} columns are {list(table.names)[:20]}.")
+
+
+def positions(table: Table, columns: str | int | Sequence[Hashable]) -> list[int]:
+    """The positions of some columns, or of a single one."""
+    several: Sequence[Hashable] = [columns] if isinstance(columns, (str, int)) else columns
+    return [position(table, column) for column in several]
 
 
 def read_rows(estimator: Any, X: Any) -> Table:

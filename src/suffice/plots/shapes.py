@@ -19,7 +19,7 @@ from suffice.plots.display import (
     make_frame,
     make_taller,
 )
-from suffice.plots.grid import Grid, position, read_rows
+from suffice.plots.grid import Grid, positions, read_rows
 from suffice.plots.layout import keep_within, name_ticks
 from suffice.plots.observed import FAINT, MARKER, class_codes, stands_for_rows
 from suffice.plots.palette import Style, styles
@@ -96,7 +96,7 @@ class ShapeDisplay(PanelDisplay):
         X: Any,
         y: Any = None,
         *,
-        columns: Sequence[Hashable] | None = None,
+        columns: str | int | Sequence[Hashable] | None = None,
         most: int = 12,
         label: Any = None,
         against: Any = None,
@@ -115,7 +115,7 @@ class ShapeDisplay(PanelDisplay):
         y : array-like of shape (n_samples,) or str, optional
             The class of each row, or the name of the column of X that holds it: tells the rows of the classes
             apart.
-        columns : sequence of names or positions, optional
+        columns : name, position or sequence of them, optional
             The columns to draw, in this order; by default all but text, in the order of the nats in
             `weights_`.
         most : int, default=12
@@ -153,7 +153,7 @@ class ShapeDisplay(PanelDisplay):
         contrast, lines = contrast_of(classes.tolist(), label, against)
         codes = np.zeros(table.n_rows, np.intp) if y is None else class_codes(table, y, classes)
         ranked = ranked_columns(estimator)
-        drawn = ranked[:most] if columns is None else [position(table, column) for column in columns]
+        drawn = ranked[:most] if columns is None else positions(table, columns)
         if not drawn:
             raise ValueError("this model uses no column that can be drawn.")
         shown = classes[:0] if y is None else classes

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.lazy import scikit_learn
 from suffice.tables.as_arrays import as_array, complex_refusal
 from suffice.tables.coded_labels import CodedLabels, read_coded_labels
-from suffice.tables.recognized import has_names, is_frame, refuse_lazy
+from suffice.tables.recognized import has_names, is_frame, is_record_batch, refuse_lazy
 from suffice.tables.records import are_records, read_records
 from suffice.tables.table import Table, read_table
 from suffice.tables.targets import read_labels
@@ -68,9 +68,9 @@ def _read(estimator: Any, X: Any, names: Names | None, *, reset: bool) -> Table:
         table = read_table(X)
         if names is not None:
             _check_names(table.names, names)
-        scikit_learn.validate_data(
-            estimator, X if is_frame(X) else _header(table), skip_check_array=True, reset=reset
-        )
+        # scikit-learn reads no names off a batch.
+        named = X if is_frame(X) and not is_record_batch(X) else _header(table)
+        scikit_learn.validate_data(estimator, named, skip_check_array=True, reset=reset)
         return table
     refuse_lazy(X)
     X = as_array(X, "X") if isinstance(X, (list, tuple, np.ma.MaskedArray)) else X

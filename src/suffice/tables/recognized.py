@@ -33,6 +33,11 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def is_record_batch(X: Any) -> bool:
+    """Whether X is a pyarrow RecordBatch."""
+    return is_frame(X) and type(X).__name__ == "RecordBatch"
+
+
 def has_names(X: Any) -> bool:
     """Whether X is a table whose columns have names: a frame, a dict of columns or a list of dicts."""
     return is_frame(X) or are_records(X)

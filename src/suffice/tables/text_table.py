@@ -54,11 +54,20 @@ def _no_column(column: int) -> Column:
 
 
 def is_list_of_documents(X: Any, *, or_missing: bool = False) -> bool:
-    """Whether X is a list or column of documents, or with `or_missing` one whose cells are all missing."""
-    if not _is_list_or_column(X) or not len(X):
+    """Whether X is a list or column of documents; with `or_missing`, all may be missing, or none be there."""
+    if not _is_list_or_column(X):
         return False
+    if not len(X):
+        return or_missing
     first = _first_there(X)
     return isinstance(first, str) or (or_missing and first is None)
+
+
+def are_cells(X: Any) -> bool:
+    """Whether X is a single cell, or a list or column of cells that are no rows."""
+    if X is None or isinstance(X, (str, bytes)) or np.isscalar(X):
+        return True
+    return _is_list_or_column(X) and not hasattr(_first_there(X), "__len__")
 
 
 def _is_list_or_column(X: Any) -> bool:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from suffice import BayesClassifier
+from suffice import BayesClassifier, EvidenceClassifier, LogisticRegression
 from suffice.families import Bernoulli, Exponential, Histogram, Multinomial, Normal, Poisson
 
 
@@ -34,6 +34,21 @@ def test_every_frame_gives_the_identical_model(frame, table, labels):
     assert model.statistics_ == reference.statistics_
     assert np.array_equal(model.predict_proba(frame), reference.predict_proba(table))
     assert model.log_likelihood_ == reference.log_likelihood_
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("estimator", [BayesClassifier, EvidenceClassifier, LogisticRegression])
+def test_a_record_batch_has_the_names_of_its_columns(estimator):
+    rng = np.random.default_rng(0)
+    batch = pa.record_batch({"a": rng.normal(size=40), "b": rng.normal(size=40)})
+    X, y = pa.Table.from_batches([batch]), np.arange(40) % 2
+    model = estimator().fit(batch, y)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    for same in (X, X.to_pandas(), pl.from_arrow(X)):
+        np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(batch))
+        np.testing.assert_array_equal(
+            estimator().fit(same, y).predict_proba(batch), model.predict_proba(batch)
+        )
 
 
 def test_every_column_of_the_mixed_table_takes_part(table, labels):

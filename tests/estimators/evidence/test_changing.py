@@ -111,6 +111,16 @@ def test_given_pieces_are_those_of_the_same_columns(penguins, of_penguins):
             model.fit(odd, y)
 
 
+def test_given_pieces_decide_the_families(penguins, of_penguins):
+    pieces = of_penguins.pieces_
+    other = EvidenceClassifier({"year": "normal"}).fit(*penguins).schema_
+    for families in ({"year": "normal"}, "normal", other):
+        with pytest.raises(ValueError, match=r"families= and pieces= both .* leave families= out"):
+            EvidenceClassifier(families, pieces=pieces).fit(*penguins)
+    again = EvidenceClassifier(of_penguins.schema_, pieces=pieces).fit(*penguins)
+    agrees(again, of_penguins, penguins[0])
+
+
 def test_models_with_given_pieces_merge_to_the_sums_of_all_rows(penguins, of_penguins):
     X, y = penguins
     first, second = (

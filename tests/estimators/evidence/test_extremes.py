@@ -11,6 +11,8 @@ from scipy import sparse
 
 import suffice
 from suffice import EvidenceClassifier
+from suffice.estimators.evidence.pieces import MOST_JOINT
+from suffice.factors.derived import There
 from suffice.families import Words
 from suffice.links import log_softmax
 
@@ -108,6 +110,23 @@ def test_more_columns_than_rows_by_far_take_bounded_time():
     assert not model.pieces_.pairs
 
 
+@pytest.mark.parametrize("n_columns", [150, 160, 290])
+def test_wide_tables_with_gaps_give_posteriors(n_columns):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, n_columns)) + 0.5 * TWO[:, np.newaxis]
+    gaps = rng.random(X.shape) < np.linspace(0.08, 0.3, n_columns)
+    model = EvidenceClassifier(pieces=["joint"]).fit(np.where(gaps, np.nan, X), TWO)
+    posteriors = sound(model, np.where(gaps, np.nan, X))
+    assert np.mean(posteriors[np.arange(60), TWO] > 0.5) > 0.8
+    joint = model.pieces_.joint
+    there = [one.column for one in joint if isinstance(one, There)]
+    assert len(joint) <= MOST_JOINT
+    assert len({one.column for one in joint}) == n_columns  # every number has a place before any presence
+    others = np.delete(np.arange(n_columns), there)
+    if n_columns > 150:
+        assert gaps[:, there].sum(axis=0).min() >= gaps[:, others].sum(axis=0).max()
+
+
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_weights_of_rows_of_any_size_give_posteriors(size):
     model = EvidenceClassifier().fit(NOISE + TWO[:, np.newaxis], TWO, np.full(60, size))
@@ -122,6 +141,13 @@ def test_few_rows_are_not_weighed():
     bounded = np.maximum(cells, -np.log(10)).sum(axis=1)  # ten rows know no odds beyond 10 to 1
     expected = suffice.links.softmax(product.prior + bounded)
     np.testing.assert_allclose(model.predict_proba(NOISE), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [5, 39, 600])
+def test_rows_of_one_class_are_not_weighed_whatever_their_number(n):
+    model = EvidenceClassifier().fit(RNG.normal(size=(n, 2)), ["a"] * n)
+    assert "All rows are of one class, so there is nothing to weigh" in repr(model.weights_)
+    assert "few" not in repr(model.weights_)
 
 
 def test_columns_that_say_nothing_leave_the_class_shares():

@@ -97,10 +97,10 @@ def test_nats_and_contributions_of_words_add_up(corrected):
     assert np.isfinite(model.weights_.nats).all()
 
 
-def test_a_missing_document_says_nothing(corrected):
+def test_a_missing_document_says_nothing_but_that_it_is_missing(corrected):
     _, texts, y = corrected
     table = {"text": [*texts, None], "x": np.zeros(301)}
-    mixed = EvidenceClassifier({"text": Words()}).fit(table, [*y, 0])
+    mixed = EvidenceClassifier({"text": Words()}, pieces=["cells"]).fit(table, [*y, 0])
     contributions = mixed.explain(table).contributions[:, 0]
     assert not contributions[-1].any()
     assert contributions[:-1].any(axis=1).all()
@@ -124,6 +124,47 @@ def test_rows_added_and_forgotten_leave_words_as_they_were(corrected):
     agrees(changed.forget(more, labels), model, texts)
     merged = model + EvidenceClassifier(pieces=model.pieces_).fit(texts[:90], y[:90])
     agrees(merged.forget(texts[:90], y[:90]), model, texts)
+
+
+@pytest.fixture(scope="module")
+def with_gaps():
+    """A model of a table whose notes say nothing but are mostly written about one class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    notes = np.where(rng.random(120) < 0.1 + 0.8 * y, rng.choice(WORDS, 120), None)
+    X = pd.DataFrame({"note": notes, "u": rng.normal(size=120)})
+    return EvidenceClassifier({"note": "words"}).fit(X, y), X, y
+
+
+def test_whether_a_document_is_there_is_evidence(with_gaps, tmp_path):
+    model, X, y = with_gaps
+    assert [piece.name for piece in model.pieces_.listed if piece.group == "presence"] == ["note"]
+    assert model.predict_proba(pd.DataFrame({"note": [None], "u": [0.0]}))[0, 0] > 0.7
+    empty = model.predict_proba(pd.DataFrame({"note": [""], "u": [0.0]}))
+    assert empty[0, 1] > 0.7  # an empty document is there
+    X.assign(y=y).to_csv(tmp_path / "notes.csv", index=False)
+    of_file = EvidenceClassifier({"note": "words"}).fit_from(tmp_path / "notes.csv", target="y")
+    agrees(of_file, model, X)
+
+
+def test_evidence_of_gaps_between_documents_keeps_the_laws(with_gaps):
+    model, X, y = with_gaps
+    again = suffice.load(io.BytesIO(saved(model)))
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    explanation = again.explain(X)
+    np.testing.assert_allclose(
+        explanation.prior + explanation.contributions.sum(axis=1), explanation.total, atol=1e-9
+    )
+    again.partial_fit(X[:50], y[:50])
+    assert again.statistics_ != model.statistics_
+    agrees(again.forget(X[:50], y[:50]), model, X)
+    merged = model + EvidenceClassifier(pieces=model.pieces_).fit(X[:60], y[:60])
+    agrees(merged.forget(X[:60], y[:60]), model, X)
+    whole = X.fillna({"note": "all"})
+    apart = model + EvidenceClassifier({"note": "words"}).fit(whole[:60], y[:60])
+    assert np.isfinite(apart.predict_proba(X)).all()
+    with pytest.raises(ValueError, match="'note': Words cannot be written as SQL"):
+        model.to_sql("duckdb")
 
 
 def test_a_document_of_weight_two_is_two_documents(corrected):
@@ -184,6 +225,35 @@ def test_missing_documents_are_marginalised_wherever_they_are(documents, column)
     )
 
 
+@pytest.mark.parametrize(
+    "X, error, message",
+    [
+        ("hello", TypeError, r"a single string was passed .* pass \[text\] for one document"),
+        (None, TypeError, r"pass \[None\] for one document"),
+        ([3, 4], TypeError, "document 0 is of type int, not a string: 3"),
+        (np.array([3.0, 4.0]), TypeError, "document 0 is of type float, not a string: 3.0"),
+        (
+            {"n": [1], "text": ["a"]},
+            ValueError,
+            r"fitted on a list of documents.*pass the column.*X\['text'\]",
+        ),
+        (pd.DataFrame({"text": ["a"]}), ValueError, r"fitted on a list of documents.*X\['text'\]"),
+    ],
+)
+def test_what_is_no_list_of_documents_is_refused_in_these_words(X, error, message):
+    model = EvidenceClassifier().fit(["good film", "bad film"] * 20, [1, 0] * 20)
+    with pytest.raises(error, match=message):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("nothing", [[], (), np.array([], dtype=object), pd.Series([], dtype=object)])
+def test_no_documents_have_no_posteriors(nothing):
+    model = EvidenceClassifier().fit(["good film", "bad film"] * 20, [1, 0] * 20)
+    assert model.predict_proba(nothing).shape == (0, 2)
+    assert model.predict(nothing).shape == (0,)
+    assert model.generative_.predict_proba(nothing).shape == (0, 2)
+
+
 def test_texts_are_no_rows_of_a_model_of_numbers():
     model = EvidenceClassifier().fit(np.arange(8.0)[:, np.newaxis], [0, 1] * 4)
     with pytest.raises(ValueError, match="Expected a 2D table"):
@@ -206,7 +276,7 @@ def test_the_density_of_documents_takes_documents_and_draws_one_text_for_each(do
     np.testing.assert_allclose(generative.score_samples(texts), as_text.score_samples(texts))
     np.testing.assert_allclose(generative.predict_proba(texts), as_text.predict_proba(texts))
     assert generative.predict(texts[:3]).tolist() == as_text.predict(texts[:3]).tolist()
-    with pytest.raises(ValueError, match=r"novelty needs .*event='bernoulli'"):
+    with pytest.raises(ValueError, match=r"novelty needs .* or families=Words\('bernoulli'\)"):
         generative.novelty(texts[:1])
     by_presence = EvidenceClassifier(Words("bernoulli")).fit(texts, y).generative_
     assert 0.0 <= by_presence.novelty(texts[:1])[0] <= 1.0

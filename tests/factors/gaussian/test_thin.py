@@ -129,6 +129,27 @@ def test_a_gaussian_of_few_rows_is_loaded_to_the_last_bit(tmp_path, covariance, 
     assert twin.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
 
 
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_few_rows_with_gaps_are_solved_as_many_are(monkeypatch, covariance):
+    X, y = table(3, [3, 4], 30)
+    X[0, 4] = X[5, 9] = X[5, 10] = np.nan
+    models = []
+    for many_columns in (1, 10**9):
+        monkeypatch.setattr(kept_rows, "MANY_COLUMNS", many_columns)
+        models.append(GaussianDiscriminant(covariance=covariance, shrinkage="oas").fit(X, y))
+    np.testing.assert_allclose(*(model.predict_proba(X) for model in models), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="'ledoit_wolf' needs complete rows"):
+        GaussianDiscriminant(shrinkage="ledoit_wolf").fit(X, y).predict(X)
+
+
+def test_few_rows_with_an_empty_column_are_loaded(tmp_path):
+    X, y = table(4, [3, 4], 300)
+    X[:, 7] = np.nan
+    model = fitted(X, y, few=True, shrinkage="oas")
+    model.save(tmp_path / "model.suffice")
+    np.testing.assert_array_equal(load(tmp_path / "model.suffice").predict_proba(X), model.predict_proba(X))
+
+
 @pytest.mark.parametrize("shrinkage", [None, 0.5, "oas", "ledoit_wolf"])
 def test_few_rows_in_batches_merged_and_forgotten_give_one_fit(shrinkage):
     X, y = table(3, [20, 15, 12], 300)

@@ -16,7 +16,7 @@ from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import FEWEST_ROWS, Fitting, Options, fit_rows, naming_rows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
-from suffice.estimators.evidence.options import checked_options
+from suffice.estimators.evidence.options import checked_options, chosen_families
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows
 from suffice.estimators.evidence.saved import SavedEvidence
@@ -58,9 +58,10 @@ class EvidenceClassifier(SavedEvidence):
         or by label).
     pieces : "all", list of str, or Pieces, default="all"
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
-        "pairs". The `pieces_` of another model have the same sums, so that both can be merged.
+        "pairs". The `pieces_` of another model have the same families and sums, so that both can be merged.
     penalty : float, optional
-        How much the weights of one kind of evidence are held together. By default held-out rows choose it.
+        How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
+        default held-out rows choose it.
     pairs : int, default=30
         The largest number of pairs of columns; 0 for none.
     cv : int, default=5
@@ -86,7 +87,7 @@ class EvidenceClassifier(SavedEvidence):
         The family of each column and why it was chosen.
     generative_ : BayesClassifier
         The densities of the columns without weights: for `sample`, `novelty` and `score_samples`. Of a list
-        of documents, the density of their words alone.
+        of documents, the density of their words alone; `novelty` needs `families=Words("bernoulli")` there.
     statistics_ : Statistics
         The sums of the columns.
     prior_shift_ : PriorShift
@@ -305,8 +306,7 @@ class EvidenceClassifier(SavedEvidence):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
         X, y = labelled(X, y)
-        given = self.pieces.schema if isinstance(self.pieces, Pieces) else self.families
-        X, families = documents_as_table(X, given)
+        X, families = documents_as_table(X, chosen_families(self.families, self.pieces))
         table = read_features(self, X)
         rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)

@@ -32,7 +32,8 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
-from suffice.tables.table import Table
+from suffice.tables.recognized import has_names
+from suffice.tables.table import Table, read_table
 from suffice.tables.targets import class_index, codes_of_rows, labelled, read_labels
 from suffice.tables.text_table import is_list_of_documents
 from suffice.tables.wording import listed
@@ -72,6 +73,8 @@ class WeighsEvidence(Scored):
     def _read(self, X: Any, *, reset: bool) -> Table:
         self._require_fitted()
         schema = self._learnt.sums.pieces.schema
+        if schema.names == tuple(OF_DOCUMENTS) and has_names(X):
+            refuse_table(X, schema.names)
         X, _ = documents_as_table(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
@@ -134,6 +137,13 @@ class WeighsEvidence(Scored):
         return AttributeError(
             f"weighed evidence has no {name}: what a piece says is bounded, so scores are not linear in "
             f"u(x); generative_.{name} is that of the densities without weights and bounds."
+        )
+
+    def _criterion_terms(self) -> NoReturn:
+        raise AttributeError(
+            "weighed evidence has no aic_ or bic_: its weights maximise the likelihood of held-out rows, not "
+            "that of the training rows; compare log_likelihood(X, y) on new rows, or see generative_.aic_ "
+            "for the densities without weights."
         )
 
     def explain(self, X: Any) -> Explanation:
@@ -250,7 +260,12 @@ class WeighsEvidence(Scored):
         kept = (weights != 0) & ((np.nan_to_num(nats) != 0) | ~np.isnan(weights))
         shown = [piece for piece, one in zip((*pieces.listed, *cells), kept, strict=True) if one]
         return WeighedEvidence(
-            tuple(shown), weights[kept], nats[kept], tuple(learnt.levels), self._learnt.container or PLAIN
+            tuple(shown),
+            weights[kept],
+            nats[kept],
+            tuple(learnt.levels),
+            self._learnt.container or PLAIN,
+            len(self._learnt.classes),
         )
 
     @property
@@ -268,7 +283,9 @@ class WeighsEvidence(Scored):
     def generative_(self) -> BayesClassifier:
         """The densities of the columns, without weights; of a list of documents, that of their words.
 
-        The presence of words and their pairs are other readings of the same documents.
+        The presence of words and their pairs are other readings of the same documents. Counts of words have a
+        density given their number, for `sample` and `score_samples`; for `novelty`, fit
+        `EvidenceClassifier(Words("bernoulli"))`.
         """
         schema, statistics = self.schema_, self.statistics_
         if schema.names != tuple(OF_DOCUMENTS):
@@ -291,6 +308,17 @@ class WeighsEvidence(Scored):
     def _container(self) -> Container | None:
         self._require_fitted()
         return self._learnt.container
+
+
+def refuse_table(X: Any, names: tuple[Hashable, ...]) -> None:
+    """Refuse a table where a model was fitted on a list of documents, unless it has the documents as such."""
+    table = read_table(X)
+    if not set(table.names).intersection(names):
+        text = [name for j, name in enumerate(table.names) if table.kind(j) == "level"] or ["text"]
+        raise ValueError(
+            "this model was fitted on a list of documents, and X is a table; pass the column of documents, "
+            f"X[{text[0]!r}]."
+        )
 
 
 def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:

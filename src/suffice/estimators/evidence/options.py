@@ -11,18 +11,37 @@ import numpy as np
 from suffice.estimators.evidence.fitting import Options
 from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
-from suffice.tables.wording import listed
+from suffice.model.chosen_families import AllFamilies
+from suffice.model.schema import Schema
+from suffice.tables.wording import did_you_mean, listed, nearest
+
+LARGEST_PENALTY = 1e6
+"""Here all weights of a kind are equal up to rounding, and beyond only rounding grows."""
 
 
 def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegative: Any) -> Options:
     """What is weighed and how, or an error in words."""
     return Options(
         _checked_groups(pieces),
-        PENALTIES if penalty is None else (_positive(penalty, "penalty"),),
+        PENALTIES if penalty is None else (_penalty(penalty),),
         _whole(pairs, "pairs", 0),
         _whole(cv, "cv", 2),
         nonnegative=_boolean(nonnegative, "nonnegative"),
     )
+
+
+def chosen_families(families: AllFamilies, pieces: Any) -> AllFamilies:
+    """What decides the family of each column: the pieces, if they are given."""
+    if not isinstance(pieces, Pieces):
+        return families
+    is_inferred = isinstance(families, str) and families == "infer"
+    is_same = isinstance(families, Schema) and pieces.schema.difference(families) is None
+    if not is_inferred and not is_same:
+        raise ValueError(
+            "families= and pieces= both choose a family for each column, and differ; leave families= out, or "
+            "fit without pieces= to choose other families."
+        )
+    return pieces.schema
 
 
 def _checked_groups(pieces: Any) -> tuple[Group, ...]:
@@ -30,11 +49,15 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
     if isinstance(pieces, Pieces) or (isinstance(pieces, str) and pieces in ("all", "given")):
         return GROUPS
     if isinstance(pieces, str) or not isinstance(pieces, Iterable):
-        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}.")
+        near = nearest(pieces, GROUPS)
+        cure = "" if near is None else f"; pass a list, pieces=[{near!r}]"
+        raise TypeError(f"pieces must be 'all' or a list of {listed(list(GROUPS))}, got {pieces!r}{cure}.")
     named = list(pieces)
     unknown = [one for one in named if one not in GROUPS]
     if unknown:
-        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}.")
+        asked = did_you_mean(unknown[0], GROUPS)
+        cure = f"; {asked}" if asked else "."
+        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
     return tuple(group for group in GROUPS if group in named)
 
 
@@ -44,10 +67,15 @@ def _boolean(value: Any, name: str) -> bool:
     return bool(value)
 
 
-def _positive(value: Any, name: str) -> float:
+def _penalty(value: Any) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    if not is_number or not 0.0 < float(value) < np.inf:
-        raise ValueError(f"{name} must be a positive number or None, got {value!r}.")
+    if not is_number or not float(value) > 0.0:
+        raise ValueError(f"penalty must be a positive number or None, got {value!r}.")
+    if float(value) > LARGEST_PENALTY:
+        raise ValueError(
+            f"penalty must be at most {LARGEST_PENALTY:,.0f}, which makes all weights of a kind equal, got "
+            f"{value!r}."
+        )
     return float(value)
 
 

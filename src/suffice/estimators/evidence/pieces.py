@@ -20,6 +20,7 @@ from suffice.factors.derived import (
     CellReader,
     CoarseCell,
     Derived,
+    DocumentThere,
     Holds,
     Same,
     There,
@@ -257,6 +258,9 @@ class _Columns:
         self.n_rows = float(table.n_rows if weights is None else weights.sum())
         families = {j: f.family for f in schema.factors for j in f.columns.tolist() if f.reads != "documents"}
         self.families = dict(sorted(families.items()))
+        # Text alone may be a list of documents, which has a column for each of its families.
+        texts = [f.columns.tolist() for f in schema.factors if f.reads == "documents" and self.families]
+        self.documents = [j for columns in texts for j in columns]
         self.numbers = [j for j in self.families if table.kind(j) != "level"]
         self.most_cells = int(np.clip(self.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
 
@@ -277,29 +281,43 @@ class _Columns:
             one = There(j) if j in self.numbers else There(j, self._levels(j, MOST_LEVELS))
             if not one.values(self.reader).all():
                 yield one
+        for j in self.documents:
+            if not self.reader.documents_there(j).all():
+                yield DocumentThere(j)
 
     def joint(self) -> Iterator[Derived]:
         """Numbers, whether they are there, and indicators of levels; not of many columns with gaps."""
-        n_columns = 0
         if len(self.numbers) > MOST_JOINT and any(
             np.isnan(self.reader.numbers(j)).any() for j in self.numbers
         ):
             return
-        for j in self.numbers:
-            numbers = self.reader.numbers(j)
-            there = numbers[~np.isnan(numbers)]
-            if not len(there) or there.min() == there.max():
-                continue
-            unit = float(np.abs(there).max())  # squares and sums of large numbers overflow
-            weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
-            mean = float(np.average(there / unit, weights=weights))
-            far = FAR * float(np.average((there / unit - mean) ** 2, weights=weights)) ** 0.5
-            yield Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
-            n_columns += 1
-            if _is_common(self._share(len(there) if weights is None else float(weights.sum()))):
+        within = {j: one for j in self.numbers if (one := self._within(j)) is not None}
+        there = self._often_gone(list(within), MOST_JOINT - len(within))
+        for j, one in within.items():
+            yield one
+            if j in there:
                 yield There(j)
-                n_columns += 1
-        yield from self._indicators(MOST_JOINT - n_columns)
+        yield from self._indicators(MOST_JOINT - len(within) - len(there))
+
+    def _within(self, j: int) -> Within | None:
+        """A number, cut off far away; None if it does not vary."""
+        numbers = self.reader.numbers(j)
+        there = numbers[~np.isnan(numbers)]
+        if not len(there) or there.min() == there.max():
+            return None
+        unit = float(np.abs(there).max())  # squares and sums of large numbers overflow
+        weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
+        mean = float(np.average(there / unit, weights=weights))
+        far = FAR * float(np.average((there / unit - mean) ** 2, weights=weights)) ** 0.5
+        return Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
+
+    def _often_gone(self, columns: list[int], room: int) -> set[int]:
+        """The numbers that are often missing, those with most gaps where there is not room for all."""
+        gone = {j: np.isnan(self.reader.numbers(j)) for j in columns}
+        rows = np.ones(self.table.n_rows) if self.weights is None else self.weights
+        shares = {j: self._share(float(rows[one].sum())) for j, one in gone.items()}
+        common = [j for j in columns if _is_common(shares[j])]
+        return set(sorted(common, key=lambda j: -shares[j])[: max(room, 0)])
 
     def _share(self, times: float) -> float:
         """The share of so many rows, without the rounding of weights: three thirds are a row."""

@@ -39,6 +39,8 @@ class WeighedEvidence(Shown):
         The mean log loss of held-out rows, and that of the class shares; NaN if no weights were learnt.
     levels : tuple of Level
         How the loss fell, level by level.
+    n_classes : int
+        The number of classes that there were rows of.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class WeighedEvidence(Shown):
     nats: Array
     levels: tuple[Level, ...]
     container: Container
+    n_classes: int
 
     @property
     def loss(self) -> float:
@@ -116,7 +119,10 @@ class WeighedEvidence(Shown):
 
     def _summary(self) -> list[str]:
         if not self.levels:
-            return ["Too few rows to weigh: every column counts once."]
+            reason = (
+                "All rows are of one class, so there is nothing" if self.n_classes < 2 else "Too few rows"
+            )
+            return [f"{reason} to weigh: every column counts once."]
         fell = ", ".join(f"{level.name} {level.loss:.3f}" for level in self.levels)
         more = len(self.pieces) - MOST_LINES
         left = [f"… and {more} more pieces"] if more > 0 else []

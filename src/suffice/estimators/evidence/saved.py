@@ -14,7 +14,7 @@ from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sums import PieceSums
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
-from suffice.factors.derived import CellOfPair, CoarseCell, Derived, Holds, Same, There, Within
+from suffice.factors.derived import CellOfPair, CoarseCell, Derived, DocumentThere, Holds, Same, There, Within
 from suffice.families import Words
 from suffice.model.priors import PriorShift
 from suffice.model.schema import Schema
@@ -26,6 +26,8 @@ from suffice.tables.container_words import container_from_fields, state_of_conta
 
 Levels = list[tuple[Any, ...]]
 """The levels that derived columns tell apart, each once."""
+OF_A_COLUMN: dict[type[Derived], str] = {Same: "same", DocumentThere: "document"}
+"""Derived columns that only their column tells apart."""
 
 
 def state_of_pieces(pieces: Pieces) -> dict[str, Any]:
@@ -57,8 +59,8 @@ def _state(column: Derived, levels: Levels) -> dict[str, Any]:
             levels.append(values)
         return levels.index(values)
 
-    if isinstance(column, Same):
-        return {"kind": "same", "column": column.column}
+    if type(column) in OF_A_COLUMN:
+        return {"kind": OF_A_COLUMN[type(column)], "column": column.columns[0]}
     if isinstance(column, Within):
         bounds = np.array([column.low, column.high])
         return {"kind": "within", "column": column.column, "bounds": bounds}
@@ -84,13 +86,13 @@ def pieces_from_fields(fields: Fields, schema: Schema) -> Pieces:
     levels: Levels = [tuple(one.scalars("values")) for one in fields.branches("levels")]
     for at, values in enumerate(levels):
         fields.distinct(f"levels.{at}", list(values))
-    read = _Reader(len(schema), levels)
+    texts = {j for at in schema.factors if isinstance(at.family, Words) for j in at.columns.tolist()}
+    read = _Reader(len(schema), levels, texts)
 
     def listed(name: str, of: Callable[[Fields], Any]) -> tuple[Any, ...]:
         return tuple(of(one) for one in fields.branches(name))
 
     words = [read.column(one) for one in fields.branches("words")] if "words" in fields else []
-    texts = {j for at in schema.factors if isinstance(at.family, Words) for j in at.columns.tolist()}
     if not texts.issuperset(words) or len(set(words)) < len(words):
         raise fields.error("words", "must be columns of text.")
     return Pieces(
@@ -110,8 +112,8 @@ def pieces_from_fields(fields: Fields, schema: Schema) -> Pieces:
 class _Reader:
     """Reads derived columns, and refuses what no model has."""
 
-    def __init__(self, n_columns: int, levels: Levels) -> None:
-        self.n_columns, self.levels = n_columns, levels
+    def __init__(self, n_columns: int, levels: Levels, texts: set[int]) -> None:
+        self.n_columns, self.levels, self.texts = n_columns, levels, texts
 
     def column(self, fields: Fields) -> int:
         """The place of a column."""
@@ -134,7 +136,10 @@ class _Reader:
 
     def there(self, fields: Fields) -> There:
         """Whether a cell is there."""
-        self._require(fields, "there")
+        if self._require(fields, "there", "document") == "document":
+            if self.column(fields) not in self.texts:
+                raise fields.error("column", "must be a column of text.")
+            return DocumentThere(self.column(fields))
         return There(self.column(fields), self._levels(fields))
 
     def joint(self, fields: Fields) -> Derived:

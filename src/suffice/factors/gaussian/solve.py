@@ -164,13 +164,18 @@ def class_moments(
 def _few_rows(totals: GaussianTotals, classes: NDArray[Any]) -> tuple[ClassMoments, CentredRows] | None:
     """Rows instead of scatter matrices, where rows were kept, are few and lost no digits."""
     kept = all(isinstance(cell, RowSums) for cell in totals.cells.values())
-    if not kept or totals.family.shrinkage == "bayes":
+    if not kept or not _are_complete(totals) or totals.family.shrinkage == "bayes":
         return None
     classwise = _class_moments(totals, classes, class_means)
     data, tying = classwise.data, classwise.tying
     exact = (classwise.moments.noise <= SINGULAR * tying.pooled(data.weight * data.variance)).all()
     rows = centred_rows(data) if exact and tying.shape == "full" else None
     return None if rows is None or not rows.values.size else (classwise, rows)
+
+
+def _are_complete(totals: GaussianTotals) -> bool:
+    """Whether all rows have the same columns; one that none of them has is left out."""
+    return len({pattern for _, pattern in totals.cells}) <= 1
 
 
 def _class_moments(
@@ -251,9 +256,8 @@ def _restored(
     totals: GaussianTotals, labels: list[str], classes: NDArray[Any], saved_search: Fields
 ) -> ThinGaussian:
     """The Gaussians of a few rows, with the covariances that a file holds."""
-    for key, cell in totals.cells.items():
-        if cell.weight.ndim or len(totals.columns_of(key)) < totals.n_columns:
-            raise saved_search.error("thin", "is of complete rows, but these statistics have gaps.")
+    if not _are_complete(totals) or any(cell.weight.ndim for cell in totals.cells.values()):
+        raise saved_search.error("thin", "is of complete rows, but these statistics have gaps.")
     classwise = _class_moments(totals, classes, class_means)
     fields = saved_search.branch("thin")
     whitenings, distance, regularized = thin_from_fields(
