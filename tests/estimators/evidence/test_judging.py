@@ -118,8 +118,7 @@ def test_any_number_of_folds_learns_weights(cv):
 
 def test_inputs_are_taken_added_and_replaced_alike():
     rng = np.random.default_rng(0)
-    evidence, without = rng.normal(size=(6, 3, 2)), rng.normal(size=(4, 6, 3, 2))
-    inputs = Inputs.of(evidence, [*without])
+    inputs = Inputs(rng.normal(size=(2, 6, 3)), rng.normal(size=(4, 2, 6, 3)))
     some = inputs.pieces(np.array([2, 0]))
     np.testing.assert_array_equal(some.rows, inputs.rows[:, :, [2, 0]])
     np.testing.assert_array_equal(some.without, inputs.without[..., [2, 0]])
@@ -130,7 +129,7 @@ def test_inputs_are_taken_added_and_replaced_alike():
     np.testing.assert_array_equal(swapped.rows[..., 0], inputs.rows[..., 0])
     each = [PieceWeights(rng.normal(size=3), rng.normal(size=2)) for _ in range(4)]
     np.testing.assert_allclose(inputs.scores(each)[3], each[3].scores(inputs.without[3]))
-    once = Inputs.of(evidence, None)
+    once = Inputs(inputs.rows, None)
     np.testing.assert_allclose(once.scores(each)[3], each[3].scores(inputs.rows))
     assert once.total(weights).without is None
     assert once.replaced(np.array([1]), once.pieces(slice(1))).without is None

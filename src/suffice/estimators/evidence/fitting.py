@@ -32,7 +32,7 @@ from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.progress import Progress
 
-MOST_TWICE = 1 << 23
+MOST_TWICE = 1 << 22
 """Numbers of evidence that are held out from two folds at a time, for each fold."""
 FEWEST_ROWS = 25
 """Rows from which weights are learnt: five in each fold."""
@@ -275,16 +275,17 @@ class Fitting:
     def _inputs(self, evidence: Callable[[Sequence[Codes]], list[Array]], known: Codes) -> Inputs:
         """The evidence of known rows, held out from their own folds and from another that judges."""
         folds, pairs = self.folds, self._pairs_of_folds()
-        each = evidence([*folds, *(np.append(folds[i], folds[j]) for i, j in pairs)])
-        found = zeros_by_class(len(self.sample), *each[0].shape[1:])
+        sets = [*folds, *(np.append(folds[i], folds[j]) for i, j in pairs)]
+        each = [said.transpose(2, 0, 1) for said in evidence(sets)]
+        k, _, n_pieces = each[0].shape
+        found = np.empty((1 + len(folds) * bool(pairs), k, len(self.sample), n_pieces))
         for rows, said in zip(folds, each, strict=False):
-            found[rows] = said
-        if not pairs:
-            return Inputs.of(found[known], None)
-        without = [found.copy(order="K") for _ in folds]
+            found[:, :, rows] = said
         for (i, j), said in zip(pairs, each[len(folds) :], strict=True):
-            without[j][folds[i]], without[i][folds[j]] = np.split(said, [len(folds[i])])
-        return Inputs.of(found[known], [one[known] for one in without])
+            found[1 + j][:, folds[i]], found[1 + i][:, folds[j]] = np.split(said, [len(folds[i])], axis=1)
+        if len(known) < len(self.sample):
+            found = found[:, :, known]
+        return Inputs(found[0], found[1:] if pairs else None)
 
     def _pairs_of_folds(self) -> list[tuple[int, int]]:
         """All pairs of folds, if a fold tells so much that the evidence behind weights must not know it."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
@@ -27,11 +26,6 @@ class Inputs:
     """(classes, rows, pieces), each row by all folds but its own."""
     without: Array | None
     """(folds, classes, rows, pieces), the same by all folds but its own and one more; None of many rows."""
-
-    @classmethod
-    def of(cls, evidence: Array, without: Sequence[Array] | None) -> Self:
-        """The inputs of evidence (rows, pieces, classes), and of that without each fold."""
-        return cls(_by_class(evidence), None if without is None else np.stack([*map(_by_class, without)]))
 
     def pieces(self, some: Codes | slice) -> Inputs:
         """The evidence of some pieces."""
@@ -69,7 +63,3 @@ class JudgingFolds:
 
     def __len__(self) -> int:
         return len(self.judging)
-
-
-def _by_class(evidence: Array) -> Array:
-    return np.ascontiguousarray(evidence.transpose(2, 0, 1))
