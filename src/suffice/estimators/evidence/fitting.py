@@ -32,6 +32,8 @@ from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.progress import Progress
 
+FEW_ROWS, ROWS_PER_PIECE = 1_000, 32
+"""Rows, and rows for each piece, below which evidence must not know the fold that judges."""
 MOST_TWICE = 1 << 22
 """Numbers of evidence that are held out from two folds at a time, for each fold."""
 FEWEST_ROWS = 25
@@ -174,7 +176,8 @@ class Fitting:
     def _learn(self, known: Codes, say: Callable[[str], None]) -> Learnt:
         rows = self._known_rows(known)
         say("evidence held out")
-        evidence = self._inputs(self._evidence, known)
+        pairs_of_folds = self._pairs_of_folds()
+        evidence = self._inputs(self._evidence, known, pairs_of_folds)
         cells = self.cells.derived(self.pieces.cells)[known] if self.pieces.cells else None
         say("weights")
         learning = self._learning(evidence, cells, rows, known)
@@ -187,7 +190,7 @@ class Fitting:
             self._choose_pairs(learnt, rows, known)
         of_pairs = None
         if self.pieces.pairs:
-            of_pairs = self._inputs(self._evidence_of_pairs, known)
+            of_pairs = self._inputs(self._evidence_of_pairs, known, pairs_of_folds)
             learnt = learning.with_pairs(learnt, of_pairs)
         return learning.with_nats(learning.judged(learnt), of_pairs)
 
@@ -226,7 +229,8 @@ class Fitting:
         if not self._are_enough(known):
             return self.pieces
         with threads.one_thread_per_product():
-            evidence = self._inputs(self._evidence, known)
+            # A judge that knows too much keeps a kind rather than not.
+            evidence = self._inputs(self._evidence, known, [])
             learning = self._learning(evidence, None, self._known_rows(known), known)
             return self._without_unmissed(learning)
 
@@ -272,9 +276,14 @@ class Fitting:
             self.whole = (*self.whole[:2], in_parts.statistics())
             self.all_rows = (*self.all_rows[:2], once.statistics())
 
-    def _inputs(self, evidence: Callable[[Sequence[Codes]], list[Array]], known: Codes) -> Inputs:
-        """The evidence of known rows, held out from their own folds and from another that judges."""
-        folds, pairs = self.folds, self._pairs_of_folds()
+    def _inputs(
+        self,
+        evidence: Callable[[Sequence[Codes]], list[Array]],
+        known: Codes,
+        pairs: Sequence[tuple[int, int]],
+    ) -> Inputs:
+        """The evidence of known rows, held out from their own folds, and from pairs of one with a judge."""
+        folds = self.folds
         sets = [*folds, *(np.append(folds[i], folds[j]) for i, j in pairs)]
         each = [said.transpose(2, 0, 1) for said in evidence(sets)]
         k, _, n_pieces = each[0].shape
@@ -289,10 +298,13 @@ class Fitting:
 
     def _pairs_of_folds(self) -> list[tuple[int, int]]:
         """All pairs of folds, if a fold tells so much that the evidence behind weights must not know it."""
-        size = len(self.sample) * len(self.pieces.listed) * len(self.rows.labels)
-        is_few = self.held.weight.sum() < MANY_ROWS and size <= MOST_TWICE and len(self.folds) > 2
+        n_pieces = len(self.pieces.listed)
+        few = min(max(FEW_ROWS, ROWS_PER_PIECE * n_pieces), MANY_ROWS)
+        is_small = len(self.sample) * n_pieces * len(self.rows.labels) <= MOST_TWICE
         are_known = self.whole is None or self.subtracted
-        return [*combinations(range(len(self.folds)), 2)] if is_few and are_known else []
+        if self.held.weight.sum() >= few or not is_small or not are_known or len(self.folds) < 3:
+            return []
+        return [*combinations(range(len(self.folds)), 2)]
 
     def _evidence(self, held: Sequence[Codes]) -> list[Array]:
         """The evidence of some rows of the sample but that of pairs, by the sums of all others."""
