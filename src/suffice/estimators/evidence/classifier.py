@@ -65,7 +65,7 @@ class EvidenceClassifier(SavedEvidence):
     pairs : int, default=30
         The largest number of pairs of columns; 0 for none.
     cv : int, default=5
-        The number of folds in which weights are judged.
+        The number of folds: each is scored by the sums of the others, and judges weights learnt from them.
     nonnegative : bool, default=False
         Whether no weight may be negative. A negative weight takes back what other evidence says too often.
     missing_marks : list of str, optional
