@@ -83,12 +83,17 @@ def shown(tab, selector):
     return tab.locator(selector).inner_text()
 
 
+def wait_for_drawing(tab):
+    """Wait until a setting that was changed is drawn: the page draws once a frame."""
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def slide(tab, label, value):
     tab.get_by_label(label, exact=True).evaluate(
         "(slider, value) => { slider.value = value; slider.dispatchEvent(new Event('input')); }",
         value,
     )
-    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    wait_for_drawing(tab)
 
 
 def rest(tab):
@@ -401,7 +406,7 @@ def test_models_are_compared_on_the_same_rows(opened, two_classes):
         second.log_loss - first.log_loss, abs=0.005
     )
     tab.locator("#pick-model").select_option("even")
-    tab.wait_for_function("suffice.settings().model === 1")
+    wait_for_drawing(tab)
     assert confusion(tab).tolist() == second.confusion.tolist()
 
 
@@ -411,7 +416,7 @@ def test_the_keyboard_moves_sliders_and_opens_rows(opened, penguins):
     slider.focus()
     before = tab.evaluate("suffice.data.models[0].priors[0]")
     slider.press("ArrowRight")
-    tab.wait_for_function("suffice.settings().priors !== null")
+    wait_for_drawing(tab)
     assert tab.evaluate("suffice.settings().priors[0]") > before
     tab.locator(".list button").nth(1).focus()
     tab.keyboard.press("Enter")
