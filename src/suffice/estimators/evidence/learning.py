@@ -9,7 +9,6 @@ the evidence behind them have seen. A level that does not pay there counts less,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,12 +21,12 @@ from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
 from suffice.estimators.evidence.inputs import Inputs, JudgingFolds
 from suffice.estimators.evidence.pieces import POWERS, Pieces
+from suffice.estimators.evidence.trust import trust
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
 from suffice.model.corrections import CorrectionDesign, CorrectionSearch
-from suffice.model.evidence_weight import errors_above_zero
 from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     JUDGED,
@@ -213,24 +212,16 @@ class Learning:
         return Learnt(weights, held, levels)
 
     def judged(self, learnt: Learnt) -> Learnt:
-        """The same as far as held-out rows show that it tells more than the class shares.
-
-        All weights count as far as a gain is likely. With t its mean in standard errors, the odds against any
-        gain are at least t·e^(½ − t²/2), even under the prior that speaks most for one (Edwards, Lindman and
-        Savage 1963), and even at t = 1. So noise counts half or less. Rows that are told apart well leave
-        almost no errors to learn from, so one more row speaks against being too sure.
-        """
+        """The same as far as held-out rows show that it tells more than the class shares."""
         rows = self.rows
         silent = np.broadcast_to(rows.log_shares, learnt.held_out.shape)
-        t = errors_above_zero(rows.losses(silent) - rows.losses(learnt.held_out), rows.weight)
-        against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
-        trust = min(1.0 / (1.0 + against), self._sureness(learnt.held_out - silent)) if t > 0 else 0.0
-        old, held = learnt.weights, silent + trust * (learnt.held_out - silent)
-        weights = old.times(trust)
-        levels = [replace(level, share=trust * level.share) for level in learnt.levels[1:]]
+        added = learnt.held_out - silent
+        share = trust(rows, added)
+        held = silent + share * added
+        levels = [replace(level, share=share * level.share) for level in learnt.levels[1:]]
         if levels:
             levels[-1].loss = rows.mean_loss(held)
-        return Learnt(weights, held, [*learnt.levels[:1], *levels])
+        return Learnt(learnt.weights.times(share), held, [*learnt.levels[:1], *levels])
 
     def with_nats(self, learnt: Learnt, of_pairs: Inputs | None = None) -> Learnt:
         """The same with the nats that each piece adds, and the corrections of each column."""
@@ -407,28 +398,6 @@ class Learning:
 
         if self._are_many and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
-        if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
-            return float(slope(1.0) <= 0.0)
-        return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
-
-    def _sureness(self, added: Array) -> float:
-        """The factor ≤ 1 that fits what all levels add to held-out rows, and to one more row.
-
-        That row is an average one. It counts half as an error and half as none, which loses least in log loss
-        whatever the rate of errors (Krichevsky and Trofimov 1981). As an error, its class is drawn by the
-        shares: a class so drawn is another one with chance 1 − Σ_k π_k². Where that is less than half, all of
-        the row is drawn.
-        """
-        rows = self.rows
-        shares = np.exp(rows.log_shares)
-        drawn = min(1.0, 0.5 / (1.0 - float(shares @ shares)))
-        one_more = drawn * rows.weight[:, np.newaxis] / rows.weight.sum()
-
-        def slope(factor: float) -> float:
-            log_posteriors = log_softmax(rows.log_shares + factor * added)
-            residuals = rows.residuals(log_posteriors) + one_more * (np.exp(log_posteriors) - shares)
-            return float(np.sum(residuals * added))
-
         if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
             return float(slope(1.0) <= 0.0)
         return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))

@@ -1,0 +1,61 @@
+"""How much of what was learnt counts: held-out rows show whether it is noise, and how sure to be."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import optimize
+
+from suffice.arrays import Array
+from suffice.links import log_softmax
+from suffice.model.evidence_weight import errors_above_zero
+from suffice.model.known_rows import KnownRows
+
+
+def trust(rows: KnownRows, added: Array) -> float:
+    """The share of what is added to the log class shares that counts, by scores of held-out rows.
+
+    It counts as far as a gain is likely. With t its mean in standard errors, the odds against any gain are at
+    least t·e^(½ − t²/2), even under the prior that speaks most for one (Edwards, Lindman and Savage 1963),
+    and even at t = 1. So noise counts half or less. Rows that are told apart well leave almost no errors to
+    learn from, so one more row speaks against being too sure.
+    """
+    silent = np.broadcast_to(rows.log_shares, added.shape)
+    t = errors_above_zero(rows.losses(silent) - rows.losses(silent + added), rows.weight)
+    against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
+    return min(1.0 / (1.0 + against), _sureness(rows, added)) if t > 0 else 0.0
+
+
+def _sureness(rows: KnownRows, added: Array) -> float:
+    """The factor ≤ 1 that fits what is added to held-out rows, and to one more row.
+
+    That row is an average one, and a part of it is an error, whose class is drawn by the shares. A class so
+    drawn is another one with chance 1 − Σ_k π_k². Where that is less than the part, all of the row is drawn.
+    """
+    shares = np.exp(rows.log_shares)
+    drawn = min(1.0, _error_in_one_more(rows, added) / (1.0 - float(shares @ shares)))
+    one_more = drawn * rows.weight[:, np.newaxis] / rows.weight.sum()
+
+    def slope(factor: float) -> float:
+        log_posteriors = log_softmax(rows.log_shares + factor * added)
+        residuals = rows.residuals(log_posteriors) + one_more * (np.exp(log_posteriors) - shares)
+        return float(np.sum(residuals * added))
+
+    if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
+        return float(slope(1.0) <= 0.0)
+    return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
+
+
+def _error_in_one_more(rows: KnownRows, added: Array) -> float:
+    """How much of one more row is an error.
+
+    Half of it loses least in log loss whatever the rate of errors (Krichevsky and Trofimov 1981). But where
+    all n held-out rows are told right, the class may follow from the cells without any error, which is as
+    likely as not before a row is seen. Such rows have chance 1 then, and m = (n − ½)!/(√π·n!) otherwise.
+    """
+    if np.any(rows.losses(rows.log_shares + added) >= math.log(2.0)):
+        return 0.5
+    n = float(rows.weight.sum())
+    m = math.exp(math.lgamma(n + 0.5) - math.lgamma(n + 1.0)) / math.sqrt(math.pi)
+    return 0.5 * m / (1.0 + m)

@@ -1,0 +1,50 @@
+"""How much of what was learnt counts."""
+
+import math
+
+import numpy as np
+import pytest
+
+from suffice.estimators.evidence.trust import trust
+from suffice.links import logistic
+from suffice.model.known_rows import KnownRows
+
+MARGIN = 60.0
+
+
+def two_classes(n, *, wrong=0):
+    """Rows of two classes, and scores that tell all of them but some, by the same margin."""
+    codes = np.arange(n) % 2
+    towards = np.where(np.arange(n) < wrong, 1 - codes, codes)
+    return KnownRows(codes, np.ones(n), 2), MARGIN * np.eye(2)[towards]
+
+
+def posterior_of_an_error(rows, added):
+    return logistic(-MARGIN * trust(rows, added))
+
+
+@pytest.mark.parametrize("n", [40, 200, 5000])
+def test_rows_without_an_error_leave_half_of_one_as_far_as_errors_are_possible(n):
+    chance = math.prod((i - 0.5) / i for i in range(1, n + 1))  # of n right rows, by Krichevsky and Trofimov
+    error = 0.5 * chance / (1.0 + chance)
+    assert posterior_of_an_error(*two_classes(n)) == pytest.approx(error / (n + 2.0 * error), rel=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [2, 10])
+def test_one_more_row_is_half_an_error_once_errors_are_seen(wrong):
+    found = posterior_of_an_error(*two_classes(200, wrong=wrong))
+    assert found == pytest.approx((wrong + 0.5) / 201.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [0, 4])
+def test_a_row_of_weight_three_counts_as_three(wrong):
+    rows, added = two_classes(60, wrong=wrong)
+    heavy = KnownRows(rows.codes, np.full(60, 3.0), 2)
+    copies = KnownRows(np.repeat(rows.codes, 3), np.ones(180), 2)
+    assert trust(heavy, added) == pytest.approx(trust(copies, np.repeat(added, 3, axis=0)), rel=1e-9)
+    assert trust(heavy, added) > trust(rows, added)
+
+
+def test_what_gains_nothing_does_not_count():
+    rows, added = two_classes(60, wrong=30)
+    assert trust(rows, added) == 0.0
