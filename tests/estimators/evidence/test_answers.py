@@ -348,6 +348,18 @@ def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
     assert hasattr(of_penguins.generative_, name)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["sample", "novelty", "score_samples", "predict_joint_log_proba", "log_likelihood_", "parameters_"],
+)
+def test_what_only_a_density_has_is_asked_of_the_densities(of_penguins, name):
+    for model in (of_penguins, EvidenceClassifier()):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=rf"has no density; use model\.generative_\.{name}\b"):
+            getattr(model, name)
+    assert hasattr(of_penguins.generative_, name)
+
+
 @pytest.mark.parametrize("bumps", [False, True])
 def test_of_many_rows_one_fold_shows_that_corrections_do_not_pay(bumps, monkeypatch):
     searches = []

@@ -63,8 +63,27 @@ class FittedEvidence:
     shift: PriorShift | None = None
 
 
+def _of_a_density(use: str) -> property:
+    """What only a density has: for `hasattr` it is not there, and who asks is told where it is."""
+
+    def absent(_: WeighsEvidence) -> NoReturn:
+        raise AttributeError(
+            f"weighed evidence only ranks the classes and has no density; use model.generative_.{use}, which "
+            "is of the densities without weights."
+        )
+
+    return property(absent, doc=f"Not there: weighed evidence has no density; `generative_.{use}` is of one.")
+
+
 class WeighsEvidence(Scored):
     """A model that holds sums and weights, and is solved for its parameters when they are first needed."""
+
+    sample = _of_a_density("sample(...)")
+    novelty = _of_a_density("novelty(X)")
+    score_samples = _of_a_density("score_samples(X)")
+    predict_joint_log_proba = _of_a_density("predict_joint_log_proba(X)")
+    log_likelihood_ = _of_a_density("log_likelihood_")
+    parameters_ = _of_a_density("parameters_")
 
     _scores_densities = False
     _learnt: FittedEvidence
