@@ -165,6 +165,21 @@ def test_the_table_of_weights_is_read_by_people(of_table):
         assert word in html
 
 
+def test_the_table_of_weights_says_when_nothing_pays():
+    y = np.arange(300) % 2
+    model = EvidenceClassifier().fit({"constant": np.ones(300)}, y)
+    weighed, said = model.weights_, "No piece of evidence pays on held-out rows: posteriors are the priors"
+    assert repr(weighed).startswith(said)
+    assert said in weighed._repr_html_()
+    assert "<table" not in weighed._repr_html_()
+    np.testing.assert_allclose(model.predict_proba({"constant": [1.0, np.nan]}), 0.5, atol=1e-12)
+    with pytest.raises(ValueError, match=f"nothing to draw. {said}"):
+        weighed.plot()
+    few = EvidenceClassifier().fit({"constant": np.ones(9)}, y[:9]).weights_
+    with pytest.raises(ValueError, match=r"nothing to draw\. Too few rows to weigh"):
+        few.plot()
+
+
 def test_names_in_the_table_of_weights_are_never_markup():
     X, y = mixed(40)
     model = EvidenceClassifier(pieces=["columns"]).fit(X[["length"]].set_axis(["<b>\nx"], axis=1), y)
