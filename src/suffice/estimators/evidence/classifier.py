@@ -25,7 +25,7 @@ from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.chosen_families import AllFamilies
-from suffice.model.infer import require_columns
+from suffice.model.infer import require_columns, require_marks
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
@@ -69,7 +69,8 @@ class EvidenceClassifier(SavedEvidence):
     nonnegative : bool, default=False
         Whether no weight may be negative. A negative weight takes back what other evidence says too often.
     missing_marks : list of str, optional
-        The texts that stand for a missing cell in columns of text, as in BayesClassifier.
+        The texts that stand for a missing cell in columns of text, as in BayesClassifier. Given `pieces` or a
+        Schema bring their own.
 
     Attributes
     ----------
@@ -314,10 +315,11 @@ class EvidenceClassifier(SavedEvidence):
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
+        marks = checked_marks(self.missing_marks)
         if given is not None:
             require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
+            require_marks(given.schema, marks, "pieces=")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
-        marks = checked_marks(self.missing_marks)
         schema = rows.schema(families, marks, weigh=False) if given is None else given.schema
         fitted = fit_rows(rows, schema, options, given)
         self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
