@@ -18,9 +18,9 @@ from suffice.estimators.evidence.fitting import FEWEST_ROWS, Fitting, Options, f
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families
 from suffice.estimators.evidence.pieces import Pieces
-from suffice.estimators.evidence.rows import MOST_ROWS, Rows
+from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
 from suffice.estimators.evidence.saved import SavedEvidence
-from suffice.estimators.evidence.sums import Parts, PieceSums
+from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
@@ -289,20 +289,21 @@ class EvidenceClassifier(SavedEvidence):
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
         self._keep_settings(afresh=False)
-        whole = self._learnt.sums.statistics()
+        sums = self._learnt.sums
+        smaller = sums.too_heavy
+        rows = with_less_weight(rows, smaller if seen else too_heavy(rows.weights))
+        whole = sums.times(1.0 / smaller).statistics()
         try:
             with naming_rows(rows, self.schema_):
                 ordered = Rows(rows).in_order(self.schema_)
                 fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
-                learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+                learnt = fitting.fitted().learnt
         except ImpossibleSumsError as error:  # a fold was subtracted that had not been added
             raise ValueError(
                 "cannot weigh rows that were never fitted as if they had been; pass seen=False for rows held "
                 "out."
             ) from error
-        self._learnt = replace(
-            self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
-        )
+        self._learnt = replace(self._learnt, learnt=learnt, classes=rows.labels, solution=None, shift=None)
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
@@ -320,9 +321,11 @@ class EvidenceClassifier(SavedEvidence):
             require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
             require_marks(given.schema, marks, "pieces=")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
+        smaller = too_heavy(rows.weights)
+        rows = with_less_weight(rows, smaller)
         schema = rows.schema(families, marks, weigh=False) if given is None else given.schema
         fitted = fit_rows(rows, schema, options, given)
-        self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
+        self._learnt = FittedEvidence(fitted.sums.times(smaller), fitted.learnt, rows.labels, container)
 
     def _learn_files(self, files: Labelled) -> None:
         """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""

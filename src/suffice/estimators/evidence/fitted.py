@@ -110,7 +110,8 @@ class WeighsEvidence(Scored):
     @with_kept_settings
     def _solution(self) -> WeighedModel:
         learnt = self._learnt
-        solved = SolvedPieces.of(learnt.sums.pieces, learnt.sums.solvable())
+        sums = learnt.sums.times(1.0 / learnt.sums.too_heavy)
+        solved = SolvedPieces.of(sums.pieces, sums.solvable())
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)
