@@ -32,8 +32,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
-from suffice.tables.recognized import has_names
-from suffice.tables.table import Table, read_table
+from suffice.tables.table import Table
 from suffice.tables.targets import class_index, codes_of_rows, labelled, read_labels
 from suffice.tables.text_table import is_list_of_documents
 from suffice.tables.wording import listed
@@ -92,8 +91,6 @@ class WeighsEvidence(Scored):
     def _read(self, X: Any, *, reset: bool) -> Table:
         self._require_fitted()
         schema = self._learnt.sums.pieces.schema
-        if schema.names == tuple(OF_DOCUMENTS) and has_names(X):
-            refuse_table(X, schema.names)
         X, _ = documents_as_table(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
@@ -328,17 +325,6 @@ class WeighsEvidence(Scored):
     def _container(self) -> Container | None:
         self._require_fitted()
         return self._learnt.container
-
-
-def refuse_table(X: Any, names: tuple[Hashable, ...]) -> None:
-    """Refuse a table where a model was fitted on a list of documents, unless it has the documents as such."""
-    table = read_table(X)
-    if not set(table.names).intersection(names):
-        text = [name for j, name in enumerate(table.names) if table.kind(j) == "level"] or ["text"]
-        raise ValueError(
-            "this model was fitted on a list of documents, and X is a table; pass the column of documents, "
-            f"X[{text[0]!r}]."
-        )
 
 
 def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:
