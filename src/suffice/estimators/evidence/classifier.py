@@ -52,13 +52,15 @@ class EvidenceClassifier(SavedEvidence):
     Parameters
     ----------
     families : "infer", Family, dict or Schema, default="infer"
-        The family of each column, as in BayesClassifier.
+        The family of each column, as in BayesClassifier. Inference is for columns with names: those of an
+        array of numbers are all Normal, so pass a frame, or families by position.
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).
     pieces : "all", list of str, or Pieces, default="all"
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
-        "pairs". The `pieces_` of another model have the same families and sums, so that both can be merged.
+        "pairs". A sparse matrix has "columns" only, since the others read every zero. The `pieces_` of
+        another model have the same families and sums, so that both can be merged.
     penalty : float, optional
         How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
         default held-out rows choose it.
