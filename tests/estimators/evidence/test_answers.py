@@ -332,9 +332,13 @@ def test_of_many_columns_those_with_gaps_in_training_are_marginalised_in_sql():
 def test_many_inputs_with_gaps_are_exported_for_complete_rows_only():
     X, _, y = gaussian_rows(17, gaps=range(17))
     model = EvidenceClassifier(pieces=["joint"]).fit(X, y)
-    with pytest.raises(ValueError, match=r"17 inputs with gaps.*at most 16.*missing='null'"):
-        model.to_sql("rows")
+    words = r"17 inputs with gaps.*at most 16.*missing='null'.*fill the gaps.*pieces=\['columns', 'steps'"
+    for export in (lambda one: one.to_sql("rows"), lambda one: one.to_onnx()):
+        with pytest.raises(ValueError, match=words):
+            export(model)
     assert "SELECT" in model.to_sql("rows", missing="null")
+    alone = EvidenceClassifier(pieces=["columns", "steps", "presence", "cells", "pairs"]).fit(X, y)
+    assert "SELECT" in alone.to_sql("rows")
 
 
 # --- likelihood and linear forms --------------------------------------------------------------------
