@@ -367,6 +367,12 @@ def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
     assert hasattr(of_penguins.generative_, name)
 
 
+def test_importances_are_those_of_pieces(of_penguins):
+    assert not hasattr(of_penguins, "feature_importances_")
+    with pytest.raises(AttributeError, match=r"several pieces read a column.*weights_ has the nats"):
+        _ = of_penguins.feature_importances_
+
+
 @pytest.mark.parametrize(
     "name",
     ["sample", "novelty", "score_samples", "predict_joint_log_proba", "log_likelihood_", "parameters_"],

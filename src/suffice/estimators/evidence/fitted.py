@@ -136,6 +136,15 @@ class WeighsEvidence(Scored):
         return sum_of_own(log_p, codes, sample_weight)
 
     @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: several pieces of evidence read a column; `weights_` has the nats that each adds."""
+        raise AttributeError(
+            "weighed evidence has no feature_importances_, since several pieces read a column, and some read "
+            "many; weights_ has the nats that each piece adds to held-out rows, and evidence(X, y) those of "
+            "each column by itself."
+        )
+
+    @property
     def natural_parameters_(self) -> NoReturn:
         """Not there: what a piece says is bounded, so its scores are not those of an exponential family."""
         raise self._not_linear("natural_parameters_")
