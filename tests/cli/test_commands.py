@@ -386,7 +386,7 @@ def test_a_large_joint_block_is_exported_for_whole_rows(run, form):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 7)) @ rng.normal(size=(7, 7))
     suffice.GaussianDiscriminant("full").fit(X, rng.integers(0, 2, 60)).save("m.suffice")
-    assert "null" in run("export", "m.suffice", "--to", form, "-o", "m.out", code=1).stderr
+    assert "pass --missing null" in run("export", "m.suffice", "--to", form, "-o", "m.out", code=1).stderr
     run("export", "m.suffice", "--to", form, "-o", "m.out", "--missing", "null")
 
 

@@ -110,6 +110,25 @@ def test_of_two_classes_either_may_be_asked_for(visitors):
         np.testing.assert_allclose(first.shapes[0].nats, -second.shapes[0].nats)
 
 
+def test_the_title_says_what_columns_say_together(birds, visitors):
+    model, X, species = birds
+    weighed = model.weights_
+    nats = sum(n for piece, n in zip(weighed.pieces, weighed.nats, strict=True) if piece.group == "joint")
+    said = f"not drawn: joint densities, {nats:+.3f} nats"
+    assert ShapeDisplay.from_estimator(model, X, columns=["island"]).figure_.get_suptitle() == said
+    few = ShapeDisplay.from_estimator(model, X, species, most=2)
+    assert few.figure_.get_suptitle() == f"2 of 7 columns: those that say most\n{said}"
+    figure, ax = plt.subplots()
+    ShapeDisplay.from_estimator(model, X, columns=["island"], ax=ax)
+    assert not figure.get_suptitle()
+    signs = np.random.default_rng(0).normal(size=(400, 2))
+    pair = suffice.EvidenceClassifier(pieces=["pairs"]).fit(signs, signs[:, 0] * signs[:, 1] > 0)
+    assert ShapeDisplay.from_estimator(pair, signs).together.startswith("1 pair of columns, +0.")
+    model, X, y = visitors
+    block = suffice.EvidenceClassifier({("age", "visits"): MultivariateNormal()}, pieces=SINGLE).fit(X, y)
+    assert ShapeDisplay.from_estimator(block, X).together.startswith("joint densities, +")
+
+
 def test_columns_come_in_the_order_of_their_nats(visitors):
     model, X, _ = visitors
     weighed, nats = model.weights_, dict.fromkeys(X, 0.0)

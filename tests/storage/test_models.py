@@ -207,8 +207,10 @@ def test_a_path_may_be_text_a_path_or_a_file(tmp_path: Path):
         model.save(3)
     with pytest.raises(FileNotFoundError):
         suffice.load(tmp_path / "none.suffice")
-    with pytest.raises(FileNotFoundError):
-        model.save(tmp_path / "no folder" / "m.suffice")
+    nowhere = str(tmp_path / "no folder" / "m.suffice")
+    with pytest.raises(FileNotFoundError) as refused:
+        model.save(nowhere)
+    assert refused.value.filename == nowhere
 
 
 def test_families_have_names_that_files_may_use():

@@ -115,7 +115,7 @@ def test_columns_are_checked_by_name():
     "X, words",
     [
         ({"a": [1, 2], "b": [1]}, "column 'a' has 2 cells, but column 'b' has 1 cell"),
-        ({"a": 1.0}, "column 'a' is a float, not a list or array of cells"),
+        ({"a": 1.0}, r"column 'a' is a float, not a list or array of cells.* A single row is .*\[row\]"),
         ({"a": "text"}, "column 'a' is a str"),
         ({"a": [[1], [2]]}, "column 'a' of X holds a list"),
         ([{"a": 1}, 3], "row 0 is a dict, but row 1 is a int"),

@@ -173,18 +173,22 @@ def _explained(model: Any, reading: Any, rows: RowSource, row: int) -> Any:
 
 def _facts(explanation: Any, row: int) -> dict[str, Any]:
     """The explanation of one row for programs."""
+    from suffice.model.text_explanation import TextExplanation
+
     classes = explanation.classes.tolist()
 
     def by_class(nats: Any) -> dict[Any, Any]:
         return dict(zip(classes, nats, strict=True))
 
-    of_document = hasattr(explanation, "words")
-    names, said = explanation.words(0) if of_document else (explanation.columns, explanation.contributions[0])
-    facts = {
+    if isinstance(explanation, TextExplanation):
+        (names, said), rest = explanation.words(0), {"rest": by_class(explanation.rest(0))}
+    else:
+        names, said, rest = list(explanation.columns), explanation.contributions[0], {}
+    return {
         "row": row,
         "posterior": by_class(explanation.posterior[0]),
         "prior": by_class(explanation.prior),
         "contributions": {name: by_class(nats) for name, nats in zip(names, said, strict=True)},
         "scores": by_class(explanation.total[0]),
+        **rest,
     }
-    return facts | {"rest": by_class(explanation.rest(0))} if of_document else facts

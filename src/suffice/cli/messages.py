@@ -15,6 +15,7 @@ from suffice.tables.wording import visible
 
 OPTIONS = {
     r"\bmissing_marks=": "--missing",
+    r"\bmissing='null'": "--missing null",
     r"\bunseen='(\w+)'": r"suffice fit --unseen \1",
     r"replace (the value|it) with NaN, which is treated as missing": "leave the cell empty (in jsonl, null)",
     r"(has no label at row \d+; add one), or remove the row": r"\1, or use --drop-unlabelled",

@@ -138,7 +138,7 @@ def _settings(model: Any) -> dict[str, Any]:
     default="marginal",
     show_default=True,
     help="sql, onnx: a row with missing cells in a joint Gaussian is scored on the observed cells (up to 6 "
-    "columns), or gets no result.",
+    "columns, or 16 inputs of weighed evidence), or gets no result.",
 )
 @options.output(required=False, text="The file to write; stdout by default.")
 @options.force

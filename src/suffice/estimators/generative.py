@@ -332,4 +332,22 @@ def in_columns_of_text(X: Any, schema: Schema) -> Any:
         return {str(name): X for name in schema.names}
     if are_cells(X):
         read_documents(X)  # which refuses them
+    if schema.named:
+        _refuse_other_columns(read_table(X), schema)
     return X
+
+
+def _refuse_other_columns(table: Table, schema: Schema) -> None:
+    """Refuse a table without the columns of text that a model reads, and say which of its columns may be one.
+
+    Of a list of documents, these columns have names that its user never saw.
+    """
+    known = set(table.names) & set(schema.names) if table.named else len(schema) == table.n_columns
+    if known:
+        return
+    text = next((j for j in range(table.n_columns) if table.kind(j) == "level"), None)
+    of_text = "" if text is None else f", {f'X[{table.names[text]!r}]' if table.named else f'X[:, {text}]'}"
+    raise ValueError(
+        "this model was fitted on documents, and X is a table of other columns; pass the column of documents"
+        f"{of_text}."
+    )

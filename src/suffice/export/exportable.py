@@ -49,8 +49,8 @@ class Exportable:
             have the same names, or x0, x1, … for a model fitted on an array.
         missing : {"marginal", "null"}, default="marginal"
             What a gap in a joint Gaussian block does. "marginal" scores the block on its observed cells, for
-            up to 6 columns; "null" makes the result of the row NULL. Elsewhere a missing cell is left out, as
-            in `predict`.
+            up to 6 columns, or 16 inputs with gaps of weighed evidence; "null" makes the result of the row
+            NULL. Elsewhere a missing cell is left out, as in `predict`.
 
         Returns
         -------

@@ -169,4 +169,8 @@ def position_of(key: Hashable, places: dict[Hashable, int], setting: str = "fami
         return places[key]
     if isinstance(key, int) and -len(places) <= key < len(places):
         return key % len(places)
-    raise ValueError(f"{setting} names the column {quoted(key)}, but the columns are {listed(places)}.")
+    near = did_you_mean(key, places)
+    raise ValueError(
+        f"{setting} names the column {quoted(key)}, but the columns are {listed(places)}"
+        f"{f'; {near}' if near else '.'}"
+    )

@@ -93,7 +93,7 @@ def choose_schema(
     if isinstance(families, Smoothed):
         return families.on(chosen_for(families.families))
     if isinstance(families, Schema):
-        return _reused(families, table)
+        return _reused(families, table, marks)
     if isinstance(families, OnlyColumns):
         kept = families.positions(table.names)
         of_kept = _of_kept(kept, families.families, table)
@@ -103,12 +103,13 @@ def choose_schema(
         family, block = alike
         alike_all = dict.fromkeys(range(table.n_columns), family) if may_be_written(table) else {}
         if not choose_notations(table, alike_all, marks):
-            return Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
+            whole = Schema.of_one_family(table.names, family, _reason(family), block, named=table.named)
+            return replace(whole, marks=marks or USUAL_MARKS)
     given = given_families(families, table.names)
     if not given and not table.named:
-        whole = _plain_array(table)
-        if whole is not None:
-            return whole
+        array = _plain_array(table)
+        if array is not None:
+            return replace(array, marks=marks or USUAL_MARKS)
     return _inferred(table, classes, n_classes, weights, given, marks, weigh=weigh)
 
 
@@ -197,8 +198,19 @@ def require_columns(schema: Schema, table: Table, setting: str) -> None:
         raise ValueError(f"{setting} of {counted(len(schema), 'column')}, but X has {table.n_columns}.")
 
 
-def _reused(schema: Schema, table: Table) -> Schema:
+def require_marks(schema: Schema, marks: Marks | None, setting: str) -> None:
+    """Refuse other texts for missing cells than those of a schema, which a setting holds."""
+    if marks is not None and marks.chosen not in (None, schema.marks.chosen):
+        raise ValueError(
+            f"missing_marks= and {setting} both say which texts stand for a missing cell, and differ: "
+            f"{list(marks.numbers)} and {list(schema.marks.numbers)}; leave missing_marks= out, or fit "
+            f"without {setting} to choose other texts."
+        )
+
+
+def _reused(schema: Schema, table: Table, marks: Marks | None) -> Schema:
     require_columns(schema, table, "families= is the schema")
+    require_marks(schema, marks, "families=")
     pairs = zip(table.names, schema.columns, strict=True)
     columns = (c._replace(name=name) for name, c in pairs)
     return replace(schema, columns=tuple(columns), named=table.named, held_out=None)

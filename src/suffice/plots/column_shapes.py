@@ -14,6 +14,7 @@ from suffice.plots.observed import Observed, observe
 from suffice.plots.panels import are_bars
 from suffice.tables.table import Table
 from suffice.tables.targets import class_index
+from suffice.tables.wording import counted
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,22 @@ def ranked_columns(estimator: Any) -> list[int]:
         for column in factor.columns.tolist()
     )
     return sorted(columns, key=lambda column: -abs(nats[column]))
+
+
+def said_together(estimator: Any) -> str:
+    """What several columns say together, and so no shape holds, with the nats that it adds; "" if nothing."""
+    weighed, factors = estimator.weights_, estimator.schema_.factors
+    joint = [tuple(factor.columns.tolist()) for factor in factors if factor.family.joint]
+    kinds = [
+        "pairs" if one.group == "pairs" else "joint" if one.group == "joint" or one.columns in joint else ""
+        for one in weighed.pieces
+    ]
+    words = ["joint densities"] * ("joint" in kinds)
+    words += [counted(n, "pair of columns", "pairs of columns")] if (n := kinds.count("pairs")) else []
+    if not words:
+        return ""
+    nats = float(weighed.nats[np.array(kinds) != ""].sum())
+    return " and ".join(words) + ("" if np.isnan(nats) else f", {nats:+.3f} nats")
 
 
 def shapes_of(

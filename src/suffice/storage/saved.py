@@ -118,8 +118,10 @@ def replacing(path: str) -> Iterator[IO[bytes]]:
         with suppress(FileNotFoundError):
             _take_over(beside, place.stat())
         beside.replace(place)
-    except BaseException:
+    except BaseException as error:
         beside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename in (str(beside), beside):
+            error.filename = path
         raise
 
 

@@ -122,7 +122,7 @@ def require_cells(values: Any, name: Hashable) -> None:
     if not is_list and len(getattr(values, "shape", None) or np.shape(values)) != 1:
         raise ValueError(
             f"column {quoted(name)} is {kind_of_thing(values)}, not a list or array of cells; a dict must "
-            "hold one list or array for each column."
+            "hold one list or array for each column. A single row is a list of one dict, [row]."
         )
 
 

@@ -153,7 +153,8 @@ def test_a_selector_chooses_among_the_columns_of_its_model():
 @pytest.mark.parametrize(
     "columns, message",
     [
-        (["siz"], "columns= names the column 'siz', but the columns are"),
+        (["siz"], r"columns= names the column 'siz', but the columns are .*; did you mean 'size'\?$"),
+        (["no such"], r"columns= names the column 'no such', but the columns are .*\]\.$"),
         ([], "must name some columns, each once"),
         (["size", 0], "must name some columns, each once"),
         ("size", "must be None, a list of columns or a mask, got 'size'"),

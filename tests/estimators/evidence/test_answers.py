@@ -165,6 +165,21 @@ def test_the_table_of_weights_is_read_by_people(of_table):
         assert word in html
 
 
+def test_the_table_of_weights_says_when_nothing_pays():
+    y = np.arange(300) % 2
+    model = EvidenceClassifier().fit({"constant": np.ones(300)}, y)
+    weighed, said = model.weights_, "No piece of evidence pays on held-out rows: posteriors are the priors"
+    assert repr(weighed).startswith(said)
+    assert said in weighed._repr_html_()
+    assert "<table" not in weighed._repr_html_()
+    np.testing.assert_allclose(model.predict_proba({"constant": [1.0, np.nan]}), 0.5, atol=1e-12)
+    with pytest.raises(ValueError, match=f"nothing to draw. {said}"):
+        weighed.plot()
+    few = EvidenceClassifier().fit({"constant": np.ones(9)}, y[:9]).weights_
+    with pytest.raises(ValueError, match=r"nothing to draw\. Too few rows to weigh"):
+        few.plot()
+
+
 def test_names_in_the_table_of_weights_are_never_markup():
     X, y = mixed(40)
     model = EvidenceClassifier(pieces=["columns"]).fit(X[["length"]].set_axis(["<b>\nx"], axis=1), y)
@@ -317,9 +332,13 @@ def test_of_many_columns_those_with_gaps_in_training_are_marginalised_in_sql():
 def test_many_inputs_with_gaps_are_exported_for_complete_rows_only():
     X, _, y = gaussian_rows(17, gaps=range(17))
     model = EvidenceClassifier(pieces=["joint"]).fit(X, y)
-    with pytest.raises(ValueError, match=r"17 inputs with gaps.*at most 16.*missing='null'"):
-        model.to_sql("rows")
+    words = r"17 inputs with gaps.*at most 16.*missing='null'.*fill the gaps.*pieces=\['columns', 'steps'"
+    for export in (lambda one: one.to_sql("rows"), lambda one: one.to_onnx()):
+        with pytest.raises(ValueError, match=words):
+            export(model)
     assert "SELECT" in model.to_sql("rows", missing="null")
+    alone = EvidenceClassifier(pieces=["columns", "steps", "presence", "cells", "pairs"]).fit(X, y)
+    assert "SELECT" in alone.to_sql("rows")
 
 
 # --- likelihood and linear forms --------------------------------------------------------------------
@@ -345,6 +364,24 @@ def test_what_bounded_evidence_does_not_have_says_why(of_penguins, name):
     assert not hasattr(of_penguins, name)
     with pytest.raises(AttributeError, match=f"no {name}: what a piece says is bounded, so"):
         getattr(of_penguins, name)
+    assert hasattr(of_penguins.generative_, name)
+
+
+def test_importances_are_those_of_pieces(of_penguins):
+    assert not hasattr(of_penguins, "feature_importances_")
+    with pytest.raises(AttributeError, match=r"several pieces read a column.*weights_ has the nats"):
+        _ = of_penguins.feature_importances_
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sample", "novelty", "score_samples", "predict_joint_log_proba", "log_likelihood_", "parameters_"],
+)
+def test_what_only_a_density_has_is_asked_of_the_densities(of_penguins, name):
+    for model in (of_penguins, EvidenceClassifier()):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=rf"has no density; use model\.generative_\.{name}\b"):
+            getattr(model, name)
     assert hasattr(of_penguins.generative_, name)
 
 

@@ -121,6 +121,21 @@ def test_given_pieces_decide_the_families(penguins, of_penguins):
     agrees(again, of_penguins, penguins[0])
 
 
+@pytest.mark.parametrize("estimator", [EvidenceClassifier, BayesClassifier])
+@pytest.mark.parametrize("families", ["infer", "normal"])
+def test_what_fixes_the_columns_fixes_which_texts_are_missing_cells(estimator, families):
+    y = np.arange(90) % 2
+    X = {"length": np.where(np.arange(90) % 7, np.arange(90.0).astype(str), "??")}
+    model = estimator(families, missing_marks=["??"]).fit(X, y)
+    weighs = estimator is EvidenceClassifier
+    fixed = {"pieces": model.pieces_} if weighs else {"families": model.schema_}
+    agrees(estimator(**fixed).fit(X, y), model, X)
+    agrees(estimator(**fixed, missing_marks=["??"]).fit(X, y), model, X)
+    words = rf"missing_marks= and {next(iter(fixed))}= both .* differ: \['none'\] and \['\?\?'\]; leave"
+    with pytest.raises(ValueError, match=words):
+        estimator(**fixed, missing_marks=["none"]).fit(X, y)
+
+
 def test_models_with_given_pieces_merge_to_the_sums_of_all_rows(penguins, of_penguins):
     X, y = penguins
     first, second = (

@@ -16,7 +16,7 @@ from suffice.factors.derived import There
 from suffice.families import Words
 from suffice.links import log_softmax
 
-from .conftest import FAMILIES, mixed, saved
+from .conftest import FAMILIES, agrees, mixed, saved
 
 RNG = np.random.default_rng(0)
 TWO = np.arange(60) % 2
@@ -131,6 +131,18 @@ def test_wide_tables_with_gaps_give_posteriors(n_columns):
 def test_weights_of_rows_of_any_size_give_posteriors(size):
     model = EvidenceClassifier().fit(NOISE + TWO[:, np.newaxis], TWO, np.full(60, size))
     sound(model, NOISE)
+
+
+@pytest.mark.parametrize("size", [1e12, 1e150, 1e300])
+def test_of_very_large_weights_only_ratios_matter(penguins, size):
+    X, y = penguins
+    heavy = EvidenceClassifier().fit(X, y, np.full(344, size))
+    agrees(heavy, EvidenceClassifier().fit(X, y, np.full(344, 2.0**24)), X, atol=0.01)
+    assert heavy.statistics_.weight.sum() == pytest.approx(344 * size)
+    before = heavy.predict_proba(X)
+    np.testing.assert_allclose(heavy.reweigh(X, y, np.full(344, size)).predict_proba(X), before, atol=1e-3)
+    heavy.partial_fit(X, y, sample_weight=np.full(344, size)).forget(X, y, np.full(344, size))
+    np.testing.assert_allclose(heavy.predict_proba(X), before, atol=1e-3)
 
 
 def test_few_rows_are_not_weighed():

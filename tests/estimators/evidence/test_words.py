@@ -232,18 +232,24 @@ def test_missing_documents_are_marginalised_wherever_they_are(documents, column)
         (None, TypeError, r"pass \[None\] for one document"),
         ([3, 4], TypeError, "document 0 is of type int, not a string: 3"),
         (np.array([3.0, 4.0]), TypeError, "document 0 is of type float, not a string: 3.0"),
+        ({"n": [1], "film": ["a"]}, ValueError, r"fitted on documents.* pass the column .*, X\['film'\]\.$"),
+        (pd.DataFrame({"film": ["a"]}), ValueError, r"fitted on documents.* other columns.*X\['film'\]"),
+        ([{"film": "a"}], ValueError, r"fitted on documents.* other columns.*X\['film'\]"),
+        ([[1, "a"], [2, "b"]], ValueError, r"fitted on documents.* other columns.*X\[:, 1\]\.$"),
         (
-            {"n": [1], "text": ["a"]},
+            np.ones((3, 2)),
             ValueError,
-            r"fitted on a list of documents.*pass the column.*X\['text'\]",
+            r"fitted on documents.* other columns; pass the column of documents\.$",
         ),
-        (pd.DataFrame({"text": ["a"]}), ValueError, r"fitted on a list of documents.*X\['text'\]"),
+        (sparse.csr_array(np.eye(4)), ValueError, r"fitted on documents.* pass the column of documents\.$"),
     ],
 )
-def test_what_is_no_list_of_documents_is_refused_in_these_words(X, error, message):
-    model = EvidenceClassifier().fit(["good film", "bad film"] * 20, [1, 0] * 20)
-    with pytest.raises(error, match=message):
-        model.predict(X)
+@pytest.mark.parametrize("families", ["infer", Words("bernoulli")])
+def test_what_is_no_list_of_documents_is_refused_in_these_words(X, error, message, families):
+    model = EvidenceClassifier(families).fit(["good film", "bad film"] * 20, [1, 0] * 20)
+    for asked in (model, model.generative_):
+        with pytest.raises(error, match=message):
+            asked.predict(X)
 
 
 @pytest.mark.parametrize("nothing", [[], (), np.array([], dtype=object), pd.Series([], dtype=object)])

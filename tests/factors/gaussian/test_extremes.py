@@ -96,6 +96,17 @@ def test_any_unit_gives_the_same_posteriors(covariance, unit):
         _ = scaled.covariances_
 
 
+@with_rungs
+def test_numbers_with_few_digits_left_have_posteriors(covariance):
+    X, y = rows_of()
+    unit = 2.0**-1045
+    gaps = np.where(np.arange(180).reshape(60, 3) % 7 == 0, np.nan, X)
+    plain = GaussianDiscriminant(covariance).fit(X, y)
+    small = GaussianDiscriminant(covariance).fit(X * unit, y)
+    for rows in (X, gaps):
+        np.testing.assert_allclose(small.predict_proba(rows * unit), plain.predict_proba(rows), atol=1e-6)
+
+
 @pytest.mark.parametrize("covariance", ["isotropic", "shared_isotropic"])
 def test_one_variance_for_columns_of_any_size(covariance):
     X, y = rows_of()

@@ -361,34 +361,21 @@ def test_the_curvature_of_corrections_is_that_of_the_whole_design():
 
 @pytest.mark.parametrize("f", [4, 700])
 @pytest.mark.parametrize("nonnegative", [False, True])
-def test_weights_without_each_fold_are_learnt_at_once_as_alone(f, nonnegative):
+@pytest.mark.parametrize("scales", [None, (0.5, 1.0, 1.5)], ids=["same evidence", "own evidence"])
+def test_searches_without_each_fold_are_made_at_once_as_alone(f, nonnegative, scales):
     evidence, rows, _, offset = drawn(6, f=f, weighted=True, with_offset=True)
     covariance = alike([np.arange(f)], f, 0.6)
     evidence[:, 1] = 0.0  # a piece that says nothing
-    search = WeightSearch(by_class(evidence), rows, offset, nonnegative=nonnegative)
-    start = search.learn(covariance)
-    weights = [np.where(np.arange(200) % 5 == fold, 0.0, rows.weight) for fold in range(5)]
-    each = search.learn_each(covariance, weights, [start] * 5)
-    for weight, found in zip(weights, each, strict=True):
-        alone = search.learn(covariance, weight, start)
-        np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
-
-
-@pytest.mark.parametrize("f", [4, 700])
-@pytest.mark.parametrize("nonnegative", [False, True])
-def test_searches_with_evidence_of_their_own_are_made_at_once_as_alone(f, nonnegative):
-    evidence, rows, _, offset = drawn(6, f=f, weighted=True, with_offset=True)
-    covariance = alike([np.arange(f)], f, 0.6)
-    evidence[:, 1] = 0.0  # a piece that says nothing
-    own = np.stack([scale * by_class(evidence) for scale in (0.5, 1.0, 1.5)])
-    search = WeightSearch(by_class(evidence), rows, offset, own, nonnegative=nonnegative)
+    inputs = by_class(evidence)
+    own = None if scales is None else np.stack([scale * inputs for scale in scales])
+    search = WeightSearch(inputs, rows, offset, own, nonnegative=nonnegative)
     start = search.learn(covariance)
     weights = [np.where(np.arange(200) % 3 == fold, 0.0, rows.weight) for fold in range(3)]
     each = search.learn_each(covariance, weights, [start] * 3)
     (last,) = search.learn_each(covariance, weights[2:], [start], first=2)
     np.testing.assert_allclose(point_of(last), point_of(each[2]), atol=1e-5)
-    for inputs, weight, found in zip(own, weights, each, strict=True):
-        alone = WeightSearch(inputs, rows, offset, nonnegative=nonnegative).learn(covariance, weight, start)
+    for one, weight, found in zip([inputs] * 3 if own is None else own, weights, each, strict=True):
+        alone = WeightSearch(one, rows, offset, nonnegative=nonnegative).learn(covariance, weight, start)
         np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
 
 

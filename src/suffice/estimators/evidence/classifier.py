@@ -18,14 +18,14 @@ from suffice.estimators.evidence.fitting import FEWEST_ROWS, Fitting, Options, f
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families
 from suffice.estimators.evidence.pieces import Pieces
-from suffice.estimators.evidence.rows import MOST_ROWS, Rows
+from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
 from suffice.estimators.evidence.saved import SavedEvidence
-from suffice.estimators.evidence.sums import Parts, PieceSums
+from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.chosen_families import AllFamilies
-from suffice.model.infer import require_columns
+from suffice.model.infer import require_columns, require_marks
 from suffice.model.priors import Priors, PriorShift, class_priors
 from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
@@ -52,13 +52,15 @@ class EvidenceClassifier(SavedEvidence):
     Parameters
     ----------
     families : "infer", Family, dict or Schema, default="infer"
-        The family of each column, as in BayesClassifier.
+        The family of each column, as in BayesClassifier. Inference is for columns with names: those of an
+        array of numbers are all Normal, so pass a frame, or families by position.
     priors : None, "uniform", array-like or dict, default=None
         Class priors: the class frequencies (None), equal ones, or the given ones (in the order of `classes_`,
         or by label).
     pieces : "all", list of str, or Pieces, default="all"
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
-        "pairs". The `pieces_` of another model have the same families and sums, so that both can be merged.
+        "pairs". A sparse matrix has "columns" only, since the others read every zero. The `pieces_` of
+        another model have the same families and sums, so that both can be merged.
     penalty : float, optional
         How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
         default held-out rows choose it.
@@ -69,7 +71,8 @@ class EvidenceClassifier(SavedEvidence):
     nonnegative : bool, default=False
         Whether no weight may be negative. A negative weight takes back what other evidence says too often.
     missing_marks : list of str, optional
-        The texts that stand for a missing cell in columns of text, as in BayesClassifier.
+        The texts that stand for a missing cell in columns of text, as in BayesClassifier. Given `pieces` or a
+        Schema bring their own.
 
     Attributes
     ----------
@@ -288,20 +291,21 @@ class EvidenceClassifier(SavedEvidence):
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
         self._keep_settings(afresh=False)
-        whole = self._learnt.sums.statistics()
+        sums = self._learnt.sums
+        smaller = sums.too_heavy
+        rows = with_less_weight(rows, smaller if seen else too_heavy(rows.weights))
+        whole = sums.times(1.0 / smaller).statistics()
         try:
             with naming_rows(rows, self.schema_):
                 ordered = Rows(rows).in_order(self.schema_)
                 fitting = Fitting(ordered, self.pieces_, self._options(), whole, subtracted=seen)
-                learnt, sums = fitting.fitted().learnt, PieceSums.of(self.pieces_, whole)
+                learnt = fitting.fitted().learnt
         except ImpossibleSumsError as error:  # a fold was subtracted that had not been added
             raise ValueError(
                 "cannot weigh rows that were never fitted as if they had been; pass seen=False for rows held "
                 "out."
             ) from error
-        self._learnt = replace(
-            self._learnt, sums=sums, learnt=learnt, classes=rows.labels, solution=None, shift=None
-        )
+        self._learnt = replace(self._learnt, learnt=learnt, classes=rows.labels, solution=None, shift=None)
 
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._keep_settings()
@@ -314,13 +318,16 @@ class EvidenceClassifier(SavedEvidence):
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
+        marks = checked_marks(self.missing_marks)
         if given is not None:
             require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
+            require_marks(given.schema, marks, "pieces=")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
-        marks = checked_marks(self.missing_marks)
+        smaller = too_heavy(rows.weights)
+        rows = with_less_weight(rows, smaller)
         schema = rows.schema(families, marks, weigh=False) if given is None else given.schema
         fitted = fit_rows(rows, schema, options, given)
-        self._learnt = FittedEvidence(fitted.sums, fitted.learnt, rows.labels, container)
+        self._learnt = FittedEvidence(fitted.sums.times(smaller), fitted.learnt, rows.labels, container)
 
     def _learn_files(self, files: Labelled) -> None:
         """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""

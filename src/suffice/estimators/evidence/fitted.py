@@ -32,8 +32,7 @@ from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features
-from suffice.tables.recognized import has_names
-from suffice.tables.table import Table, read_table
+from suffice.tables.table import Table
 from suffice.tables.targets import class_index, codes_of_rows, labelled, read_labels
 from suffice.tables.text_table import is_list_of_documents
 from suffice.tables.wording import listed
@@ -63,8 +62,27 @@ class FittedEvidence:
     shift: PriorShift | None = None
 
 
+def _of_a_density(use: str) -> property:
+    """What only a density has: for `hasattr` it is not there, and who asks is told where it is."""
+
+    def absent(_: WeighsEvidence) -> NoReturn:
+        raise AttributeError(
+            f"weighed evidence only ranks the classes and has no density; use model.generative_.{use}, which "
+            "is of the densities without weights."
+        )
+
+    return property(absent, doc=f"Not there: weighed evidence has no density; `generative_.{use}` is of one.")
+
+
 class WeighsEvidence(Scored):
     """A model that holds sums and weights, and is solved for its parameters when they are first needed."""
+
+    sample = _of_a_density("sample(...)")
+    novelty = _of_a_density("novelty(X)")
+    score_samples = _of_a_density("score_samples(X)")
+    predict_joint_log_proba = _of_a_density("predict_joint_log_proba(X)")
+    log_likelihood_ = _of_a_density("log_likelihood_")
+    parameters_ = _of_a_density("parameters_")
 
     _scores_densities = False
     _learnt: FittedEvidence
@@ -73,8 +91,6 @@ class WeighsEvidence(Scored):
     def _read(self, X: Any, *, reset: bool) -> Table:
         self._require_fitted()
         schema = self._learnt.sums.pieces.schema
-        if schema.names == tuple(OF_DOCUMENTS) and has_names(X):
-            refuse_table(X, schema.names)
         X, _ = documents_as_table(X, schema)
         return read_more_features(self, X, schema.names if schema.named else None)
 
@@ -91,7 +107,8 @@ class WeighsEvidence(Scored):
     @with_kept_settings
     def _solution(self) -> WeighedModel:
         learnt = self._learnt
-        solved = SolvedPieces.of(learnt.sums.pieces, learnt.sums.solvable())
+        sums = learnt.sums.times(1.0 / learnt.sums.too_heavy)
+        solved = SolvedPieces.of(sums.pieces, sums.solvable())
         weights = learnt.learnt.weights.for_classes(learnt.classes, solved.classes)
         model = WeighedModel(solved, weights)
         return model if self.priors is None else model.with_priors(self.priors)
@@ -117,6 +134,15 @@ class WeighsEvidence(Scored):
         log_p = self.predict_log_proba(X)
         codes = codes_of_rows(read_labels(y), self.classes_, len(log_p))
         return sum_of_own(log_p, codes, sample_weight)
+
+    @property
+    def feature_importances_(self) -> NoReturn:
+        """Not there: several pieces of evidence read a column; `weights_` has the nats that each adds."""
+        raise AttributeError(
+            "weighed evidence has no feature_importances_, since several pieces read a column, and some read "
+            "many; weights_ has the nats that each piece adds to held-out rows, and evidence(X, y) those of "
+            "each column by itself."
+        )
 
     @property
     def natural_parameters_(self) -> NoReturn:
@@ -308,17 +334,6 @@ class WeighsEvidence(Scored):
     def _container(self) -> Container | None:
         self._require_fitted()
         return self._learnt.container
-
-
-def refuse_table(X: Any, names: tuple[Hashable, ...]) -> None:
-    """Refuse a table where a model was fitted on a list of documents, unless it has the documents as such."""
-    table = read_table(X)
-    if not set(table.names).intersection(names):
-        text = [name for j, name in enumerate(table.names) if table.kind(j) == "level"] or ["text"]
-        raise ValueError(
-            "this model was fitted on a list of documents, and X is a table; pass the column of documents, "
-            f"X[{text[0]!r}]."
-        )
 
 
 def documents_as_table(X: Any, families: AllFamilies | Schema) -> tuple[Any, AllFamilies | Schema]:

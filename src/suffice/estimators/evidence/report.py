@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from suffice.plots.evidence import EvidenceDisplay
 
 MOST_LINES = 40
+NOTHING_PAYS = (
+    "No piece of evidence pays on held-out rows: posteriors are the priors, which are the class shares by "
+    "default."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,6 +105,8 @@ class WeighedEvidence(Shown):
         """
         from suffice.plots.evidence import EvidenceDisplay
 
+        if np.isnan(self.nats).all():  # of no pieces, too
+            raise ValueError(f"there is nothing to draw. {self._summary()[0]}")
         names = [f"{piece.group}: {piece.name}" for piece in self.pieces]
         return EvidenceDisplay(self.container.frame({"column": names, "nats": self.nats})).plot(ax, most=most)
 
@@ -125,9 +131,9 @@ class WeighedEvidence(Shown):
             return [f"{reason} to weigh: every column counts once."]
         fell = ", ".join(f"{level.name} {level.loss:.3f}" for level in self.levels)
         more = len(self.pieces) - MOST_LINES
-        left = [f"… and {more} more pieces"] if more > 0 else []
-        return [*left, f"log loss of held-out rows: {fell}"]
+        said = [f"… and {more} more pieces"] if more > 0 else [] if self.pieces else [NOTHING_PAYS]
+        return [*said, f"log loss of held-out rows: {fell}"]
 
     def _parts(self) -> list[Part]:
         rows = [("evidence", "about", "weight", "nats"), *self._rows()]
-        return [Cells(rows, left=2, ruled=True), *self._summary()]
+        return [*([Cells(rows, left=2, ruled=True)] if self.pieces else []), *self._summary()]

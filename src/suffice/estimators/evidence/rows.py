@@ -22,6 +22,15 @@ MOST_ROWS = 20_000
 ROWS_AT_ONCE = 1 << 16
 
 
+def with_less_weight(rows: LabelledRows, smaller: float) -> LabelledRows:
+    """The same rows, each of which counts so many times less."""
+    if rows.weights is None or smaller == 1.0:
+        return rows
+    lighter = copy(rows)
+    lighter.weights = rows.weights / smaller
+    return lighter
+
+
 class Rows:
     """Labelled rows of positive weight, of which parts are summed."""
 

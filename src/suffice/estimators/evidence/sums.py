@@ -25,6 +25,8 @@ from suffice.tables.table import Table
 
 Parts = tuple[Statistics, Statistics, Statistics]
 """The sums of the table, of the derived columns, and of pairs."""
+MOST_WEIGHT = 2.0**33
+"""The weight of all rows by which evidence is weighed and solved: beyond, only ratios of weights matter."""
 
 
 class PieceSums:
@@ -55,6 +57,18 @@ class PieceSums:
         """Add or subtract the sums of other rows."""
         for accumulator, part in zip(self.accumulators, parts, strict=True):
             accumulator.add(part, sign)
+
+    def times(self, factor: float) -> PieceSums:
+        """The sums if each row counted so many times."""
+        if factor == 1.0:
+            return self
+        base, beside, pairs = self.statistics()
+        return PieceSums.of(self.pieces, (factor * base, factor * beside, factor * pairs))
+
+    @property
+    def too_heavy(self) -> float:
+        """How many times too large the weight of all rows is."""
+        return too_heavy(self.accumulators[0].weight)
 
     def problem(self) -> str | None:
         """Why no data could produce these sums, or None."""
@@ -118,6 +132,12 @@ def solve_joint(
         return [[factors.solve(totals, labels, classes)] for totals in several]
     families = [pieces.joint_family, pieces.full_family]
     return [[*each] for each in solve_gaussians(sums, labels, classes, families)]
+
+
+def too_heavy(weight: Array | None) -> float:
+    """How many times too large weights are together: a power of 2, so that sums are divided exactly."""
+    total = 0.0 if weight is None else float(weight.sum())
+    return 2.0 ** max(math.ceil(math.log2(total / MOST_WEIGHT)), 0) if total > 0 else 1.0
 
 
 def most_nats(sums: Statistics) -> float:

@@ -340,7 +340,8 @@ def _joint_score(
         raise ValueError(
             f"the joint Gaussian has {n_gaps} inputs with gaps, and a formula that marginalises them grows "
             f"with their cube; at most {MOST_WITH_GAPS} are supported. Pass missing='null' to score complete "
-            "rows only, or fit EvidenceClassifier(pieces=['steps', 'presence', 'cells', 'pairs'])."
+            "rows only, fill the gaps before fitting, or fit without the joint Gaussian: "
+            "EvidenceClassifier(pieces=['columns', 'steps', 'presence', 'cells', 'pairs'])."
         )
     places = list(range(len(sources)))
     if n_gaps and isinstance(factor, Gaussians):

@@ -17,6 +17,8 @@ from suffice.families.special import HALF_LOG_TWO_PI
 
 NEAR = 100.0
 """Deviations per column between class means up to which the square is expanded: that loses 4 of 16 digits."""
+SMALLEST = 2.0**-1000
+"""The smallest unit of a column by which slopes may be divided: beyond, they may overflow."""
 
 
 class Whitening:
@@ -91,7 +93,8 @@ class Means:
         """Whether the square may be expanded."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->i", self.whitened, self.whitened)
-        return bool((squares <= NEAR**2 * self.whitened.shape[1]).all())
+        is_near = bool((squares <= NEAR**2 * self.whitened.shape[1]).all())
+        return is_near and bool((self.scale >= SMALLEST).all())
 
     @property
     def half_norms(self) -> Array:

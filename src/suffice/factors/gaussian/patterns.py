@@ -121,9 +121,9 @@ class _Group(NamedTuple):
             log_p = rows @ apart.swapaxes(1, 2) - own[:, :, np.newaxis] + constant[:, np.newaxis]
         else:
             slopes = self._solved(apart, transposed=True)
-            away = np.where(self.seen[:, np.newaxis], values - base, 0.0)
+            away = np.where(self.seen[:, np.newaxis], (values - base) / self.scale, 0.0)
             constant = -slopes @ middle - 0.5 * squares
-            log_p = away @ (slopes / self.scale).swapaxes(1, 2) + constant[:, np.newaxis]
+            log_p = away @ slopes.swapaxes(1, 2) + constant[:, np.newaxis]
         return log_p if close.all() else np.where(close[:, None, None], log_p, self._by_squares(values))
 
     def _by_squares(self, values: Array) -> Array:
