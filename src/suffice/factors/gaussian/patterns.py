@@ -188,7 +188,7 @@ class _Group(NamedTuple):
             log_p = rows @ apart.swapaxes(1, 2) - own[:, :, np.newaxis] + constant[:, np.newaxis]
         else:
             slopes = self._whitened_transposed(apart)
-            away = np.where(self.seen[:, np.newaxis], values - base, 0.0)
+            away = self._without_missing(values - base)
             constant = -np.vecdot(slopes, middle) - 0.5 * squares
             log_p = away @ (slopes / scale).swapaxes(1, 2) + constant[:, np.newaxis]
         return log_p if close.all() else np.where(close[:, None, None], log_p, self._by_squares(values))
@@ -202,10 +202,17 @@ class _Group(NamedTuple):
             each.append(self.constant[:, np.newaxis] - 0.5 * np.vecdot(rows, rows))
         return np.stack(each, axis=2)
 
+    def _without_missing(self, rows: Array) -> Array:
+        """Rows (patterns, rows, columns) with 0 for missing cells."""
+        has_gaps = self.inverse.shape[1] < rows.shape[2]
+        return np.where(self.seen[:, np.newaxis], rows, 0.0) if has_gaps else rows
+
     def _whitened(self, rows: Array) -> Array:
         """The inverse root times standardised rows (patterns, rows, columns); missing cells count as 0."""
         n = self.inverse.shape[1]
         first = rows[..., :n] @ self.inverse.swapaxes(1, 2)
+        if n == rows.shape[2]:
+            return first
         rest = rows[..., n:] - first @ self.across.swapaxes(1, 2)
         rest = np.where(self.seen[:, np.newaxis, n:], rest, 0.0)
         return np.concatenate([first, self._solved(rest)], axis=2)
