@@ -324,7 +324,8 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 def scores_at_once(several: Sequence[SolvedFactor], blocks: Sequence[Block]) -> list[Array] | None:
     """Scores of rows, each block by its own Gaussians, up to what classes share: (rows, classes) of each.
 
-    None where factors are not all Gaussians of the same columns, or where rows are far away.
+    None where factors are not all Gaussians of the same columns, where no cell is missing, so that a product
+    with each block is all there is to do, or where rows are far away.
     """
     gaussians = [one for one in several if type(one) is SolvedGaussian]
     if len(gaussians) < len(several):
@@ -333,6 +334,8 @@ def scores_at_once(several: Sequence[SolvedFactor], blocks: Sequence[Block]) -> 
     if not all(np.array_equal(one.active, on) and np.array_equal(one.group, group) for one in gaussians):
         return None
     cells = [block[:, on] for block in blocks]
+    if all(map(is_complete, cells)):
+        return None
     if any(one.are_far(values).any() for one, values in zip(gaussians, cells, strict=True)):
         return None
     sizes = [len(values) for values in cells]
