@@ -44,11 +44,12 @@ class Patterns(NamedTuple):
     @classmethod
     def of(cls, seen: NDArray[np.bool_], block: Codes) -> Iterator[Patterns]:
         """The patterns of rows of some blocks, of which these cells are observed."""
-        often_gone = np.argsort(np.count_nonzero(seen, axis=0), kind="stable")
         bits = block[:, np.newaxis] >> np.arange(int(block.max(initial=0)).bit_length())
-        order, starts = pattern_runs(np.hstack([seen[:, often_gone], bits & 1 == 1]))
-        counts = np.diff(starts, append=len(order))
-        found = np.flatnonzero(seen[order[starts]].any(axis=1))
+        order, starts = pattern_runs(np.hstack([seen, bits & 1 == 1]) if bits.size else seen)
+        counts, kinds = np.diff(starts, append=len(order)), seen[order[starts]]
+        often_gone = np.argsort(np.count_nonzero(kinds, axis=0), kind="stable")
+        found = pattern_runs(kinds[:, often_gone])[0]
+        found = found[kinds[found].any(axis=1)]
         size = np.frexp(counts[found])[1]
         if len(found) * counts[found].max(initial=0) <= FEW_ROWS:
             size = np.zeros_like(size)
@@ -84,7 +85,7 @@ def add_scores(
         for start in range(0, some.rows.shape[1], step):
             rows = some.rows[:, start : start + step]
             own = start + np.arange(rows.shape[1]) < some.counts[:, np.newaxis]
-            values = cells[rows[:, :, np.newaxis], columns]
+            values = cells[rows].take(columns, axis=2)
             for classes, one in zip(members, groups, strict=True):
                 log_p = one.log_densities(values, whole=base or len(groups) > 1)
                 scores[rows[own][:, np.newaxis], classes] += log_p[own]
