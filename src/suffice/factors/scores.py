@@ -107,6 +107,6 @@ def bounded(evidence: Array, most: float | Array) -> Array:
     is_finite = np.isfinite(highest)
     if is_finite.all():
         below = evidence - highest
-        return np.maximum(below, -most, out=below)
+        return np.asarray(np.maximum(below, -most, out=below))
     below = evidence - np.where(is_finite, highest, 0.0)
     return np.clip(np.where(np.isnan(below), 0.0, below), -most, 0.0)
