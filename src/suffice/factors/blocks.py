@@ -11,6 +11,7 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes, read_only
 from suffice.factors.scores import Scores
+from suffice.kernels.cells import pattern_runs
 from suffice.kernels.choose import discrete_for
 from suffice.tables.columns import LevelCells
 
@@ -19,47 +20,46 @@ MISSING = -1
 
 
 class FoldedRows(NamedTuple):
-    """Rows once for each fold, side by side, of which each is left out of one fold at most."""
+    """Rows once for each fold, side by side; few groups of them are left out of the same folds."""
 
     places: Codes
     """Where each row is among all."""
-    left_out: Codes
-    """The fold that leaves each row out; as many as there are folds if none does."""
+    group: Codes
+    """The group of each row."""
     others: Array
-    """(folds, folds + 1), 1 for what each fold does not leave out."""
+    """(folds, groups), 1 for what each fold does not leave out."""
 
     @classmethod
     def of(cls, rows: Codes) -> FoldedRows | None:
-        """Rows (rows, folds), −1 in a fold that leaves them out; None where they are not folded."""
+        """Rows (rows, folds), −1 in a fold that leaves them out; None where groups are many."""
         if rows.ndim == 1 or rows.shape[1] == 1:
             return None
-        gone, fold = np.nonzero(rows < 0)
-        if (gone[1:] == gone[:-1]).any():
+        is_there = rows >= 0
+        order, starts = pattern_runs(is_there)
+        if len(starts) > rows.shape[1] + 1:
             return None
-        left_out = np.full(len(rows), rows.shape[1])
-        left_out[gone] = fold
-        held = (left_out + 1) % rows.shape[1]  # in another fold than the one that leaves it out
-        others = 1.0 - np.eye(rows.shape[1], rows.shape[1] + 1)
-        return cls(rows[np.arange(len(rows)), held], left_out, others)
+        group = np.empty(len(rows), dtype=np.intp)
+        group[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(rows)))
+        return cls(rows.max(axis=1, initial=MISSING), group, is_there[order[starts]].T.astype(np.float64))
 
     @property
     def n_folds(self) -> int:
         """How often the rows are there."""
         return len(self.others)
 
-    def groups(self, classes: Codes, n_classes: int) -> Codes:
-        """The fold that leaves each row out, and its class, as one number."""
-        return np.asarray(self.left_out * n_classes + classes)
+    @property
+    def n_groups(self) -> int:
+        """How many groups of rows there are."""
+        return int(self.others.shape[1])
+
+    def by_class(self, classes: Codes, n_classes: int) -> Codes:
+        """The group and the class of each row, as one number."""
+        return np.asarray(self.group * n_classes + classes)
 
     def without_each(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Sums (folds + 1, …) of what each fold leaves out, as those (folds, …) of all else.
-
-        Counts are exact, and subtracted; other numbers are added up.
-        """
-        if sums.dtype.kind == "i":
-            return np.asarray(sums.sum(axis=0) - sums[:-1])
+        """Sums (groups, …), as those (folds, …) of what each fold does not leave out."""
         added = self.others @ sums.reshape(len(sums), -1)
-        return np.asarray(added.reshape(self.n_folds, *sums.shape[1:]))
+        return np.asarray(added.reshape(self.n_folds, *sums.shape[1:]), dtype=sums.dtype)
 
 
 class FoldedCells(NamedTuple):
@@ -80,8 +80,8 @@ class FoldedCells(NamedTuple):
 
     def unfolded(self) -> NDArray[Any]:
         """All columns of all folds, NaN where a row is left out."""
-        gone = self.rows.left_out[:, np.newaxis] == np.arange(self.rows.n_folds)
-        rows = np.where(gone, MISSING, self.rows.places[:, np.newaxis])
+        is_there = self.rows.others.T[self.rows.group] > 0
+        rows = np.where(is_there, self.rows.places[:, np.newaxis], MISSING)
         return np.asarray(self.numbers[rows].reshape(len(rows), -1))
 
 

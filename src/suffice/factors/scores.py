@@ -104,5 +104,9 @@ def zeros_by_class(*shape: int) -> Array:
 def bounded(evidence: Array, most: float | Array) -> Array:
     """Evidence for each class on the last axis, below the highest, and at most so many nats below it."""
     highest = evidence.max(axis=-1, keepdims=True)
-    below = evidence - np.where(np.isfinite(highest), highest, 0.0)
+    is_finite = np.isfinite(highest)
+    if is_finite.all():
+        below = evidence - highest
+        return np.asarray(np.maximum(below, -most, out=below))
+    below = evidence - np.where(is_finite, highest, 0.0)
     return np.clip(np.where(np.isnan(below), 0.0, below), -most, 0.0)

@@ -5,7 +5,12 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from suffice import GaussianDiscriminant
+from suffice.factors import solve
 from suffice.factors.gaussian import patterns
+from suffice.factors.gaussian.scores import scores_at_once
+from suffice.factors.gaussian.totals import GaussianTotals
+from suffice.factors.scores import Scores
+from suffice.families import MultivariateNormal
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_softmax
 
@@ -52,3 +57,20 @@ def test_each_pattern_has_its_rows_in_their_order(d):
     for row, kind in enumerate(of_row):
         expected.setdefault(kinds[kind].tobytes(), []).append(row)
     assert found == expected
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_blocks_scored_at_once_have_the_scores_of_each(covariance):
+    X, y = rows_of()
+    labels, several = list("abcd"), []
+    for first in range(3):
+        totals = GaussianTotals.empty(MultivariateNormal(covariance, missing="pairwise"), 4)
+        totals = totals.take_classes(np.full(3, -1))
+        totals.prepare(X[first::2], labels, y[first::2], None, 3)(totals)
+        several.append(solve(totals, labels, np.arange(3)))
+    blocks = [X[:200], X[200:], X[50:60]]
+    found = scores_at_once(several, blocks)
+    for factor, block, one in zip(several, blocks, found, strict=True):
+        alone = Scores(np.zeros((len(block), 3)))
+        factor.add_scores(block, labels, alone, base=False)
+        np.testing.assert_allclose(one, alone.finite, rtol=1e-10, atol=1e-10)

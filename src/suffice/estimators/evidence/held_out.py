@@ -1,8 +1,7 @@
 """The evidence of rows held out: each fold, or pair of folds, is scored by the sums of all other rows.
 
 Folds of few rows are summed, solved and scored at once, side by side: each has columns of its own, in which
-the rows that it does not learn from, or does not score, are missing. Joint blocks are summed and scored fold
-by fold.
+the rows that it does not learn from, or does not score, are missing. Joint blocks are summed fold by fold.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from suffice.estimators.evidence.sums import rows_of_pairs, solve_joint, tables_
 from suffice.factors import SolvedFactor, Totals
 from suffice.factors.base import Block
 from suffice.factors.blocks import MISSING
+from suffice.factors.gaussian.scores import scores_at_once
 from suffice.factors.scores import Scores, bounded, zeros_by_class
 from suffice.factors.words.scores import SolvedWords
 from suffice.model.statistics import Accumulator
@@ -162,32 +162,39 @@ class FoldSums:
         self, at: int, folds: Folds, sums: list[tuple[Folds, Totals]], solve: Solve = solve_once
     ) -> Array:
         """The bounded evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it."""
-        labels = self.cells.labels[at] * len(sums[0][0].held)
+        labels, k = self.cells.labels[at] * len(sums[0][0].held), len(folds.present)
         solved = solve([totals for _, totals in sums], labels, self.classes(folds))
-        each = [self._said(at, some, labels, parts) for (some, _), parts in zip(sums, solved, strict=True)]
-        if len(each) == 1:
-            return each[0]
-        said = np.zeros((len(folds.scored), len(each), *each[0].shape[2:]))
-        for place, one in enumerate(each):
-            said[: len(one), place] = one[:, 0]
-        return said
-
-    def _said(self, at: int, folds: Folds, labels: list[str], solved: list[SolvedFactor]) -> Array:
-        rows, k = folds.scored, len(folds.present)
-        block = self.cells.scored[at](rows)
-        cells = [_cells(one, block, labels, (len(rows), k)) for one in solved]
-        said = cells[0] if len(cells) == 1 else np.concatenate(cells, axis=1)
-        said = said.reshape(len(rows), len(folds.held), -1, k)
+        rows = [some.scored for some, _ in sums]
+        blocks = [self.cells.scored[at](some) for some in rows]
+        parts = [_cells_of_each(several, blocks, labels, k) for several in zip(*solved, strict=True)]
+        each = parts[0]
+        if len(parts) > 1:
+            each = [np.concatenate(cells, axis=1) for cells in zip(*parts, strict=True)]
+        said = each[0].reshape(len(rows[0]), len(sums[0][0].held), -1, k)
+        if len(each) > 1:
+            said = np.zeros((len(folds.scored), len(each), *each[0].shape[1:]))
+            for place, one in enumerate(each):
+                said[: len(one), place] = one
         return bounded(said, folds.most[:, np.newaxis, np.newaxis])
 
 
-def _cells(factor: SolvedFactor, block: Block, labels: list[str], shape: tuple[int, int]) -> Array:
+def _cells_of_each(
+    several: Sequence[SolvedFactor], blocks: Sequence[Block], labels: list[str], n_classes: int
+) -> list[Array]:
+    """What each column says, or all of a joint factor together, of blocks that have a factor each."""
+    at_once = scores_at_once(several, blocks) if len(several) > 1 else None
+    if at_once is not None:
+        return [scores[:, np.newaxis] for scores in at_once]
+    return [_cells(*one, labels, n_classes) for one in zip(several, blocks, strict=True)]
+
+
+def _cells(factor: SolvedFactor, block: Block, labels: list[str], n_classes: int) -> Array:
     """What each column of a factor says, (rows, columns, classes), or all of a joint one together.
 
     After the columns of text come the same, divided by each power of their length.
     """
     if factor.family.joint:
-        scores = Scores(np.zeros(shape))
+        scores = Scores(np.zeros((block.shape[0], n_classes)))
         factor.add_scores(block, labels, scores, base=False)
         return scores.joint()[:, np.newaxis]
     if isinstance(factor, SolvedWords):

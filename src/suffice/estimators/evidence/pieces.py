@@ -262,6 +262,8 @@ class _Columns:
         texts = [f.columns.tolist() for f in schema.factors if f.reads == "documents" and self.families]
         self.documents = [j for columns in texts for j in columns]
         self.numbers = [j for j in self.families if table.kind(j) != "level"]
+        self._by_frequency: dict[int, tuple[Any, ...]] = {}
+        """The levels of columns that were asked for, the most frequent ones first."""
         self.most_cells = int(np.clip(self.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
 
     def _is_levels(self, j: int) -> bool:
@@ -381,11 +383,13 @@ class _Columns:
 
     def _levels(self, j: int, most: int) -> tuple[Any, ...]:
         """The most frequent levels of a column."""
-        read = self.reader.levels(j)
-        weights = None if self.weights is None else self.weights[read.codes >= 0]
-        times = np.bincount(read.codes[read.codes >= 0], weights, len(read.values))
-        order = np.argsort(-times, kind="stable")[:most].tolist()
-        return tuple(read.values[i] for i in order)
+        if j not in self._by_frequency:
+            read = self.reader.levels(j)
+            weights = None if self.weights is None else self.weights[read.codes >= 0]
+            times = np.bincount(read.codes[read.codes >= 0], weights, len(read.values))
+            order = np.argsort(-times, kind="stable")[:MOST_LEVELS].tolist()
+            self._by_frequency[j] = tuple(read.values[i] for i in order)
+        return self._by_frequency[j][:most]
 
 
 def _is_common(share: float) -> bool:

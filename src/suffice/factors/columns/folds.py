@@ -72,16 +72,16 @@ def sums_without_folds(
 
 
 class _Rows:
-    """Rows in the order of the folds that leave them out, and of their classes."""
+    """Rows in the order of their groups, and of their classes."""
 
     def __init__(self, cells: FoldedCells, classes: Codes, n_classes: int) -> None:
-        group = cells.rows.groups(classes, n_classes)
+        group = cells.rows.by_class(classes, n_classes)
         self.order = np.argsort(group, kind="stable")
         self.values, self.classes = cells.values(self.order), classes[self.order]
         group = group[self.order]
         self._starts = np.flatnonzero(np.diff(group, prepend=-1))
         self._groups, self._folds = group[self._starts], cells.rows
-        self._shape = (cells.rows.n_folds + 1, n_classes)  # the last are rows that no fold leaves out
+        self._shape = (cells.rows.n_groups, n_classes)
 
     def without_each(self, cells: Array) -> Array:
         """Sums of cells (rows, columns) over all rows but those of each fold, (classes, folds × columns)."""
@@ -90,13 +90,13 @@ class _Rows:
         return _side_by_side(self._folds.without_each(sums.reshape(*self._shape, -1)))
 
     def extremes(self, extreme: np.ufunc) -> Array:
-        """The least or the largest value in each fold and class, (folds, classes, columns); NaN for none."""
+        """The least or the largest value by group and class, (groups, classes, columns); NaN for none."""
         found = np.full((self._shape[0] * self._shape[1], self.values.shape[1]), np.nan)
         found[self._groups] = extreme.reduceat(self.values, self._starts, axis=0)
         return found.reshape(*self._shape, -1)
 
     def extremes_without_each(self, low: Array, high: Array) -> tuple[Array, Array]:
-        """The same over all folds but each, (classes, folds × columns)."""
+        """The same over all rows but those of each fold, (classes, folds × columns)."""
         others = self._folds.others[:, :, np.newaxis, np.newaxis] > 0
         return (
             _side_by_side(np.fmin.reduce(np.where(others, low, np.nan), axis=1)),

@@ -1,12 +1,14 @@
-"""Rows with gaps in a joint Gaussian block, many patterns of missing cells at once.
+"""Rows with gaps in a joint Gaussian block, many patterns of missing cells at once, of one block or several.
 
-The marginal of a Gaussian is the Gaussian of the submatrix. Here a missing column stays in the matrix, with
-variance 1 and no covariances, and adds 0 to a row: then matrices of all patterns are of one size.
+The marginal of a Gaussian is the Gaussian of the submatrix. Patterns that are alike are looked at together.
+Columns that are observed in all of them come first, and are decomposed once: Σ = LLᵀ has the same first rows
+of L in each. What these columns leave of the others differs by pattern. There a missing column stays in the
+matrix, with variance 1 and no covariances, and adds 0 to a row: then all matrices are of one size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,15 +21,19 @@ from suffice.factors.gaussian.parameters import NEAR, Gaussians
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.cells import pattern_runs
 
-NUMBERS_AT_ONCE = 1 << 20
-"""Numbers of matrices, or of rows, that are held at once."""
+NUMBERS_AT_ONCE = 1 << 18
+"""Numbers of matrices that are held at once: fewer patterns are more alike."""
+ROWS_AT_ONCE = 1 << 20
+"""Numbers of rows that are held at once."""
 FEW_ROWS = 1 << 12
 """Rows that patterns are filled up to, whatever their own numbers: more cost more than calls do."""
 
 
 class Patterns(NamedTuple):
-    """Some patterns, with about as many rows each."""
+    """Some patterns that are alike, with about as many rows each."""
 
+    block: Codes
+    """The block of each pattern."""
     seen: NDArray[np.bool_]
     """Which columns are observed, (patterns, columns)."""
     rows: Codes
@@ -36,65 +42,126 @@ class Patterns(NamedTuple):
     """The rows of each pattern."""
 
     @classmethod
-    def of(cls, seen: NDArray[np.bool_]) -> Iterator[Patterns]:
-        """The patterns of rows of which these cells are observed, those with fewest rows first."""
-        order, starts = pattern_runs(seen)
-        counts = np.diff(starts, append=len(order))
-        found = np.flatnonzero(seen[order[starts]].any(axis=1))
-        found = found[np.argsort(counts[found], kind="stable")]
+    def of(cls, seen: NDArray[np.bool_], block: Codes) -> Iterator[Patterns]:
+        """The patterns of rows of some blocks, of which these cells are observed."""
+        bits = block[:, np.newaxis] >> np.arange(int(block.max(initial=0)).bit_length())
+        order, starts = pattern_runs(np.hstack([seen, bits & 1 == 1]) if bits.size else seen)
+        counts, kinds = np.diff(starts, append=len(order)), seen[order[starts]]
+        often_gone = np.argsort(np.count_nonzero(kinds, axis=0), kind="stable")
+        found = pattern_runs(kinds[:, often_gone])[0]
+        found = found[kinds[found].any(axis=1)]
+        size = np.frexp(counts[found])[1]
+        if len(found) * counts[found].max(initial=0) <= FEW_ROWS:
+            size = np.zeros_like(size)
+        by_size = np.argsort(size, kind="stable")
+        found, doubled = found[by_size], np.flatnonzero(np.diff(size[by_size])) + 1
         starts, counts = starts[found], counts[found]
         most = max(1, NUMBERS_AT_ONCE // max(seen.shape[1], 1) ** 2)
-        doubled = np.flatnonzero(np.diff(np.frexp(counts)[1])) + 1
-        if len(found) * counts.max(initial=0) <= FEW_ROWS:
-            doubled = doubled[:0]
         for first, last in pairwise([0, *doubled.tolist(), len(found)]):
             for start in range(first, last, most):
                 some = slice(start, min(start + most, last))
                 own = counts[some, np.newaxis]
-                rows = order[starts[some, np.newaxis] + np.minimum(np.arange(own[-1, 0]), own - 1)]
-                yield cls(seen[rows[:, 0]], rows, counts[some])
+                rows = order[starts[some, np.newaxis] + np.minimum(np.arange(own.max()), own - 1)]
+                yield cls(block[rows[:, 0]], seen[rows[:, 0]], rows, counts[some])
 
 
-def add_scores(gaussians: Gaussians, cells: Array, scores: Array, *, base: bool) -> None:
-    """Add log p of rows, whose cells are those of the active columns, to scores (rows, classes).
+def add_scores(
+    several: Sequence[Gaussians], cells: Array, block: Codes, scores: Array, *, base: bool
+) -> None:
+    """Add log p of rows, each by the Gaussians of its block, to scores (rows, classes).
 
-    Without `base`, what is equal for all classes is left out where they share Σ.
+    Cells are those of the active columns, which blocks share, as they do the groups of classes. Without
+    `base`, what is equal for all classes is left out where they share Σ.
     """
-    members = [np.flatnonzero(gaussians.group == g) for g in range(len(gaussians.standard))]
-    for some in Patterns.of(~np.isnan(cells)):
-        groups = [_Group.of(gaussians, g, classes, some.seen) for g, classes in enumerate(members)]
-        step = max(1, NUMBERS_AT_ONCE // some.seen.size)
+    group, parameters = several[0].group, _Parameters.of(several)
+    members = [np.flatnonzero(group == g) for g in range(parameters.standard.shape[1])]
+    for some in Patterns.of(~np.isnan(cells), block):
+        is_whole = some.seen.all(axis=0)
+        columns = np.append(np.flatnonzero(is_whole), np.flatnonzero(some.seen.any(axis=0) & ~is_whole))
+        blocks, which = np.unique(some.block, return_inverse=True)
+        own_parameters, seen = parameters.taken(blocks, columns), some.seen[:, columns]
+        groups = [_Group.of(own_parameters, g, classes, which, seen) for g, classes in enumerate(members)]
+        step = max(1, ROWS_AT_ONCE // some.seen.size)
         for start in range(0, some.rows.shape[1], step):
             rows = some.rows[:, start : start + step]
             own = start + np.arange(rows.shape[1]) < some.counts[:, np.newaxis]
-            values = cells[rows]
-            for classes, group in zip(members, groups, strict=True):
-                log_p = group.log_densities(values, whole=base or len(groups) > 1)
+            values = cells[rows].take(columns, axis=2)
+            for classes, one in zip(members, groups, strict=True):
+                log_p = one.log_densities(values, whole=base or len(groups) > 1)
                 scores[rows[own][:, np.newaxis], classes] += log_p[own]
 
 
-class _Group(NamedTuple):
-    """Classes that share Σ, under some patterns."""
+class _Parameters(NamedTuple):
+    """The parameters of several blocks, on the active columns."""
 
-    seen: NDArray[np.bool_]
     centre: Array
-    """(classes, columns), as are the shifts."""
+    """(blocks, classes, columns), as are the shifts."""
     shift: Array
     scale: Array
+    """(blocks, columns)."""
+    standard: Array
+    """(blocks, groups, columns, columns)."""
+
+    @classmethod
+    def of(cls, several: Sequence[Gaussians]) -> _Parameters:
+        on = several[0].active
+        return cls(
+            np.stack([one.centre for one in several])[..., on],
+            np.stack([one.shift for one in several])[..., on],
+            np.stack([one.scale for one in several])[..., on],
+            np.stack([one.standard for one in several]),
+        )
+
+    def taken(self, blocks: Codes, columns: Codes) -> _Parameters:
+        """Those of some blocks and columns."""
+        centre, shift, scale, standard = (part if len(blocks) == len(part) else part[blocks] for part in self)
+        of_pairs = standard[:, :, columns[:, np.newaxis], columns]
+        return _Parameters(centre[..., columns], shift[..., columns], scale[..., columns], of_pairs)
+
+
+class _Group(NamedTuple):
+    """Classes that share Σ, under some patterns. Its root is (L 0; B R), where R differs by pattern.
+
+    All else is that of the block of each pattern, or of the only block.
+    """
+
+    seen: NDArray[np.bool_]
+    """Which columns are observed, (patterns, columns); all of the first ones are."""
+    centre: Array
+    """(patterns, classes, columns), as are the shifts."""
+    shift: Array
+    scale: Array
+    """(patterns, 1, columns)."""
+    inverse: Array
+    """L⁻¹, in standardised coordinates, (patterns, columns, columns)."""
+    across: Array
+    """B."""
     roots: Array
-    """L with LLᵀ = Σ, in standardised coordinates, (patterns, columns, columns)."""
+    """R, with variance 1 for missing columns."""
     constant: Array
     """That of the density, (patterns,)."""
 
     @classmethod
-    def of(cls, gaussians: Gaussians, g: int, members: Codes, seen: NDArray[np.bool_]) -> _Group:
-        on, scale = gaussians.active, gaussians.scale[gaussians.active]
-        both = seen[:, :, np.newaxis] & seen[:, np.newaxis]
-        roots = np.linalg.cholesky(np.where(both, gaussians.standard[g], np.eye(len(on))))
-        log_det = 2.0 * np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-        constant = -0.5 * log_det - seen @ (np.log(scale) + HALF_LOG_TWO_PI)
-        here = np.ix_(members, on)
-        return cls(seen, gaussians.centre[here], gaussians.shift[here], scale, roots, constant)
+    def of(
+        cls, parameters: _Parameters, g: int, members: Codes, which: Codes, seen: NDArray[np.bool_]
+    ) -> _Group:
+        """The classes of a group under patterns of observed columns, each of which is of some block."""
+        n, n_columns = int(np.count_nonzero(seen.all(axis=0))), seen.shape[1]
+        standard = parameters.standard[:, g]
+        first = np.linalg.cholesky(standard[:, :n, :n])
+        inverse = np.zeros_like(first)
+        for one, root in zip(inverse, first, strict=True) if n else ():
+            one[:] = linalg.lapack.dtrtri(root, lower=1)[0]
+        across = standard[:, n:, :n] @ inverse.swapaxes(1, 2)
+        left = standard[:, n:, n:] - across @ across.swapaxes(1, 2)
+        both = seen[:, n:, np.newaxis] & seen[:, np.newaxis, n:]
+        roots = np.linalg.cholesky(np.where(both, left[which], np.eye(n_columns - n)))
+        units = np.vecdot(seen, (np.log(parameters.scale) + HALF_LOG_TWO_PI)[which])
+        constant = -_log_roots(first)[which] - _log_roots(roots) - units
+        own = slice(None) if len(first) == 1 else which
+        centre, shift = parameters.centre[:, members][own], parameters.shift[:, members][own]
+        scale = parameters.scale[own, np.newaxis]
+        return cls(seen, centre, shift, scale, inverse[own], across[own], roots, constant)
 
     def log_densities(self, values: Array, *, whole: bool) -> Array:
         """Log p of rows (patterns, rows, columns) in each class, (patterns, rows, classes).
@@ -102,46 +169,71 @@ class _Group(NamedTuple):
         Unless the `whole` is wanted, −½xᵀΣ⁻¹x and the constant are dropped: they are equal for all classes,
         and the rest is one matrix product.
         """
-        if len(self.centre) == 1:
+        centre, shift, scale = self.centre, self.shift, self.scale
+        if centre.shape[1] == 1:
             return self._by_squares(values)
-        base = self.centre[0]
+        base = centre[:, :1]
         with np.errstate(over="ignore", invalid="ignore"):  # then means are not close
-            means = (self.centre - base) / self.scale + self.shift
-            middle = means.mean(axis=0)
-            apart = self._whitened(np.broadcast_to(means - middle, (len(self.seen), *means.shape)))
-            squares = np.einsum("pij,pij->pi", apart, apart)
+            means = (centre - base) / scale + shift
+            middle = means.mean(axis=1, keepdims=True)
+            apart = self._whitened(np.broadcast_to(means - middle, (len(self.seen), *means.shape[1:])))
+            squares = np.vecdot(apart, apart)
         close = (squares <= NEAR**2 * self.seen.sum(axis=1, keepdims=True)).all(axis=1)
         if not close.any():
             return self._by_squares(values)
         apart, squares = (np.where(close.reshape(-1, *[1] * (a.ndim - 1)), a, 0.0) for a in (apart, squares))
         if whole:
-            rows = self._whitened((values - base) / self.scale - middle)
-            own = 0.5 * np.einsum("pij,pij->pi", rows, rows)
+            rows = self._whitened((values - base) / scale - middle)
+            own = 0.5 * np.vecdot(rows, rows)
             constant = self.constant[:, np.newaxis] - 0.5 * squares
             log_p = rows @ apart.swapaxes(1, 2) - own[:, :, np.newaxis] + constant[:, np.newaxis]
         else:
-            slopes = self._solved(apart, transposed=True)
-            away = np.where(self.seen[:, np.newaxis], (values - base) / self.scale, 0.0)
-            constant = -slopes @ middle - 0.5 * squares
+            slopes = self._whitened_transposed(apart)
+            away = self._without_missing((values - base) / scale)
+            constant = -np.vecdot(slopes, middle) - 0.5 * squares
             log_p = away @ slopes.swapaxes(1, 2) + constant[:, np.newaxis]
         return log_p if close.all() else np.where(close[:, None, None], log_p, self._by_squares(values))
 
     def _by_squares(self, values: Array) -> Array:
         """Log p from the squared distance to each mean."""
         each = []
-        for centre, shift in zip(self.centre, self.shift, strict=True):
-            rows = self._whitened((values - centre) / self.scale - shift)
-            each.append(self.constant[:, np.newaxis] - 0.5 * np.einsum("pij,pij->pi", rows, rows))
+        for k in range(self.centre.shape[1]):
+            own = slice(k, k + 1)
+            rows = self._whitened((values - self.centre[:, own]) / self.scale - self.shift[:, own])
+            each.append(self.constant[:, np.newaxis] - 0.5 * np.vecdot(rows, rows))
         return np.stack(each, axis=2)
 
+    def _without_missing(self, rows: Array) -> Array:
+        """Rows (patterns, rows, columns) with 0 for missing cells."""
+        has_gaps = self.inverse.shape[1] < rows.shape[2]
+        return np.where(self.seen[:, np.newaxis], rows, 0.0) if has_gaps else rows
+
     def _whitened(self, rows: Array) -> Array:
-        """L⁻¹z of standardised rows (patterns, rows, columns), whose missing cells count as 0."""
-        return self._solved(np.where(self.seen[:, np.newaxis], rows, 0.0))
+        """The inverse root times standardised rows (patterns, rows, columns); missing cells count as 0."""
+        n = self.inverse.shape[1]
+        first = rows[..., :n] @ self.inverse.swapaxes(1, 2)
+        if n == rows.shape[2]:
+            return first
+        rest = rows[..., n:] - first @ self.across.swapaxes(1, 2)
+        rest = np.where(self.seen[:, np.newaxis, n:], rest, 0.0)
+        return np.concatenate([first, self._solved(rest)], axis=2)
+
+    def _whitened_transposed(self, rows: Array) -> Array:
+        """The inverse of the transposed root times rows."""
+        n = self.inverse.shape[1]
+        rest = self._solved(rows[..., n:], transposed=True)
+        first = (rows[..., :n] - rest @ self.across) @ self.inverse
+        return np.concatenate([first, rest], axis=2)
 
     def _solved(self, rows: Array, *, transposed: bool = False) -> Array:
-        """L⁻¹z, or L⁻ᵀz, of rows (patterns, rows, columns)."""
-        solve, result = linalg.lapack.dtrtrs, np.empty_like(rows)
-        for root, own, found in zip(self.roots, rows, result, strict=True):
+        """R⁻¹z, or R⁻ᵀz, of rows (patterns, rows, columns)."""
+        solve, result = linalg.lapack.dtrtrs, np.empty(rows.shape)
+        for root, own, found in zip(self.roots, rows, result, strict=True) if rows.size else ():
             # Read by columns, the root in memory is its own transpose.
             found[:] = solve(root.T, own.T, lower=0, trans=not transposed)[0].T
         return result
+
+
+def _log_roots(roots: NDArray[np.floating]) -> Array:
+    """½ log det of RRᵀ."""
+    return np.asarray(np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1), dtype=np.float64)

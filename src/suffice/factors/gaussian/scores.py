@@ -7,7 +7,7 @@ of a Gaussian is the Gaussian of the submatrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -92,6 +92,10 @@ class SolvedGaussian(Gaussians, SolvedFactor):
         with np.errstate(over="ignore"):
             return np.minimum(np.ldexp(self.scale, FAR), np.finfo(np.float64).max)
 
+    def are_far(self, cells: Array) -> NDArray[np.bool_]:
+        """Whether rows of the active columns are far away."""
+        return np.asarray((np.abs(cells) > self._limit[self.active]).any(axis=1))
+
     @cached_property
     def _linear(self) -> tuple[Array, Array, Array] | None:
         """Base, slopes and constants of the scores, where all share Σ and the square may be expanded."""
@@ -115,14 +119,14 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
         """Add the scores of rows with gaps; those far away are scored separately."""
-        cells = block[:, self.active]
-        far = (np.abs(cells) > self._limit[self.active]).any(axis=1)
+        cells, of_row = block[:, self.active], np.zeros(len(block), dtype=np.intp)
+        far = self.are_far(cells)
         if not far.any():
-            patterns.add_scores(self, cells, scores, base=base)
+            patterns.add_scores([self], cells, of_row, scores, base=base)
             return
         near, distant = np.flatnonzero(~far), np.flatnonzero(far)
         found = np.zeros((len(near), scores.shape[1]))
-        patterns.add_scores(self, cells[near], found, base=base)
+        patterns.add_scores([self], cells[near], of_row[near], found, base=base)
         scores[near] += found
         for rows, columns, whitenings in self._patterns(block[distant]):
             values = block[distant[rows][:, np.newaxis], columns]
@@ -315,6 +319,29 @@ class SolvedGaussian(Gaussians, SolvedFactor):
     def conventional(self) -> list[dict[str, Any]]:
         spread = np.diagonal(self.covariances(), axis1=1, axis2=2)
         return [{"mean": self.mean[:, j], "variance": spread[:, j]} for j in range(len(self.scale))]
+
+
+def scores_at_once(several: Sequence[SolvedFactor], blocks: Sequence[Block]) -> list[Array] | None:
+    """Scores of rows, each block by its own Gaussians, up to what classes share: (rows, classes) of each.
+
+    None where factors are not all Gaussians of the same columns, where no cell is missing, so that a product
+    with each block is all there is to do, or where rows are far away.
+    """
+    gaussians = [one for one in several if type(one) is SolvedGaussian]
+    if len(gaussians) < len(several):
+        return None
+    on, group = gaussians[0].active, gaussians[0].group
+    if not all(np.array_equal(one.active, on) and np.array_equal(one.group, group) for one in gaussians):
+        return None
+    cells = [block[:, on] for block in blocks]
+    if all(map(is_complete, cells)):
+        return None
+    if any(one.are_far(values).any() for one, values in zip(gaussians, cells, strict=True)):
+        return None
+    sizes = [len(values) for values in cells]
+    scores, of_row = np.zeros((sum(sizes), len(group))), np.arange(len(sizes)).repeat(sizes)
+    patterns.add_scores(gaussians, np.concatenate(cells), of_row, scores, base=False)
+    return np.split(scores, np.cumsum(sizes[:-1]))
 
 
 def runs(rows: Codes) -> Iterator[Codes]:

@@ -91,8 +91,8 @@ def counted(block: LevelBlocks, classes: Codes, n_classes: int, weights: Array |
 def _counted_without_folds(
     columns: list[Levels], folds: FoldedRows, classes: Codes, n_classes: int, weights: Array | None
 ) -> Iterator[Counted]:
-    """Count columns without the rows of each fold: all are counted once, by fold and class."""
-    groups, shape = folds.groups(classes, n_classes), (folds.n_folds + 1, n_classes, -1)
+    """Count columns without the rows of each fold: all are counted once, by group and class."""
+    groups, shape = folds.by_class(classes, n_classes), (folds.n_groups, n_classes, -1)
     batch = _Batch(groups, shape[0] * n_classes, np.zeros(0) if weights is None else weights)
     once = batch.count_encoded([column.take(folds.places) for column in columns])
     each = [

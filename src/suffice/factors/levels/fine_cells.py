@@ -88,23 +88,25 @@ class CellCounts:
     def without_folds(
         cls, column: SortedColumn, folds: FoldedRows, classes: Codes, weights: Array | None, n_classes: int
     ) -> list[CellCounts]:
-        """The counts of numbers without those of each fold: all are counted once, by fold and class."""
-        groups, codes, cells = folds.groups(classes, n_classes), column.codes[folds.places], column.cells
+        """The counts of numbers without those of each fold: all are counted once, by group and class."""
+        groups, codes, cells = folds.by_class(classes, n_classes), column.codes[folds.places], column.cells
         seen = codes >= 0
         if not seen.all():
             groups, codes = groups[seen], codes[seen]
             weights = None if weights is None else weights[seen]
-        places, shape = groups * len(cells) + codes, (folds.n_folds + 1, n_classes, len(cells))
+        places, shape = groups * len(cells) + codes, (folds.n_groups, n_classes, len(cells))
         support = folds.without_each(np.bincount(places, minlength=math.prod(shape)).reshape(shape))
         weight = support.astype(np.float64)
         if weights is not None:
             weight = folds.without_each(np.bincount(places, weights, math.prod(shape)).reshape(shape))
-        held_in = [np.flatnonzero(rows.any(axis=0)) for rows in support]
-        each = zip(weight, support, held_in, strict=True)
-        return [
-            cls(column.shift, cells[held], w[:, held], rows[:, held]).widened(column.shift)
-            for w, rows, held in each
-        ]
+        each = [cls(column.shift, cells, *one) for one in zip(weight, support, strict=True)]
+        # Cells without rows do not matter, but for how wide all have to be.
+        return each if len(cells) <= CELLS else [one.with_rows().widened(column.shift) for one in each]
+
+    def with_rows(self) -> CellCounts:
+        """The cells that have rows."""
+        held = np.flatnonzero(self.support.any(axis=0))
+        return CellCounts(self.shift, self.cells[held], self.weight[:, held], self.support[:, held])
 
     def widened(self, shift: int) -> CellCounts:
         """In cells of this shift, or of as many more bits as `CELLS` asks for."""

@@ -61,8 +61,7 @@ def _run_of_alike(counts: Array) -> Codes:
     above = share / share.mean(axis=0)
     highest = np.argmax(above, axis=1)
     order = np.lexsort((np.where(highest > 0, 1.0, -1.0) * above.max(axis=1), highest))
-    begins = np.zeros(len(counts), dtype=np.intp)
-    begins[about_equal([counts[order].T])[0]] = 1
+    begins = about_equal(counts[order].T, np.array([len(counts)])).astype(np.intp)
     if counts.shape[1] <= MOST_CELLS:  # levels of different classes do not begin together
         begins |= np.diff(highest[order], prepend=-1) > 0
     runs = np.empty(len(counts), dtype=np.intp)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -22,42 +21,39 @@ MANY_CLASSES = 8
 """Numbers from which NumPy adds those that lie side by side in pairs."""
 
 
-def joined(columns: list[Array]) -> list[Codes]:
-    """For the counts (classes, cells) of each column, where its steps begin.
+def joined(counts: Array, sizes: Codes) -> NDArray[np.bool_]:
+    """Which cells begin a step, for counts (classes, cells) of columns one after the other, of these sizes.
 
     Cells are joined in pairs, the pair first that shortens the description most, down to a single one; the
     partition of the shortest description stays. It is that of Boullé (2006): the number of steps, their
     rows, the classes of each, log N + log C(N+I−1, I−1) + Σᵢ log C(nᵢ+K−1, K−1) + Σᵢ log nᵢ!/Πₖnᵢₖ!.
     """
-    begun = about_equal(columns)
-    order = sorted(range(len(columns)), key=lambda j: len(begun[j]), reverse=True)
-    sizes = np.array([len(begun[j]) for j in order])
-    if not len(sizes) or sizes[0] <= 1:
-        return begun
-    cells = np.zeros((len(columns[0]), len(columns), sizes[0] + 1))
-    for place, j in enumerate(order):
-        if len(begun[j]):
-            cells[:, place, : len(begun[j])] = np.add.reduceat(columns[j], begun[j], axis=1)
-    begins = _joined_in_pairs(cells, sizes)
-    for place, j in enumerate(order):
-        begun[j] = begun[j][begins[place, : len(begun[j])]]
-    return begun
+    begins = about_equal(counts, sizes)
+    starts = np.flatnonzero(begins)
+    column = np.repeat(np.arange(len(sizes)), sizes)[starts]
+    n_begun = np.bincount(column, minlength=len(sizes))
+    if n_begun.max(initial=0) <= 1:
+        return begins
+    order = np.argsort(-n_begun, kind="stable")
+    place = np.argsort(order)[column]
+    number = np.arange(len(starts)) - (np.cumsum(n_begun) - n_begun)[column]
+    cells = np.zeros((len(counts), len(sizes), n_begun.max() + 1))
+    cells[:, place, number] = np.add.reduceat(counts, starts, axis=1)
+    begins[starts] = _joined_in_pairs(cells, n_begun[order])[place, number]
+    return begins
 
 
-def about_equal(columns: Sequence[Array]) -> list[Codes]:
-    """Where at most `MOST_CELLS` cells of each column begin that have about as many rows each."""
-    sizes = np.array([counts.shape[1] for counts in columns], dtype=np.intp)
-    rows = np.zeros((len(columns), sizes.max(initial=0)))
-    total = np.ones((len(columns), 1))
-    for j, counts in enumerate(columns):
-        rows[j, : sizes[j]] = of_cells = np.add.reduce(counts, axis=0)
-        total[j] = np.add.reduce(of_cells) or 1.0
+def about_equal(counts: Array, sizes: Codes) -> NDArray[np.bool_]:
+    """Which cells begin one of at most `MOST_CELLS` of each column that have about as many rows each."""
+    is_cell = np.arange(sizes.max(initial=0)) < sizes[:, np.newaxis]
+    rows = np.zeros(is_cell.shape)
+    rows[is_cell] = np.add.reduce(counts, axis=0)
+    total = np.add.reduce(rows, axis=1, keepdims=True)
     middle = np.cumsum(rows, axis=1) - 0.5 * rows
-    group = np.floor(middle * (MOST_CELLS / total))
+    group = np.floor(middle * (MOST_CELLS / np.where(total == 0, 1.0, total)))
     begins = np.ones(rows.shape, dtype=np.bool_)
     np.not_equal(group[:, 1:], group[:, :-1], out=begins[:, 1:])
-    column, cell = np.nonzero(begins & (np.arange(rows.shape[1]) < sizes[:, np.newaxis]))
-    return np.split(cell, np.searchsorted(column, np.arange(1, len(columns)))) if len(columns) else []
+    return np.asarray(begins[is_cell])
 
 
 def begins_of_runs(ordered: NDArray[Any]) -> NDArray[np.bool_]:

@@ -102,10 +102,8 @@ class StepTotals(Totals):
 
     def take_columns(self, index: Codes) -> Self:
         n_classes = len(self.columns[0].weight) if self.columns else 0
-        nothing, everyone = CellCounts.empty(n_classes), np.arange(n_classes)
-        return type(self)(
-            self.family, [(self.columns[j] if j >= 0 else nothing).take_classes(everyone) for j in index]
-        )
+        nothing = CellCounts.empty(n_classes)
+        return type(self)(self.family, [self.columns[j] if j >= 0 else nothing for j in index.tolist()])
 
     def vanishes(self) -> NDArray[np.bool_]:
         n_classes = len(self.columns[0].weight) if self.columns else 0
@@ -147,34 +145,48 @@ class StepTotals(Totals):
 
 def solve_steps(totals: StepTotals, _labels: list[str], _classes: NDArray[Any]) -> SolvedSteps:
     """The density of every column."""
-    held = [_held(column) for column in totals.columns]
-    begun = joined([column.weight for column in held])
-    return SolvedSteps(totals.family, *_tables(totals.family, held, begun))
+    if not totals.columns:
+        return SolvedSteps(totals.family, [], [])
+    cells = _Cells.of(totals.columns)
+    return SolvedSteps(totals.family, *_tables(totals.family, cells, joined(cells.weight, cells.sizes)))
 
 
-def _held(column: CellCounts) -> CellCounts:
-    """The cells with rows."""
-    seen = column.support > 0
-    if seen.all():
-        return column
-    weight, held = np.where(seen, column.weight, 0.0), seen.any(axis=0)
-    if held.all():
-        return CellCounts(column.shift, column.cells, weight, column.support)
-    return CellCounts(column.shift, column.cells[held], weight[:, held], column.support[:, held])
+class _Cells(NamedTuple):
+    """The cells with rows of all columns, one column after the other."""
+
+    sizes: Codes
+    """The number of cells of each column."""
+    shift: NDArray[np.int64]
+    """That of each column."""
+    cells: NDArray[np.int64]
+    weight: Array
+    """(classes, cells)."""
+
+    @classmethod
+    def of(cls, columns: Sequence[CellCounts]) -> _Cells:
+        sizes = np.array([len(column.cells) for column in columns], dtype=np.intp)
+        shift = np.array([column.shift for column in columns], dtype=np.int64)
+        cells = np.concatenate([column.cells for column in columns])
+        weight = np.concatenate([column.weight for column in columns], axis=1)
+        seen = np.concatenate([column.support for column in columns], axis=1) > 0
+        if not seen.all():
+            weight, is_held = np.where(seen, weight, 0.0), seen.any(axis=0)
+            if not is_held.all():
+                held = np.flatnonzero(is_held)
+                sizes = np.diff(np.searchsorted(held, np.cumsum(sizes)), prepend=0)
+                cells, weight = cells[held], weight.take(held, axis=1)
+        return cls(sizes, shift, cells, weight)
 
 
-def _tables(
-    family: Family, columns: Sequence[CellCounts], begun: Sequence[Codes]
-) -> tuple[list[LevelTable], list[Array]]:
+def _tables(family: Family, cells: _Cells, begins: NDArray[np.bool_]) -> tuple[list[LevelTable], list[Array]]:
     """Log p(step | class) − log width of the steps of each column, and their edges, all columns at once."""
-    n_steps, n_cells = ([len(one) for one in several] for several in (begun, [c.cells for c in columns]))
-    if not sum(n_steps):
-        return [_no_table(family, column) for column in columns], [np.zeros(0) for _ in columns]
-    starts = np.concatenate(begun) + np.repeat(np.cumsum([0, *n_cells[:-1]]), n_steps)
-    counts = np.concatenate([column.weight for column in columns], axis=1)
-    weight = np.add.reduceat(counts, starts, axis=1).T
+    n_classes, starts = len(cells.weight), np.flatnonzero(begins)
+    n_steps = np.diff(np.searchsorted(starts, np.cumsum(cells.sizes)), prepend=0)
+    if not len(starts):
+        return [_no_table(family, n_classes) for _ in n_steps], [np.zeros(0) for _ in n_steps]
+    weight = np.add.reduceat(cells.weight, starts, axis=1).T
     ends = np.cumsum(n_steps)
-    first = (ends - n_steps)[np.array(n_steps) > 0].astype(np.intp)
+    first = (ends - n_steps)[n_steps > 0]
     of_step = np.repeat(np.arange(len(first)), np.diff([*first, len(starts)]))
     per_class = np.add.reduceat(weight, first, axis=0)[of_step]
     total = per_class.sum(axis=1, keepdims=True)
@@ -187,35 +199,34 @@ def _tables(
     if impossible.any():
         with np.errstate(divide="ignore"):
             log_p = np.where(impossible, -np.log(per_class), log_p)
-    low, high = _sides(columns, n_steps, starts)
+    low, high = _sides(cells, n_steps, starts)
     log_p -= _log_widths(low, high)
     tables, edges = [], []
-    for column, end, n in zip(columns, ends.tolist(), n_steps, strict=True):
+    for end, n in zip(ends.tolist(), n_steps.tolist(), strict=True):
         part = slice(end - n, end)
         edges.append(np.concatenate([low[part], high[part][-1:]]))
         tables.append(
             StepTable(weight[part].T, probability[part], log_p[part], impossible[part])
             if n
-            else _no_table(family, column)
+            else _no_table(family, n_classes)
         )
     return tables, edges
 
 
-def _no_table(family: Family, column: CellCounts) -> LevelTable:
+def _no_table(family: Family, n_classes: int) -> LevelTable:
     """The table of a column without rows."""
-    return LevelTable(family, no_counts(len(column.weight)))
+    return LevelTable(family, no_counts(n_classes))
 
 
-def _sides(columns: Sequence[CellCounts], n_steps: Sequence[int], starts: Codes) -> tuple[Array, Array]:
+def _sides(columns: _Cells, n_steps: Codes, starts: Codes) -> tuple[Array, Array]:
     """The lower and the upper edge of each step: half way between neighbours, or beyond the lower one."""
-    shift = np.repeat([column.shift for column in columns], n_steps)
-    cells = np.concatenate([column.cells for column in columns])
+    shift, cells = np.repeat(columns.shift, n_steps), columns.cells
     ends = np.append(starts[1:], len(cells)) - 1
     low, _ = edges_of(cells[starts], shift)
     last, beyond = edges_of(cells[ends], shift)
     high = np.where(shift == 0, last, beyond)
     opens = np.zeros(len(starts), dtype=np.bool_)  # a column
-    opens[(np.cumsum(n_steps) - n_steps)[np.array(n_steps) > 0]] = True
+    opens[(np.cumsum(n_steps) - n_steps)[n_steps > 0]] = True
     between = np.where(opens[1:], 0.0, np.maximum(0.5 * high[:-1] + 0.5 * low[1:], beyond[:-1]))
     high[:-1], low[1:] = np.where(opens[1:], high[:-1], between), np.where(opens[1:], low[1:], between)
     return low, high
