@@ -49,6 +49,8 @@ class DealtRows:
     weights: Array | None
     """The weight of each part; None if all rows count once, and none is in parts."""
     fold: Codes
+    independent: float = 1.0
+    """The part of the weight that counts where rows must be independent: copies of a row are not."""
 
 
 def deal_by_content(codes: Codes, weights: Array | None, contents: RowKeys, n_folds: int) -> DealtRows:
@@ -79,10 +81,11 @@ def deal_by_content(codes: Codes, weights: Array | None, contents: RowKeys, n_fo
     shares = weight * np.divide(length, size, out=np.ones_like(size), where=size > 0)[of_group]
     parts[order] = _parts(shares, codes, keys, is_new, n_folds)
     rows, fold = np.nonzero(parts)
+    independent = _independent(size, length) if contents.are_copies else 1.0
     if weights is None and len(rows) == n:
-        return DealtRows(rows, None, fold)
+        return DealtRows(rows, None, fold, independent)
     of_part = parts[rows, fold]
-    return DealtRows(rows, of_part if weights is None else weights[rows] * of_part, fold)
+    return DealtRows(rows, of_part if weights is None else weights[rows] * of_part, fold, independent)
 
 
 def _in_turn(line: Codes, n_folds: int) -> DealtRows:
@@ -107,6 +110,13 @@ def _units_of_copies(size: Array, codes: Codes) -> Array:
     repeats = (size > most) & (median > 0)
     times = np.divide(size, median, out=np.ones_like(size), where=repeats)
     return np.asarray(np.minimum(np.rint(times), MOST_UNITS))
+
+
+def _independent(size: Array, n_units: Array) -> float:
+    """The part of the weight of copies that is independent: (Σw)²/Σw² of their units (Kish 1965)."""
+    largest = float(size.max())
+    relative = size / largest
+    return min(1.0, float(relative.sum() / (relative @ (relative / n_units))) / largest)
 
 
 def _on_the_line(codes: Codes, keys: Keys, starts: Codes) -> Codes:

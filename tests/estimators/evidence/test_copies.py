@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 
 from suffice import BayesClassifier, EvidenceClassifier
@@ -140,3 +141,32 @@ def test_the_loss_of_held_out_rows_is_that_of_new_rows_where_rows_are_repeated()
     assert model.weights_.levels[-1].loss == pytest.approx(
         log_loss(new_y, model.predict_proba(new)), abs=0.06
     )
+
+
+@pytest.mark.parametrize("weight", [200.0, 1e4])
+@pytest.mark.parametrize("uneven", [False, True])
+def test_copies_of_rows_show_no_more_than_the_rows(weight, uneven):
+    """As so many independent rows, they would outweigh every penalty: the loss of new rows would be 0.4."""
+    rng = np.random.default_rng(0)
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = rng.permutation(len(y))
+    some, new = rows[:284], rows[284:]
+    weights = weight * (rng.uniform(0.5, 1.5, 284) if uneven else np.ones(284))
+    model = EvidenceClassifier().fit(X[some], y[some], weights)
+    loss = log_loss(y[new], model.predict_proba(X[new]))
+    assert loss < log_loss(y[new], EvidenceClassifier().fit(X[some], y[some]).predict_proba(X[new])) + 0.02
+    assert loss < model.weights_.loss + 0.02
+
+
+def test_the_part_of_a_weight_that_is_independent():
+    X, codes = numbers(), np.arange(200) % 2
+    table = read_table(X)
+    keys = RowKeys.of(table, range(table.n_columns))
+    assert deal_by_content(codes, None, keys, 5).independent == 1.0
+    assert deal_by_content(codes, np.full(200, 0.5), keys, 5).independent == 1.0
+    assert deal_by_content(codes, np.full(200, 8.0), keys, 5).independent == pytest.approx(1 / 8)
+    uneven = np.where(np.arange(200) < 100, 1.0, 3.0)  # as 160 rows of equal weight, of 400 in all
+    assert deal_by_content(codes, uneven, keys, 5).independent == pytest.approx(160 / 400)
+    levels = pd.DataFrame({"a": np.array([*"abcd"])[np.arange(200) % 4]})
+    keys = RowKeys.of(read_table(levels), range(1))
+    assert deal_by_content(codes, np.full(200, 8.0), keys, 5).independent == 1.0

@@ -97,6 +97,8 @@ class Fitting:
         self.sample = sample[dealt.rows]
         """The position of each row whose weights are learnt from; of rows in several folds, of each part."""
         self.held = rows.labelled(self.sample, dealt.weights)
+        self.independent = dealt.independent * self.held.weight
+        """The weight of each row where weights are learnt: copies of a row show no more than one."""
         in_parts = len(self.sample) > len(sample)
         self.once = np.unique(dealt.rows, return_index=True)[1] if in_parts else None
         self.cells = ReadCells(pieces, table.take(dealt.rows) if in_parts else read)
@@ -155,7 +157,7 @@ class Fitting:
 
     def _are_enough(self, known: Codes) -> bool:
         """Whether weights can be learnt from some rows."""
-        return bool(self.held.weight[known].sum() >= FEWEST_ROWS and len(self.rows.labels) > 1)
+        return bool(self.independent[known].sum() >= FEWEST_ROWS and len(self.rows.labels) > 1)
 
     def _known(self) -> Codes:
         """The rows of the sample whose class has rows in other folds."""
@@ -171,7 +173,7 @@ class Fitting:
         return of_class, np.asarray(of_folds.reshape(k, m), dtype=np.float64)
 
     def _known_rows(self, known: Codes) -> KnownRows:
-        return KnownRows(self.held.codes, self.held.weight, len(self.rows.labels)).take(known)
+        return KnownRows(self.held.codes, self.independent, len(self.rows.labels)).take(known)
 
     def _learn(self, known: Codes, say: Callable[[str], None]) -> Learnt:
         rows = self._known_rows(known)
@@ -302,7 +304,7 @@ class Fitting:
         few = min(max(FEW_ROWS, ROWS_PER_PIECE * n_pieces), MANY_ROWS)
         is_small = len(self.sample) * n_pieces * len(self.rows.labels) <= MOST_TWICE
         are_known = self.whole is None or self.subtracted
-        if self.held.weight.sum() >= few or not is_small or not are_known or len(self.folds) < 3:
+        if self.independent.sum() >= few or not is_small or not are_known or len(self.folds) < 3:
             return []
         return [*combinations(range(len(self.folds)), 2)]
 
