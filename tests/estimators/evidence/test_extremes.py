@@ -307,3 +307,14 @@ def test_explanations_keep_their_digits_under_weights_of_any_size(seed):
         assert np.abs(explained.contributions).max() < 1e3
         total = explained.prior + explained.contributions.sum(axis=1)
         np.testing.assert_allclose(log_softmax(total), model.predict_log_proba(X), rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize("n, n_single", [(60, 15), (150, 37)])
+def test_classes_of_one_row_each_keep_their_share(n, n_single):
+    """No such row can be held out; as if there were none, all others would have 0.997."""
+    rng = np.random.default_rng(0)
+    y = np.array([f"k{i}" for i in range(n)])
+    y[n_single:] = "z"
+    model = EvidenceClassifier().fit(rng.normal(size=(n, 2)), y)
+    share = 1.0 - n_single / n
+    assert model.predict_proba(rng.normal(size=(2000, 2)))[:, -1].mean() == pytest.approx(share, abs=0.08)

@@ -10,6 +10,7 @@ from suffice.links import logistic
 from suffice.model.known_rows import KnownRows
 
 MARGIN = 60.0
+NONE = np.zeros(2)
 
 
 def two_classes(n, *, wrong=0):
@@ -20,7 +21,7 @@ def two_classes(n, *, wrong=0):
 
 
 def posterior_of_an_error(rows, added):
-    return logistic(-MARGIN * trust(rows, added))
+    return logistic(-MARGIN * trust(rows, added, NONE))
 
 
 @pytest.mark.parametrize("n", [40, 200, 5000])
@@ -41,10 +42,23 @@ def test_a_row_of_weight_three_counts_as_three(wrong):
     rows, added = two_classes(60, wrong=wrong)
     heavy = KnownRows(rows.codes, np.full(60, 3.0), 2)
     copies = KnownRows(np.repeat(rows.codes, 3), np.ones(180), 2)
-    assert trust(heavy, added) == pytest.approx(trust(copies, np.repeat(added, 3, axis=0)), rel=1e-9)
-    assert trust(heavy, added) > trust(rows, added)
+    found = trust(heavy, added, NONE)
+    assert found == pytest.approx(trust(copies, np.repeat(added, 3, axis=0), NONE), rel=1e-9)
+    assert found > trust(rows, added, NONE)
 
 
 def test_what_gains_nothing_does_not_count():
     rows, added = two_classes(60, wrong=30)
-    assert trust(rows, added) == 0.0
+    assert trust(rows, added, NONE) == 0.0
+
+
+def test_rows_that_could_not_be_held_out_are_told_as_often_as_they_come():
+    rows = KnownRows(np.zeros(100, dtype=np.intp), np.ones(100), 2)
+    added = MARGIN * np.eye(2)[np.zeros(100, dtype=np.intp)]
+    counts = np.array([100.5, 10.5])
+    share = trust(rows, added, np.array([0.0, 10.0]))
+    posterior = logistic(np.log(counts[1] / counts[0]) - MARGIN * share)
+    drawn = 0.5 / (1.0 - np.sum((counts / 111.0) ** 2))
+    assert posterior == pytest.approx(
+        (10.0 + min(drawn, 1.0) * counts[1] / 111.0) / (110.0 + min(drawn, 1.0)), rel=1e-6
+    )

@@ -209,9 +209,16 @@ class Fitting:
             cells,
             rows,
             folds,
+            self._unseen(known),
             penalties=options.penalties,
             nonnegative=options.nonnegative,
         )
+
+    def _unseen(self, known: Codes) -> Array:
+        """The weight of all rows but those that are known, by class."""
+        left = self.independent.copy()
+        left[known] = 0.0
+        return np.asarray(np.bincount(self.held.codes, left, len(self.rows.labels)), dtype=np.float64)
 
     def _judging_folds(self, rows: KnownRows, known: Codes, *, twice: bool) -> JudgingFolds:
         """The folds of known rows; none learns from a row whose class is unknown without it and another."""

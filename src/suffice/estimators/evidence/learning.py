@@ -87,6 +87,8 @@ class Learnt:
 class Learning:
     """Held-out evidence of some rows, and folds in which weights are judged.
 
+    The weight of rows of each class that could not be held out is `unseen`.
+
     After the pieces come those of text once more, divided by each power of their length.
     """
 
@@ -97,6 +99,7 @@ class Learning:
         codes: Array | None,
         rows: KnownRows,
         folds: JudgingFolds,
+        unseen: Array,
         *,
         penalties: Sequence[float] = PENALTIES,
         nonnegative: bool = False,
@@ -109,7 +112,7 @@ class Learning:
         self._by_length = [evidence.pieces(slice(first, first + n_texts)) for first in starts]
         self._together = alike(pieces.alike_groups, n_pieces, apart=0.0)
         self.penalties, self.nonnegative = penalties, nonnegative
-        self.folds = folds
+        self.folds, self.unseen = folds, unseen
         self.design: CorrectionDesign | None = None
         self.words: WordDesign | None = None
         if codes is not None and codes.shape[1]:
@@ -216,7 +219,7 @@ class Learning:
         rows = self.rows
         silent = np.broadcast_to(rows.log_shares, learnt.held_out.shape)
         added = learnt.held_out - silent
-        share = trust(rows, added)
+        share = trust(rows, added, self.unseen)
         held = silent + share * added
         levels = [replace(level, share=share * level.share) for level in learnt.levels[1:]]
         if levels:

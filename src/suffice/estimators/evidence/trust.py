@@ -13,8 +13,10 @@ from suffice.model.evidence_weight import errors_above_zero
 from suffice.model.known_rows import KnownRows
 
 
-def trust(rows: KnownRows, added: Array) -> float:
+def trust(rows: KnownRows, added: Array, unseen: Array) -> float:
     """The share of what is added to the log class shares that counts, by scores of held-out rows.
+
+    `unseen` is the weight of rows of each class that could not be held out, since no other row is of it.
 
     It counts as far as a gain is likely. With t its mean in standard errors, the odds against any gain are at
     least t·e^(½ − t²/2), even under the prior that speaks most for one (Edwards, Lindman and Savage 1963),
@@ -24,22 +26,26 @@ def trust(rows: KnownRows, added: Array) -> float:
     silent = np.broadcast_to(rows.log_shares, added.shape)
     t = errors_above_zero(rows.losses(silent) - rows.losses(silent + added), rows.weight)
     against = max(t, 1.0) * math.exp(0.5 - 0.5 * max(t, 1.0) ** 2)
-    return min(1.0 / (1.0 + against), _sureness(rows, added)) if t > 0 else 0.0
+    return min(1.0 / (1.0 + against), _sureness(rows, added, unseen)) if t > 0 else 0.0
 
 
-def _sureness(rows: KnownRows, added: Array) -> float:
-    """The factor ≤ 1 that fits what is added to held-out rows, and to one more row.
+def _sureness(rows: KnownRows, added: Array, unseen: Array) -> float:
+    """The factor ≤ 1 that fits what is added to held-out rows, to one more row, and to those unseen.
 
-    That row is an average one, and a part of it is an error, whose class is drawn by the shares. A class so
-    drawn is another one with chance 1 − Σ_k π_k². Where that is less than the part, all of the row is drawn.
+    One more row is an average one, and a part of it is an error, whose class is drawn by the shares. A class
+    so drawn is another one with chance 1 − Σ_k π_k². Where that is less than the part, all of the row is
+    drawn. Rows that could not be held out are average ones, too.
     """
-    shares = np.exp(rows.log_shares)
-    drawn = min(1.0, _error_in_one_more(rows, added) / (1.0 - float(shares @ shares)))
-    one_more = drawn * rows.weight[:, np.newaxis] / rows.weight.sum()
+    counts = np.bincount(rows.codes, rows.weight, rows.n_classes) + unseen + 0.5
+    shares = counts / counts.sum()
+    error = 0.5 if unseen.any() else _error_in_one_more(rows, added)
+    drawn = min(1.0, error / (1.0 - float(shares @ shares)))
+    average = rows.weight[:, np.newaxis] / rows.weight.sum()
+    more = drawn * shares + unseen
 
     def slope(factor: float) -> float:
-        log_posteriors = log_softmax(rows.log_shares + factor * added)
-        residuals = rows.residuals(log_posteriors) + one_more * (np.exp(log_posteriors) - shares)
+        log_posteriors = log_softmax(np.log(shares) + factor * added)
+        residuals = rows.residuals(log_posteriors) + average * (more.sum() * np.exp(log_posteriors) - more)
         return float(np.sum(residuals * added))
 
     if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
