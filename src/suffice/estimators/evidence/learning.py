@@ -15,13 +15,12 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from scipy import optimize
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
 from suffice.estimators.evidence.inputs import Inputs, JudgingFolds
 from suffice.estimators.evidence.pieces import POWERS, Pieces
-from suffice.estimators.evidence.trust import trust
+from suffice.estimators.evidence.trust import least_between_0_and_1, trust
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
@@ -401,9 +400,7 @@ class Learning:
 
         if self._are_many and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
-        if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
-            return float(slope(1.0) <= 0.0)
-        return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
+        return least_between_0_and_1(slope)
 
     @property
     def _are_many(self) -> bool:

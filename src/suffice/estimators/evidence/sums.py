@@ -137,7 +137,7 @@ def solve_joint(
 def too_heavy(weight: Array | None) -> float:
     """How many times too large weights are together: a power of 2, so that sums are divided exactly."""
     total = 0.0 if weight is None else float(weight.sum())
-    return 2.0 ** max(math.ceil(math.log2(total / MOST_WEIGHT)), 0) if total > 0 else 1.0
+    return 2.0 ** math.ceil(math.log2(total / MOST_WEIGHT)) if total > MOST_WEIGHT else 1.0
 
 
 def most_nats(sums: Statistics) -> float:

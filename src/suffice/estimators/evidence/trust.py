@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize
@@ -41,13 +42,18 @@ def _sureness(rows: KnownRows, added: Array, unseen: Array) -> float:
     error = 0.5 if unseen.any() else _error_in_one_more(rows, added)
     drawn = min(1.0, error / (1.0 - float(shares @ shares)))
     average = rows.weight[:, np.newaxis] / rows.weight.sum()
-    more = drawn * shares + unseen
+    log_shares, more = np.log(shares), drawn * shares + unseen
 
     def slope(factor: float) -> float:
-        log_posteriors = log_softmax(np.log(shares) + factor * added)
+        log_posteriors = log_softmax(log_shares + factor * added)
         residuals = rows.residuals(log_posteriors) + average * (more.sum() * np.exp(log_posteriors) - more)
         return float(np.sum(residuals * added))
 
+    return least_between_0_and_1(slope)
+
+
+def least_between_0_and_1(slope: Callable[[float], float]) -> float:
+    """Where a convex loss with this slope is least, between 0 and 1."""
     if slope(1.0) <= 0.0 or slope(0.0) >= 0.0:
         return float(slope(1.0) <= 0.0)
     return float(optimize.brentq(slope, 0.0, 1.0, xtol=1e-12))
