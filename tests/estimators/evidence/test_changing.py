@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import suffice
 from suffice import BayesClassifier, EvidenceClassifier
-from suffice.estimators.evidence import fitting
+from suffice.estimators.evidence import fitting, sample
 from suffice.estimators.evidence import rows as weighed_rows
 
 from .conftest import FAMILIES, agrees, mixed, saved
@@ -370,7 +370,7 @@ def test_rows_that_were_never_fitted_are_not_forgotten():
 
 
 def test_weights_learnt_from_a_sample_go_with_the_sums_of_all_rows(monkeypatch):
-    for module in (fitting, weighed_rows):
+    for module in (fitting, sample, weighed_rows):
         monkeypatch.setattr(module, "MOST_ROWS", 1000)
     monkeypatch.setattr(weighed_rows, "ROWS_AT_ONCE", 700)
     rng = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from suffice import EvidenceClassifier
-from suffice.estimators.evidence import fitting
+from suffice.estimators.evidence import fitting, sample, sample_evidence
 
 
 def a_table(n, n_classes=3):
@@ -36,16 +36,17 @@ def test_folds_scored_at_once_say_what_each_says_by_itself(weighted, alone, monk
     y[:alone] = 9  # behind the scores of its own fold there is no row of this class
     weights = np.random.default_rng(12).uniform(0.5, 2.0, len(y)) if weighted else None
     together = posteriors(X, y, weights)
-    monkeypatch.setattr(fitting, "SIDE_BY_SIDE", 0)
+    monkeypatch.setattr(sample_evidence, "SIDE_BY_SIDE", 0)
     np.testing.assert_allclose(posteriors(X, y, weights), together, rtol=0, atol=1e-12)
 
 
 def test_sums_before_the_rows_are_part_of_what_folds_are_scored_by(monkeypatch):
     X, y = a_table(600)
+    monkeypatch.setattr(fitting, "MOST_ROWS", 300)
     for name in ("MOST_ROWS", "FEWEST_TAKEN"):
-        monkeypatch.setattr(fitting, name, 300)
+        monkeypatch.setattr(sample, name, 300)
     together = posteriors(X, y)
-    monkeypatch.setattr(fitting, "SIDE_BY_SIDE", 0)
+    monkeypatch.setattr(sample_evidence, "SIDE_BY_SIDE", 0)
     np.testing.assert_allclose(posteriors(X, y), together, rtol=0, atol=1e-12)
 
 

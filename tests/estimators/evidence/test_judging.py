@@ -6,9 +6,10 @@ import pytest
 from sklearn.metrics import log_loss
 
 from suffice import BayesClassifier, EvidenceClassifier
-from suffice.estimators.evidence import fitting
+from suffice.estimators.evidence import sample_evidence
 from suffice.estimators.evidence.inputs import Inputs
 from suffice.estimators.evidence.learning import Learning
+from suffice.estimators.evidence.rows import Rows
 from suffice.factors.scores import bounded
 from suffice.model.weighing import PieceWeights
 
@@ -61,7 +62,7 @@ def test_evidence_that_weights_are_judged_by_knows_neither_fold(learnt_from, tim
     (learning,) = learnt_from
     # Rows are learnt from in an order of their own: they are found by their first column.
     place = np.argsort(X["x"].to_numpy())
-    own = fitting.Rows(model._rows(X, y, weights)).in_order(model.schema_)
+    own = Rows(model._rows(X, y, weights)).in_order(model.schema_)
     rows = place[np.searchsorted(X["x"].to_numpy()[place], own.table.numbers([0])[:, 0])]
     folds = learning.folds.judging
     for i, j in ((0, 1), (3, 2)):
@@ -95,7 +96,7 @@ def test_a_class_of_two_folds_is_not_learnt_from_where_one_of_them_judges(learnt
 def test_many_rows_are_held_out_once(learnt_from, monkeypatch):
     X, y = mixed(120, seed=1)
     EvidenceClassifier().fit(X, y)
-    monkeypatch.setattr(fitting, "MANY_ROWS", 100)
+    monkeypatch.setattr(sample_evidence, "MANY_ROWS", 100)
     EvidenceClassifier().fit(X, y)
     few, many = learnt_from
     assert few.evidence.without is not None

@@ -14,11 +14,12 @@ from suffice.engines.kept_rows import KeptRows
 from suffice.engines.sources import is_lazy
 from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
-from suffice.estimators.evidence.fitting import FEWEST_ROWS, Fitting, Options, fit_rows, naming_rows
+from suffice.estimators.evidence.fitting import Fitting, Options, fit_rows, naming_rows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
+from suffice.estimators.evidence.sample import FEWEST_ROWS
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers

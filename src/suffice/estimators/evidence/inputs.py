@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.arrays import Array, Codes
+from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import PieceWeights
 
 
@@ -53,13 +54,18 @@ class Inputs:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgingFolds:
-    """Folds that judge weights learnt from other rows."""
+class JudgedRows:
+    """Rows whose evidence is held out, in folds that judge weights learnt from other rows."""
 
+    rows: KnownRows
     judging: list[Codes]
     """The rows of each fold."""
     training: list[Array]
     """The weights of the rows that the weights are learnt from, 0 of all others."""
+    unseen: Array
+    """The weight of other rows of each class, which could not be held out."""
 
-    def __len__(self) -> int:
+    @property
+    def n_folds(self) -> int:
+        """The number of folds."""
         return len(self.judging)

@@ -18,7 +18,7 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
-from suffice.estimators.evidence.inputs import Inputs, JudgingFolds
+from suffice.estimators.evidence.inputs import Inputs, JudgedRows
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.trust import least_between_0_and_1, trust
 from suffice.estimators.evidence.weighed import Weights
@@ -26,7 +26,6 @@ from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesig
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
 from suffice.model.corrections import CorrectionDesign, CorrectionSearch
-from suffice.model.known_rows import KnownRows
 from suffice.model.weighing import (
     JUDGED,
     PieceWeights,
@@ -86,8 +85,6 @@ class Learnt:
 class Learning:
     """Held-out evidence of some rows, and folds in which weights are judged.
 
-    The weight of rows of each class that could not be held out is `unseen`.
-
     After the pieces come those of text once more, divided by each power of their length.
     """
 
@@ -96,14 +93,12 @@ class Learning:
         pieces: Pieces,
         evidence: Inputs,
         codes: Array | None,
-        rows: KnownRows,
-        folds: JudgingFolds,
-        unseen: Array,
+        judged: JudgedRows,
         *,
         penalties: Sequence[float] = PENALTIES,
         nonnegative: bool = False,
     ) -> None:
-        self.pieces, self.rows = pieces, rows
+        self.pieces, self.folds, self.rows = pieces, judged, judged.rows
         n_texts = len(pieces.texts)
         n_pieces = evidence.rows.shape[2] - len(POWERS) * n_texts
         starts = range(n_pieces, evidence.rows.shape[2], n_texts) if n_texts else ()
@@ -111,7 +106,6 @@ class Learning:
         self._by_length = [evidence.pieces(slice(first, first + n_texts)) for first in starts]
         self._together = alike(pieces.alike_groups, n_pieces, apart=0.0)
         self.penalties, self.nonnegative = penalties, nonnegative
-        self.folds, self.unseen = folds, unseen
         self.design: CorrectionDesign | None = None
         self.words: WordDesign | None = None
         if codes is not None and codes.shape[1]:
@@ -160,7 +154,7 @@ class Learning:
         covariance = self._covariance(penalty)[np.ix_(kept, kept)]
         search = self._search(self.evidence.pieces(kept))
         everyone = search.learn(covariance, converged=JUDGED)
-        held, _ = self._held_out(search, covariance, [everyone] * len(self.folds))
+        held, _ = self._held_out(search, covariance, [everyone] * self.folds.n_folds)
         return self.rows.losses(held)
 
     def with_words(self, learnt: Learnt, words: WordDesign) -> Learnt:
@@ -201,7 +195,7 @@ class Learning:
         held = learnt.held_out
         search = self._search(evidence, held)
         found = search.learn(covariance)
-        added, _ = self._held_out(search, covariance, [found] * len(self.folds))
+        added, _ = self._held_out(search, covariance, [found] * self.folds.n_folds)
         share = self._share(held, held + added)
         old = learnt.weights
         weights = replace(
@@ -218,7 +212,7 @@ class Learning:
         rows = self.rows
         silent = np.broadcast_to(rows.log_shares, learnt.held_out.shape)
         added = learnt.held_out - silent
-        share = trust(rows, added, self.unseen)
+        share = trust(rows, added, self.folds.unseen)
         held = silent + share * added
         levels = [replace(level, share=share * level.share) for level in learnt.levels[1:]]
         if levels:
@@ -256,7 +250,7 @@ class Learning:
         search = self._search(self.evidence.total(weights))
         covariance = 100.0 * np.eye(1)
         found = search.learn(covariance)
-        held, _ = self._held_out(search, covariance, [found] * len(self.folds))
+        held, _ = self._held_out(search, covariance, [found] * self.folds.n_folds)
         return PieceWeights(found.weights[0] * weights, found.bias), held
 
     def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
@@ -292,7 +286,7 @@ class Learning:
             held, found = self._held_out(search, self._covariance(*prior), before[1])
             return (held, found), self.rows.mean_loss(held)
 
-        none_held: HeldOut = np.zeros((0, 0)), [everyone] * len(self.folds)
+        none_held: HeldOut = np.zeros((0, 0)), [everyone] * self.folds.n_folds
         best = Best(loosest, none_held, np.inf)
         best = best.while_it_pays([(penalty, COMMON_PARTS[0]) for penalty in self.penalties], judged)
         if not self._are_many:
@@ -326,7 +320,7 @@ class Learning:
 
     def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:
         """What is learnt without each fold from some on: at once, or in threads if there is enough to do."""
-        folds = range(first, len(self.folds))
+        folds = range(first, self.folds.n_folds)
         if self.inputs.size < SIDE_BY_SIDE:
             return learn(folds) if folds else []
         return [found for (found,) in threads.run(lambda fold: learn([fold]), folds)]
@@ -356,7 +350,7 @@ class Learning:
                 added[test] = of_folds[test, fold * k : (fold + 1) * k]
             return (added, [parts for _, parts in found]), self._loss_of_folds(offsets, added)
 
-        none_added: Corrected = np.zeros((0, 0)), [first[1]] * len(self.folds)
+        none_added: Corrected = np.zeros((0, 0)), [first[1]] * self.folds.n_folds
         best = Best(RIDGES[0], *judged(RIDGES[0], none_added, [first]))
         if best.loss < self._loss_of_folds(offsets):
             best = best.while_it_pays(RIDGES[1:], judged)
