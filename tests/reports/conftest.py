@@ -1,8 +1,12 @@
-"""A browser for all tests of pages, which are opened in it."""
+"""A browser for all tests of pages, which are opened in it, and a page."""
 
 import shutil
 
+import numpy as np
 import pytest
+
+import suffice
+from suffice.reports.what_if import _read, _written
 
 FLAGS = [
     "--headless",
@@ -55,3 +59,30 @@ def opened(tab, tmp_path):
     assert complaints == []
     assert all(url.startswith(tmp_path.as_uri()) for url in requests)
     assert len(requests) == len({url.split("#")[0] for url in requests})
+
+
+@pytest.fixture(scope="module")
+def penguins():
+    X, species = suffice.load_penguins()
+    model = suffice.BayesClassifier().fit(X, species)
+    return model, X, species, suffice.report(model, X, species)
+
+
+def shown(tab, selector):
+    return tab.locator(selector).inner_text()
+
+
+def by_position(model, frame):
+    """The cells of each row that the model's program reads, by position."""
+    columns, table = _written(model)[0].columns, _read(model, frame)
+    rows = [[None] * table.n_columns for _ in range(table.n_rows)]
+    for column in columns:
+        if column.kind == "level":
+            levels = table.levels(column.position)
+            cells = [[*levels.values, None][code] for code in levels.codes.tolist()]
+        else:
+            numbers = table.numbers([column.position])[:, 0].tolist()
+            cells = [None if np.isnan(number) else number for number in numbers]
+        for row, cell in zip(rows, cells, strict=True):
+            row[column.position] = cell
+    return rows
