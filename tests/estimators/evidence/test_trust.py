@@ -59,6 +59,22 @@ def test_rows_that_could_not_be_held_out_are_told_as_often_as_they_come():
     share = trust(rows, added, np.array([0.0, 10.0]))
     posterior = logistic(np.log(counts[1] / counts[0]) - MARGIN * share)
     drawn = 0.5 / (1.0 - np.sum((counts / 111.0) ** 2))
-    assert posterior == pytest.approx(
-        (10.0 + min(drawn, 1.0) * counts[1] / 111.0) / (110.0 + min(drawn, 1.0)), rel=1e-6
-    )
+    expected = (10.0 + drawn * counts[1] / 111.0) / (110.0 + drawn)
+    assert posterior == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_rare", [100, 20, 4])
+def test_about_half_an_error_is_expected_beyond_those_seen_however_rare_a_class_is(n_rare):
+    codes = (np.arange(200) < n_rare).astype(np.intp)
+    told = codes.copy()
+    told[0] = 0  # one is told as the other class
+    rows, added = KnownRows(codes, np.ones(200), 2), MARGIN * np.eye(2)[told]
+    share = trust(rows, added, NONE)
+    counts = np.bincount(codes) + 0.5
+    log_odds = np.log(counts[1] / counts[0]) + MARGIN * share * np.array([-1.0, 1.0])
+    chance_of_error = np.array([logistic(log_odds[0]), logistic(-log_odds[1])])
+    shares, told_as = counts / counts.sum(), np.bincount(told) / 200.0
+    drawn = 0.5 / (1.0 - np.sum(shares**2))
+    errors = drawn * np.sum(told_as * shares[::-1])
+    assert errors == pytest.approx(0.5, abs=0.1)
+    assert (200.0 + drawn) * chance_of_error[told].mean() == pytest.approx(1.0 + errors, rel=1e-6)

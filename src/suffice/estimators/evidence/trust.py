@@ -31,16 +31,16 @@ def trust(rows: KnownRows, added: Array, unseen: Array) -> float:
 
 
 def _sureness(rows: KnownRows, added: Array, unseen: Array) -> float:
-    """The factor ≤ 1 that fits what is added to held-out rows, to one more row, and to those unseen.
+    """The factor ≤ 1 that fits what is added to held-out rows, to further rows, and to those unseen.
 
-    One more row is an average one, and a part of it is an error, whose class is drawn by the shares. A class
-    so drawn is another one with chance 1 − Σ_k π_k². Where that is less than the part, all of the row is
-    drawn. Rows that could not be held out are average ones, too.
+    Further rows are average ones, with classes drawn by the shares π_k. Such a class is another one with
+    chance 1 − Σ_k π_k², so as many are drawn as hold the errors of one more row. Rows that could not be held
+    out are average ones, too.
     """
     counts = np.bincount(rows.codes, rows.weight, rows.n_classes) + unseen + 0.5
     shares = counts / counts.sum()
     error = 0.5 if unseen.any() else _error_in_one_more(rows, added)
-    drawn = min(1.0, error / (1.0 - float(shares @ shares)))
+    drawn = error / (1.0 - float(shares @ shares))
     average = rows.weight[:, np.newaxis] / rows.weight.sum()
     log_shares, more = np.log(shares), drawn * shares + unseen
 
