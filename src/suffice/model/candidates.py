@@ -42,9 +42,10 @@ FEWEST_SUCCESSES, MOST_SUCCESSES = -4, 6
 STEPS_AHEAD = 0.5
 """Standard errors by which Steps must tell the classes apart better than any other family."""
 SILENT = 3.0
-"""The same where nothing tells them apart: the best are silent, and those that describe do little harm."""
+"""The same where nothing tells them apart, in one column: the best are silent, and those that describe do
+little harm."""
 NOTHING = 1.0
-"""Nats of all rows that are no more than chance."""
+"""Nats of all rows that are no more than chance, in one column."""
 CELLS_AT_ONCE = 1 << 21
 """Scores, cells times classes, that are held at once."""
 NORMALS: list[Family] = [Normal("shared"), Normal()]
@@ -152,17 +153,33 @@ def _successes(mean: float, variance: float) -> float | None:
 def chosen(columns: Sequence[Candidates], rows: ColumnLosses) -> list[tuple[Family, str]]:
     """The family of each column, and why."""
     step = max(1, CELLS_AT_ONCE // max(len(rows.classes) * rows.n_classes, 1))
+    without = float(rows.mean(rows.by_priors()))
+    chance = Chance(len(columns))
     result: list[tuple[Family, str]] = []
     for first in range(0, len(columns), step):
-        result += _chosen_at_once(columns[first : first + step], rows)
+        some = columns[first : first + step]
+        each = zip(some, scores_of(some, rows), strict=True)
+        result += [_best(column, scored, rows, without, chance) for column, scored in each]
     return result
 
 
-def _chosen_at_once(columns: Sequence[Candidates], rows: ColumnLosses) -> list[tuple[Family, str]]:
-    """The same for columns that are few enough to be held at once."""
-    scored = scores_of(columns, rows)
-    without = float(rows.mean(rows.by_priors()))
-    return [_best(column, found, rows, without) for column, found in zip(columns, scored, strict=True)]
+@dataclass(frozen=True)
+class Chance:
+    """What the best of some columns of noise shows, as likely as one column shows less."""
+
+    n_columns: int
+
+    @property
+    def gain(self) -> float:
+        """Nats over the class shares, in all rows.
+
+        Rows that a density has not seen make it e^g times as likely as these with a chance of e^−g at most.
+        """
+        return NOTHING + math.log(self.n_columns)
+
+    def errors(self, of_one: float) -> float:
+        """Standard errors between losses: more than t come with a chance of about e^(−t²/2)."""
+        return math.sqrt(of_one**2 + 2.0 * math.log(self.n_columns))
 
 
 class Scored(NamedTuple):
@@ -205,28 +222,32 @@ def _of_same_sums(columns: Sequence[Candidates]) -> list[tuple[list[Family], Cod
     return list(found.values())
 
 
-def _best(column: Candidates, scored: list[Scored], rows: ColumnLosses, without: float) -> tuple[Family, str]:
+def _best(
+    column: Candidates, scored: list[Scored], rows: ColumnLosses, without: float, chance: Chance
+) -> tuple[Family, str]:
     """The simplest that describes the column as well as any of those that tell the classes apart best.
 
-    Steps fit any shape, so they are taken only where they tell the classes apart better than the others.
+    Steps fit any shape, so they are taken only where they tell the classes apart better than the others. The
+    loss `without` the column is that of the class shares.
     """
     scored = [one for one in scored if np.isfinite(one.loss).all()]
     if not scored:
         return NORMALS[1], f"{column.what}: no other family can hold them"
     losses = np.stack([one.loss for one in scored])
     means = rows.mean(losses.T)
-    nothing = (without - float(means.min())) * rows.size < NOTHING
+    is_chance = (without - float(means.min())) * rows.size < chance.gain
     are_steps = np.array([isinstance(one.family, Steps) for one in scored])
     some = np.arange(len(scored))
-    tied = _as_low(some, losses, means, SILENT if nothing else STEPS_AHEAD, rows)
+    tied = _as_low(some, losses, means, chance.errors(SILENT) if is_chance else STEPS_AHEAD, rows)
     if not are_steps[tied].all():
         some = some[~are_steps]
-    telling = _as_low(some, losses, means, SILENT if nothing else 1.0, rows)
+    telling = _as_low(some, losses, means, chance.errors(SILENT) if is_chance else 1.0, rows)
     best = telling[0]
     if len(telling) > 1:
         surprises = np.stack([scored[i].surprise for i in telling.tolist()])
         everyone = np.arange(len(telling))
-        best = telling[_as_low(everyone, surprises, rows.mean(surprises.T), 1.0, rows)[0]]
+        errors = chance.errors(1.0) if is_chance else 1.0
+        best = telling[_as_low(everyone, surprises, rows.mean(surprises.T), errors, rows)[0]]
     told = round(without - float(means[best]), 3) + 0.0
     return scored[best].family, f"{column.what}: {told:.3f} nats a row"
 

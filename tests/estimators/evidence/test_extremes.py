@@ -146,11 +146,11 @@ def test_of_very_large_weights_only_ratios_matter(penguins, size):
 
 
 def test_few_rows_are_not_weighed():
-    model = EvidenceClassifier().fit(NOISE[:10], TWO[:10])
+    model = EvidenceClassifier().fit(NOISE[:9], TWO[:9])
     assert "Too few rows to weigh" in repr(model.weights_)
-    product = suffice.BayesClassifier(model.schema_).fit(NOISE[:10], TWO[:10]).explain(NOISE)
+    product = suffice.BayesClassifier(model.schema_).fit(NOISE[:9], TWO[:9]).explain(NOISE)
     cells = product.contributions - product.contributions.max(axis=2, keepdims=True)
-    bounded = np.maximum(cells, -np.log(10)).sum(axis=1)  # ten rows know no odds beyond 10 to 1
+    bounded = np.maximum(cells, -np.log(9)).sum(axis=1)  # nine rows know no odds beyond 9 to 1
     expected = suffice.links.softmax(product.prior + bounded)
     np.testing.assert_allclose(model.predict_proba(NOISE), expected, atol=1e-12)
 

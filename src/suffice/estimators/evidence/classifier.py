@@ -260,7 +260,7 @@ class EvidenceClassifier(SavedEvidence):
         Parameters
         ----------
         X : array-like or frame of shape (n_samples, n_features)
-            At least 25 rows, of two classes or more; cells may be missing (NaN, None or null).
+            At least 10 rows, of two classes or more; cells may be missing (NaN, None or null).
         y : array-like of shape (n_samples,) or str
             The class of each row, or the name of the column of X that holds it.
         sample_weight : array-like of shape (n_samples,), optional
