@@ -5,7 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from suffice.families import Gamma, Hurdle, Normal, Poisson, Steps
+from suffice.arrays import read_only
+from suffice.factors.blocks import MISSING, FoldedRows
+from suffice.families import Categorical, Gamma, Hurdle, Normal, Poisson, Steps
 from suffice.model import column_losses
 from suffice.model.column_losses import ColumnLosses
 
@@ -35,6 +37,28 @@ def test_folds_are_scored_side_by_side_as_one_after_the_other(family, weighted, 
     (apart,) = ColumnLosses(codes, in_order(codes), 3, weights).of([family], numbers)
     for one, other in zip(apart, together, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, Categorical()], ids=str)
+def test_losses_are_the_same_to_the_bit_for_few_rows_at_once(family, monkeypatch):
+    numbers, codes = rows_of(97)
+    rows = ColumnLosses(codes, in_order(codes), 3, None)
+    (whole,) = rows.of([family], numbers)
+    monkeypatch.setattr(column_losses, "SCORES_AT_ONCE", 100)
+    (in_parts,) = rows.of([family], numbers)
+    for one, other in zip(whole, in_parts, strict=True):
+        np.testing.assert_array_equal(other, one)
+
+
+def test_rows_that_are_read_only_are_folded_once_and_as_others_are():
+    rows = np.arange(60)[:, np.newaxis].repeat(3, axis=1)
+    rows[np.arange(60), np.arange(60) % 3] = MISSING
+    kept, others = read_only(rows), read_only(rows[:30])
+    found = FoldedRows.of(kept)
+    assert FoldedRows.of(kept) is found
+    assert len(FoldedRows.of(others).places) == 30
+    for one, other in zip(FoldedRows.of(kept), FoldedRows.of(rows), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("at", [None, 1.0])

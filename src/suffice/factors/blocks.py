@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,12 @@ from suffice.tables.columns import LevelCells
 
 MISSING = -1
 """The place of a row without cells, after all others."""
+_last = threading.local()
+
+
+def _forget(_rows: object) -> None:
+    """Keep nothing about rows that are gone."""
+    vars(_last).clear()
 
 
 class FoldedRows(NamedTuple):
@@ -31,9 +39,21 @@ class FoldedRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: Codes) -> FoldedRows | None:
-        """Rows (rows, folds), −1 in a fold that leaves them out; None where groups are many."""
+        """Rows (rows, folds), −1 in a fold that leaves them out; None where groups are many.
+
+        Where rows are read-only, those of the last call are known: many factors read the same ones.
+        """
         if rows.ndim == 1 or rows.shape[1] == 1:
             return None
+        if rows.flags.writeable:
+            return cls._found(rows)
+        known = getattr(_last, "rows", None)
+        if known is None or known() is not rows:
+            _last.rows, _last.folded = ref(rows, _forget), cls._found(rows)
+        return cast("FoldedRows | None", _last.folded)
+
+    @classmethod
+    def _found(cls, rows: Codes) -> FoldedRows | None:
         is_there = rows >= 0
         order, starts = pattern_runs(is_there)
         if len(starts) > rows.shape[1] + 1:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.arrays import Array, Codes
+from suffice.arrays import Array, Codes, read_only
 from suffice.factors import KINDS, Totals
 from suffice.factors.blocks import MISSING
 from suffice.families import Family
@@ -25,6 +25,8 @@ Item = TypeVar("Item", bound=np.generic)
 FOLDS = 5
 CELLS_AT_ONCE = 1 << 20
 """Cells of the folds that are looked at at once."""
+SCORES_AT_ONCE = 1 << 15
+"""Scores, cells times classes, that losses are computed from at once, so that they stay in the cache."""
 
 
 class Losses(NamedTuple):
@@ -34,6 +36,17 @@ class Losses(NamedTuple):
     """−log p(class | cell)."""
     cells: Array
     """−log p(cell | class)."""
+
+
+class _RowsOfFolds(NamedTuple):
+    """The rows of some folds, side by side."""
+
+    learnt: Codes
+    """(rows, folds), those that each learns from."""
+    any_learnt: Codes
+    """The row that some fold learns from."""
+    held: Codes
+    """(rows, folds), those that each holds out."""
 
 
 class ColumnLosses:
@@ -57,6 +70,7 @@ class ColumnLosses:
         """Those that it holds out, in the same way."""
         for fold, (_, held_out) in enumerate(self._folds):
             self._held[: len(held_out), fold] = held_out
+        self._rows_of = {range(FOLDS): self._rows_of_folds(range(FOLDS))}
 
     def in_parts(self, rows: NDArray[Item]) -> NDArray[Item]:
         """What belongs to rows, once for each part of a row, as all losses are."""
@@ -96,6 +110,12 @@ class ColumnLosses:
         away = np.square(losses - mean)
         return np.asarray(np.sqrt(self.mean(away) / self.size))
 
+    def _rows_of_folds(self, folds: range) -> _RowsOfFolds:
+        """The rows of some folds."""
+        learnt, held = (rows[:, folds.start : folds.stop] for rows in (self._learnt, self._held))
+        learnt = learnt[(learnt != MISSING).any(axis=1)]
+        return _RowsOfFolds(read_only(learnt), learnt.max(axis=1), held)
+
     def _log_prior(self, rows: Codes) -> Array:
         counts = np.bincount(self.classes[rows], self._weights(rows), self.n_classes)
         # A class without rows still has a chance.
@@ -122,9 +142,7 @@ class ColumnLosses:
         What a fold does not learn from is missing in its columns.
         """
         kind, k = KINDS[families[0].factor], self.n_classes
-        learnt, held = (rows[:, folds.start : folds.stop] for rows in (self._learnt, self._held))
-        learnt = learnt[(learnt != MISSING).any(axis=1)]
-        some = learnt.max(axis=1)
+        learnt, some, held = self._rows_of.get(folds) or self._rows_of_folds(folds)
         labels = ["column"] * (len(folds) * losses[0].cells.shape[1])
         totals = kind.totals.empty(families[0], len(labels)).take_classes(np.full(k, -1))
         weights = None if self.weights is None else self.weights[some]
@@ -140,6 +158,17 @@ class ColumnLosses:
         self, scores: Array, unseen: NDArray[np.bool_] | None, rows: Codes, folds: range, losses: Losses
     ) -> None:
         """Write the losses of rows (rows, folds) from scores (rows, folds, columns, classes)."""
+        step = max(1, SCORES_AT_ONCE * len(rows) // max(scores.size, 1))
+        for first in range(0, len(rows), step):
+            some = slice(first, first + step)
+            self._write_some(
+                scores[some], None if unseen is None else unseen[some], rows[some], folds, losses
+            )
+
+    def _write_some(
+        self, scores: Array, unseen: NDArray[np.bool_] | None, rows: Codes, folds: range, losses: Losses
+    ) -> None:
+        """The same for rows whose scores stay in the cache."""
         k, held = self.n_classes, rows != MISSING
         log_prior, own_class = self._log_priors[folds.start : folds.stop], self.classes[rows]
         own = scores[np.arange(len(rows))[:, np.newaxis], np.arange(len(folds)), :, own_class]

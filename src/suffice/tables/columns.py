@@ -138,6 +138,7 @@ class FrameColumn:
 
     series: Any
     kind: Kind
+    dtype: Any
     is_text: bool = False
     """Whether a dictionary only shortens text."""
     cell_type = None
@@ -147,7 +148,7 @@ class FrameColumn:
         """Whether the container says that the cells are categories, whatever they look like."""
         import narwhals.stable.v2 as nw
 
-        return self.series.dtype in (nw.Categorical, nw.Enum) and not self.is_text
+        return self.dtype in (nw.Categorical, nw.Enum) and not self.is_text
 
     def numbers(self) -> NDArray[np.floating[Any]]:
         """Return the cells as floats; a few rows are read once."""
@@ -172,10 +173,9 @@ class FrameColumn:
         plain_numbers = self.kind == "number" and not self._is_wide
         if not plain_numbers or self.series.implementation.is_pandas_like():
             return None
-        native = self.series.to_native()
-        is_polars = self.series.implementation.is_polars()
+        native, is_polars = self.series.to_native(), self.series.implementation.is_polars()
         n_gaps = native.null_count() if is_polars else native.null_count
-        if n_gaps == 0 and self.series.dtype.is_float() and len(native):
+        if n_gaps == 0 and self.dtype.is_float() and len(native):
             chunks = native.get_chunks() if is_polars else native.chunks
             cells = [as_floats(chunk.to_numpy()) for chunk in chunks]
             return cells[0].__getitem__ if len(cells) == 1 else ChunkedCells(cells)
@@ -188,14 +188,14 @@ class FrameColumn:
     @property
     def is_whole(self) -> bool:
         """Whether the cells are integers, which have digits that floats lack."""
-        return bool(self.series.dtype.is_integer() or self.series.dtype.is_decimal())
+        return bool(self.dtype.is_integer() or self.dtype.is_decimal())
 
     @cached_property
     def _is_wide(self) -> bool:
         """Whether NumPy has no type for the cells."""
         import narwhals.stable.v2 as nw
 
-        return self.series.dtype.is_decimal() or self.series.dtype in (nw.Int128, nw.UInt128)
+        return self.dtype.is_decimal() or self.dtype in (nw.Int128, nw.UInt128)
 
     def _objects(self) -> NDArray[np.object_]:
         cells = np.empty(len(self.series), dtype=object)
@@ -210,7 +210,7 @@ class FrameColumn:
         """Let the container encode text, booleans and integers (exact beyond 2⁵³), and NumPy the rest."""
         if self._is_wide:
             return ArrayColumn(self._objects(), self.kind).levels()
-        if self.kind not in ("level", "boolean") and not self.series.dtype.is_integer():
+        if self.kind not in ("level", "boolean") and not self.dtype.is_integer():
             return array_column(self.series.to_numpy(), "").levels()
         if self.series.implementation.is_pandas_like():
             codes, distinct = self.series.to_native().factorize()
@@ -309,7 +309,7 @@ def frame_column(native: Any, label: str) -> Column:
     if dtype.is_nested():
         raise TypeError(f"{label} has the nested dtype {dtype}; split it into several columns.")
     kind = kind_of_dtype(dtype)
-    return array_column(series.to_numpy(), label) if kind is None else FrameColumn(series, kind)
+    return array_column(series.to_numpy(), label) if kind is None else FrameColumn(series, kind, dtype)
 
 
 def kind_of_type(cls: type) -> Kind | None:

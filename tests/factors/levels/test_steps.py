@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from suffice import BayesClassifier
-from suffice.factors.levels import fine_cells
+from suffice.factors.levels import fine_cells, joining
 from suffice.factors.levels.joining import joined
 from suffice.factors.levels.steps import StepTotals
 from suffice.families import Steps
@@ -83,7 +83,9 @@ def test_a_column_that_says_nothing_has_one_step_and_adds_nothing():
     np.testing.assert_allclose(model.predict_proba(X), np.tile(model.priors_, (400, 1)), rtol=1e-12)
 
 
-def test_columns_are_joined_side_by_side_as_they_are_alone():
+@pytest.mark.parametrize("at_once", [joining.COLUMNS_AT_ONCE, 2], ids=["all", "two"])
+def test_columns_are_joined_side_by_side_as_they_are_alone(at_once, monkeypatch):
+    monkeypatch.setattr(joining, "COLUMNS_AT_ONCE", at_once)
     rng = np.random.default_rng(0)
     columns = [rng.poisson(3 + 4 * (np.arange(n) % 5 > 2), (3, n)).astype(float) for n in (1, 4, 40, 200, 3)]
     sizes = np.array([counts.shape[1] for counts in columns])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import factors
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes, Counts, read_only
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.read_cells import SchemaCells
 from suffice.estimators.evidence.sums import rows_of_pairs, solve_joint, tables_of_pairs
@@ -78,7 +78,7 @@ class Folds:
         rows = rows[:, np.newaxis].repeat(len(self.held), axis=1)
         for place, fold in enumerate(self.held):
             rows[fold, place] = MISSING
-        return np.asarray(rows[(rows != MISSING).any(axis=1)])
+        return read_only(rows[(rows != MISSING).any(axis=1)])
 
     def apart(self) -> list[Folds]:
         """Each fold by itself."""

@@ -21,7 +21,7 @@ from suffice.factors.gaussian.parameters import NEAR, Gaussians
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.kernels.cells import pattern_runs
 
-NUMBERS_AT_ONCE = 1 << 18
+NUMBERS_AT_ONCE = 1 << 17
 """Numbers of matrices that are held at once: fewer patterns are more alike."""
 ROWS_AT_ONCE = 1 << 20
 """Numbers of rows that are held at once."""
@@ -115,7 +115,8 @@ class _Parameters(NamedTuple):
     def taken(self, blocks: Codes, columns: Codes) -> _Parameters:
         """Those of some blocks and columns."""
         centre, shift, scale, standard = (part if len(blocks) == len(part) else part[blocks] for part in self)
-        of_pairs = standard[:, :, columns[:, np.newaxis], columns]
+        pairs = columns[:, np.newaxis] * standard.shape[3] + columns
+        of_pairs = standard.reshape(*standard.shape[:2], -1).take(pairs, axis=2)
         return _Parameters(centre[..., columns], shift[..., columns], scale[..., columns], of_pairs)
 
 
@@ -146,7 +147,7 @@ class _Group(NamedTuple):
         cls, parameters: _Parameters, g: int, members: Codes, which: Codes, seen: NDArray[np.bool_]
     ) -> _Group:
         """The classes of a group under patterns of observed columns, each of which is of some block."""
-        n, n_columns = int(np.count_nonzero(seen.all(axis=0))), seen.shape[1]
+        n = int(np.count_nonzero(seen.all(axis=0)))
         standard = parameters.standard[:, g]
         first = np.linalg.cholesky(standard[:, :n, :n])
         inverse = np.zeros_like(first)
@@ -154,8 +155,11 @@ class _Group(NamedTuple):
             one[:] = linalg.lapack.dtrtri(root, lower=1)[0]
         across = standard[:, n:, :n] @ inverse.swapaxes(1, 2)
         left = standard[:, n:, n:] - across @ across.swapaxes(1, 2)
-        both = seen[:, n:, np.newaxis] & seen[:, np.newaxis, n:]
-        roots = np.linalg.cholesky(np.where(both, left[which], np.eye(n_columns - n)))
+        own_left = left[which]
+        pattern, gap = np.nonzero(~seen[:, n:])
+        own_left[pattern, gap] = own_left[pattern, :, gap] = 0.0
+        own_left[pattern, gap, gap] = 1.0
+        roots: Array = np.asarray(np.linalg.cholesky(own_left), dtype=np.float64)
         units = np.vecdot(seen, (np.log(parameters.scale) + HALF_LOG_TWO_PI)[which])
         constant = -_log_roots(first)[which] - _log_roots(roots) - units
         own = slice(None) if len(first) == 1 else which

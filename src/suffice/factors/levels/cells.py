@@ -227,8 +227,9 @@ def _of_numbers(
 
 def _kept(values: Any, support: Counts, weight: NDArray[Any], *, boolean: bool = False) -> Counted:
     """The values that some row holds."""
-    present = np.flatnonzero(support.any(axis=0))
-    held = [values[i] for i in present.tolist()]
-    return Counted(
-        [bool(value) for value in held] if boolean else held, support[:, present], weight[:, present]
-    )
+    present = support.any(axis=0)
+    if not present.all():
+        places = np.flatnonzero(present)
+        values = [values[i] for i in places.tolist()]
+        support, weight = support.take(places, axis=1), weight.take(places, axis=1)
+    return Counted([*map(bool, values)] if boolean else [*values], support, weight)

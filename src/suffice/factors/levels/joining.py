@@ -17,6 +17,9 @@ MOST_CELLS = 128
 MOST_LISTED = 1 << 15
 """Rows of a column, below which lengths are read from a list: that is faster than to compute them."""
 
+COLUMNS_AT_ONCE = 256
+"""Columns whose cells stay in the cache until all are joined."""
+
 MANY_CLASSES = 8
 """Numbers from which NumPy adds those that lie side by side in pairs."""
 
@@ -39,7 +42,11 @@ def joined(counts: Array, sizes: Codes) -> NDArray[np.bool_]:
     number = np.arange(len(starts)) - (np.cumsum(n_begun) - n_begun)[column]
     cells = np.zeros((len(counts), len(sizes), n_begun.max() + 1))
     cells[:, place, number] = np.add.reduceat(counts, starts, axis=1)
-    begins[starts] = _joined_in_pairs(cells, n_begun[order])[place, number]
+    ordered, found = n_begun[order], np.zeros(cells.shape[1:], dtype=np.bool_)
+    for first in range(0, len(sizes), COLUMNS_AT_ONCE):
+        some, width = slice(first, first + COLUMNS_AT_ONCE), ordered[first] + 1
+        found[some, :width] = _joined_in_pairs(cells[:, some, :width], ordered[some])
+    begins[starts] = found[place, number]
     return begins
 
 
@@ -76,42 +83,41 @@ def _joined_in_pairs(cells: Array, sizes: NDArray[np.intp]) -> NDArray[np.bool_]
     length = description_length(cells)
     pair, gain = np.zeros((n_columns, width)), np.empty((n_columns, width))
     pair[:, :-1] = description_length(cells[:, :, :-1] + cells[:, :, 1:])  # a cell and the next one as one
-    gained = np.full((n_columns, width), np.inf)  # the length of all cells, and what each pair adds to it
-    gained[:, 0] = length.sum(axis=1)
+    gained = np.full((width, n_columns), np.inf)  # the length of all cells, and what each pair adds to it
+    gained[0] = length.sum(axis=1)
     length[np.arange(width) >= sizes[:, np.newaxis]] = -np.inf
     gain[:, :-1] = pair[:, :-1] - length[:, :-1] - length[:, 1:]
     gain[:, -1] = np.inf
     gone_at = np.full(n_columns * width, width)  # which pair, in order, joined a cell to the one before
     starts = width * np.arange(n_columns)
-    links = np.arange(n_columns * width) + np.array([[-1], [1]])  # to the cell before and after each
-    before, after = links
-    # One index for class, column and cell finds a cell several times faster than two.
-    flat, lengths, pairs, gains = cells.ravel(), length.ravel(), pair.ravel(), gain.ravel()
-    of_class = length.size * np.arange(n_classes)[:, np.newaxis]
-    of_sides = of_class[:, np.newaxis]
+    # To the cells before and after each.
+    before, after = np.arange(n_columns * width) + np.array([[-1], [1]])
+    flat, lengths, pairs, gains = cells.reshape(n_classes, -1), length.ravel(), pair.ravel(), gain.ravel()
     are_left = np.count_nonzero(sizes[:, np.newaxis] > np.arange(sizes[0]), axis=0).tolist()
     for n_joined, n_left in enumerate(are_left[1:], start=1):
-        at = starts[:n_left] + gain[:n_left].argmin(axis=1)
-        gone = after[at]
+        at = gain[:n_left].argmin(axis=1)
+        at += starts[:n_left]
+        gone = after.take(at)
         gone_at[gone] = n_joined
-        gained[:n_left, n_joined] = gains[at]
+        gained[n_joined, :n_left] = gains.take(at)
         gains[gone] = np.inf
-        following = after[gone]
+        following = after.take(gone)
         after[at], before[following] = following, at
-        beside = links[:, at]
-        previous = beside[0]
-        here = of_class + at
-        joint = flat[here] + flat[of_class + gone]
-        flat[here] = joint
-        lengths[at] = own = pairs[at]
-        both = description_length(flat[of_sides + beside] + joint[:, np.newaxis])
-        pairs[previous], pairs[at] = both
-        gains[previous] = both[0] - lengths[previous] - own
-        gains[at] = both[1] - own - lengths[following]
-    total = np.cumsum(gained, axis=1)
-    n_cells = np.maximum(sizes[:, np.newaxis] - np.arange(width), 1)
-    total += _length_of_sizes(rows[:, np.newaxis], n_cells)
-    fewest = width - 1 - np.argmin(total[:, ::-1], axis=1)  # of equal lengths, that of the fewest cells
+        previous = before.take(at)
+        joint = flat.take(at, axis=1)
+        joint += flat.take(gone, axis=1)
+        flat[:, at] = joint
+        lengths[at] = own = pairs.take(at)
+        with_previous, with_following = description_length(
+            flat.take((previous, following), axis=1) + joint[:, np.newaxis]
+        )
+        pairs[previous], pairs[at] = with_previous, with_following
+        gains[previous] = with_previous - lengths.take(previous) - own
+        gains[at] = with_following - own - lengths.take(following)
+    total = np.cumsum(gained, axis=0)
+    n_cells = np.maximum(sizes - np.arange(width)[:, np.newaxis], 1)
+    total += _length_of_sizes(rows, n_cells)
+    fewest = width - 1 - np.argmin(total[::-1], axis=0)  # of equal lengths, that of the fewest cells
     return np.asarray(gone_at.reshape(n_columns, width) > fewest[:, np.newaxis])
 
 

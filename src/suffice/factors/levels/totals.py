@@ -80,6 +80,10 @@ class LevelCounts:
         """A copy with these classes."""
         return LevelCounts(list(self.levels), gather(self.weight, index, 0), gather(self.support, index, 0))
 
+    def copy(self) -> LevelCounts:
+        """An independent copy."""
+        return LevelCounts(list(self.levels), self.weight.copy(), self.support.copy())
+
     def add(self, other: LevelCounts, sign: int) -> None:
         """Add (or subtract) counts over the same classes, level by level."""
         codes = self.codes_of(other.levels, grow=True)
@@ -98,7 +102,7 @@ class LevelCounts:
 
     def matches(self, other: LevelCounts, rtol: float) -> bool:
         """Whether the counts agree, in any order of the levels."""
-        mine, theirs = self.take_classes(np.arange(len(self.weight))), other
+        mine, theirs = self.copy(), other
         codes = mine.codes_of(theirs.levels, grow=True)
         weight, support = np.zeros_like(mine.weight), np.zeros_like(mine.support)
         weight[:, codes], support[:, codes] = theirs.weight, theirs.support
@@ -145,8 +149,7 @@ class LevelTotals(Totals):
 
     def take_columns(self, index: Codes) -> Self:
         n_classes = self.columns[0].weight.shape[0] if self.columns else 0
-        everyone = np.arange(n_classes)
-        columns = [self.columns[j].take_classes(everyone) if j >= 0 else no_counts(n_classes) for j in index]
+        columns = [self.columns[j].copy() if j >= 0 else no_counts(n_classes) for j in index.tolist()]
         return type(self)(self.family, columns)
 
     def vanishes(self) -> NDArray[np.bool_]:
