@@ -292,7 +292,8 @@ class Learning:
         if not self._are_many:
             best = best.while_it_pays([(best.setting[0], common) for common in COMMON_PARTS[1:]], judged)
         held, without_folds = best.found
-        return search.learn(self._covariance(*best.setting), start=everyone), without_folds, held
+        each = search.learn(self._covariance(*best.setting), start=PieceWeights.mean(without_folds))
+        return each, without_folds, held
 
     def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
@@ -314,8 +315,9 @@ class Learning:
             )
         )
         held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        for weights, test in zip(found, self.folds.judging, strict=True):
-            held[test] = weights.scores(search.inputs[:, test])
+        by_fold = search.inputs @ np.stack([weights.weights for weights in found], axis=1)
+        for fold, (weights, test) in enumerate(zip(found, self.folds.judging, strict=True)):
+            held[test] = by_fold[:, test, fold].T + weights.bias
         return held, found
 
     def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:
