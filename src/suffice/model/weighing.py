@@ -57,12 +57,6 @@ class PieceWeights:
     weights: Array
     bias: Array
 
-    @classmethod
-    def mean(cls, several: Sequence[PieceWeights]) -> PieceWeights:
-        """The mean of several."""
-        weights = np.mean([one.weights for one in several], axis=0)
-        return cls(weights, np.mean([one.bias for one in several], axis=0))
-
     def scores(self, inputs: Array) -> Array:
         """Scores (n, k) of rows with evidence (k, n, f)."""
         return np.asarray((inputs @ self.weights).T + self.bias)
@@ -129,12 +123,12 @@ class WeightSearch:
         size = float(rows.weight.sum())
 
         def solver() -> Solve:
-            curvature = _Curvature(loss.hessian(), loss.in_scores())
+            curvature = _Curvature(loss.hessian(), size, loss.in_scores())
             if weight is None:
                 self._curvature = curvature
             return solver_of(curvature.hessian + loss.penalty)
 
-        best = minimise(loss.at, begun, converged * size, self._known(loss), solver)
+        best = minimise(loss.at, begun, converged * size, self._known(loss, size), solver)
         return PieceWeights(best[:f], best[f:])
 
     def learn_each(
@@ -164,25 +158,29 @@ class WeightSearch:
         loss = _PenalisedLoss(inputs, rows, _penalty(covariance, k), self.offset)
         sizes = rows.weight.sum(axis=1)
         begin = np.stack([np.concatenate([start.weights, start.bias]) for start in starts])
-        found = minimise(loss.at, begin, converged * sizes, self._known(loss), None)
+        found = minimise(loss.at, begin, converged * sizes, self._known(loss, float(sizes.mean())), None)
         return [PieceWeights(one[:f], one[f:]) for one in found]
 
     def _among_others(self, inputs: Array) -> WeightSearch:
         """A search with other evidence."""
         return WeightSearch(inputs, self.rows, self.offset, nonnegative=self.nonnegative)
 
-    def _known(self, loss: _PenalisedLoss) -> Solve | None:
-        """What all rows have shown of the curvature, if they have, as large as that in the scores is now."""
-        known = self._curvature
-        if known is None:
+    def _known(self, loss: _PenalisedLoss, size: float) -> Solve | None:
+        """What all rows have shown of the curvature, if they have, for rows of this weight.
+
+        Where the curvature in the scores is several times as large or small now, so is all of it.
+        """
+        if self._curvature is None:
             return None
+        hessian, of_size, of_scores = self._curvature
+        share = size / of_size
 
         @cache
-        def solver(tenths: int) -> Solve:
-            return solver_of(1.1**tenths * known.hessian + loss.penalty)
+        def solver(doublings: int) -> Solve:
+            return solver_of(2.0**doublings * share * hessian + loss.penalty)
 
         def solve(slope: Array) -> Array:
-            return solver(round(math.log(loss.in_scores() / known.in_scores) / math.log(1.1)))(slope)
+            return solver(round(math.log2(loss.in_scores() / (share * of_scores))))(slope)
 
         return solve
 
@@ -247,9 +245,10 @@ def _penalty(covariance: Array, n_classes: int) -> Array:
 
 
 class _Curvature(NamedTuple):
-    """A Hessian of the loss of all rows, and the curvature in the scores that it comes from."""
+    """A Hessian of the loss of all rows, their weight, and the curvature in the scores that it comes from."""
 
     hessian: Array
+    size: float
     in_scores: float
 
 
@@ -291,7 +290,7 @@ class _PenalisedLoss:
         return evidence_hessian(self.inputs, self._posteriors, self.rows.weight)
 
     def in_scores(self) -> float:
-        """Σ_n s_n·(1 − Σ_k y_nk²), the curvature in the scores of all classes there; of several, the mean."""
+        """Σ_n s_n·(1 − Σ_k y_nk²), the curvature in the scores there; of several losses, the mean."""
         certain = np.einsum("...kn,...kn->...n", self._posteriors, self._posteriors)
         return max(float(np.mean(np.vecdot(self.rows.weight, 1.0 - certain))), 1e-300)
 

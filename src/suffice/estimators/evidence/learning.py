@@ -292,8 +292,7 @@ class Learning:
         if not self._are_many:
             best = best.while_it_pays([(best.setting[0], common) for common in COMMON_PARTS[1:]], judged)
         held, without_folds = best.found
-        each = search.learn(self._covariance(*best.setting), start=PieceWeights.mean(without_folds))
-        return each, without_folds, held
+        return search.learn(self._covariance(*best.setting), start=everyone), without_folds, held
 
     def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
