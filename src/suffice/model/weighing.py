@@ -9,8 +9,11 @@ and φ̄_n = Σ_k y_nk·φ_nk. Weights of one kind of evidence are alike before 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, optimize
@@ -83,7 +86,7 @@ class WeightSearch:
     ) -> None:
         self.inputs, self.rows, self.nonnegative = inputs, rows, nonnegative
         self.offset, self.of_each = offset, of_each
-        self._curvature: tuple[Array, float] | None = None
+        self._curvature: _Curvature | None = None
         self._speaks = (inputs != inputs[:1]).any(axis=(0, 1))
         if of_each is not None:
             self._speaks |= (of_each != of_each[:, :1]).any(axis=(0, 1, 2))
@@ -120,12 +123,12 @@ class WeightSearch:
         size = float(rows.weight.sum())
 
         def solver() -> Solve:
-            hessian = loss.hessian()
+            curvature = _Curvature(loss.hessian(), size, loss.in_scores())
             if weight is None:
-                self._curvature = hessian, size
-            return solver_of(hessian + loss.penalty)
+                self._curvature = curvature
+            return solver_of(curvature.hessian + loss.penalty)
 
-        best = minimise(loss.at, begun, converged * size, self._known(loss.penalty, size), solver)
+        best = minimise(loss.at, begun, converged * size, self._known(loss, size), solver)
         return PieceWeights(best[:f], best[f:])
 
     def learn_each(
@@ -155,20 +158,31 @@ class WeightSearch:
         loss = _PenalisedLoss(inputs, rows, _penalty(covariance, k), self.offset)
         sizes = rows.weight.sum(axis=1)
         begin = np.stack([np.concatenate([start.weights, start.bias]) for start in starts])
-        known = self._known(loss.penalty, float(sizes.mean()))
-        found = minimise(loss.at, begin, converged * sizes, known, None)
+        found = minimise(loss.at, begin, converged * sizes, self._known(loss, float(sizes.mean())), None)
         return [PieceWeights(one[:f], one[f:]) for one in found]
 
     def _among_others(self, inputs: Array) -> WeightSearch:
         """A search with other evidence."""
         return WeightSearch(inputs, self.rows, self.offset, nonnegative=self.nonnegative)
 
-    def _known(self, penalty: Array, size: float) -> Solve | None:
-        """What all rows have shown of the curvature, if they have, for rows of this weight."""
+    def _known(self, loss: _PenalisedLoss, size: float) -> Solve | None:
+        """What all rows have shown of the curvature, if they have, for rows of this weight.
+
+        Where the curvature in the scores is several times as large or small now, so is all of it.
+        """
         if self._curvature is None:
             return None
-        hessian, of_size = self._curvature
-        return solver_of((size / of_size) * hessian + penalty)
+        hessian, of_size, of_scores = self._curvature
+        share = size / of_size
+
+        @cache
+        def solver(doublings: int) -> Solve:
+            return solver_of(2.0**doublings * share * hessian + loss.penalty)
+
+        def solve(slope: Array) -> Array:
+            return solver(round(math.log2(loss.in_scores() / (share * of_scores))))(slope)
+
+        return solve
 
     def _learn_bounded(
         self, rows: KnownRows, covariance: Array, start: PieceWeights | None, converged: float
@@ -230,6 +244,14 @@ def _penalty(covariance: Array, n_classes: int) -> Array:
     return penalty
 
 
+class _Curvature(NamedTuple):
+    """A Hessian of the loss of all rows, their weight, and the curvature in the scores that it comes from."""
+
+    hessian: Array
+    size: float
+    in_scores: float
+
+
 class _PenalisedLoss:
     """−Σ_n s_n·log y_n,t + ½(θ − c)ᵀΛ(θ − c), with θ the weights and biases.
 
@@ -266,6 +288,11 @@ class _PenalisedLoss:
     def hessian(self) -> Array:
         """Of the loss alone, at the last point."""
         return evidence_hessian(self.inputs, self._posteriors, self.rows.weight)
+
+    def in_scores(self) -> float:
+        """Σ_n s_n·(1 − Σ_k y_nk²), the curvature in the scores there; of several losses, the mean."""
+        certain = np.einsum("...kn,...kn->...n", self._posteriors, self._posteriors)
+        return max(float(np.mean(np.vecdot(self.rows.weight, 1.0 - certain))), 1e-300)
 
 
 def _learn_in_span_of_rows(

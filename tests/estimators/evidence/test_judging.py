@@ -38,7 +38,7 @@ def test_noise_does_not_seem_to_pay(kind):
     assert np.mean(found) < SHARES + 0.01
 
 
-@pytest.mark.parametrize(("n", "d"), [(100, 1000), (200, 500), (20, 30)])
+@pytest.mark.parametrize("n, d", [(100, 1000), (200, 500), (20, 30)])
 def test_many_columns_of_noise_are_not_told_apart_by_chance(n, d):
     """If families are chosen as if each column were the only one, 1,000 columns lose .37 nats."""
     claimed, found = [], []

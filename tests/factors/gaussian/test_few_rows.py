@@ -33,3 +33,14 @@ def test_negative_eigenvalues_are_taken_away_and_the_diagonal_stays():
     mended = moments.nearest_covariance(matrix)
     assert np.linalg.eigvalsh(mended)[0] > -1e-12
     np.testing.assert_allclose(np.diag(mended), np.diag(matrix))
+
+
+@pytest.mark.parametrize("is_mended", [False, True])
+def test_columns_that_do_not_vary_leave_the_others_as_they_are(is_mended):
+    matrix = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]]) if is_mended else np.eye(3)
+    wider = np.zeros((5, 5))
+    wider[np.ix_([0, 2, 3], [0, 2, 3])] = matrix
+    expected = np.zeros((5, 5))
+    expected[np.ix_([0, 2, 3], [0, 2, 3])] = moments.nearest_covariance(matrix)
+    np.testing.assert_array_equal(moments.nearest_covariance(wider), expected)
+    np.testing.assert_array_equal(moments.nearest_covariance(np.zeros((2, 2))), np.zeros((2, 2)))

@@ -13,6 +13,7 @@ from suffice.model.weighing import (
     BIAS_PENALTY,
     PieceWeights,
     WeightSearch,
+    _PenalisedLoss,
     alike,
     evidence_hessian,
     learn_weights,
@@ -377,6 +378,21 @@ def test_searches_without_each_fold_are_made_at_once_as_alone(f, nonnegative, sc
     for one, weight, found in zip([inputs] * 3 if own is None else own, weights, each, strict=True):
         alone = WeightSearch(one, rows, offset, nonnegative=nonnegative).learn(covariance, weight, start)
         np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
+
+
+def test_a_curvature_known_where_scores_are_sure_serves_where_they_are_not(monkeypatch):
+    k, n, f = 5, 300, 4
+    rows = KnownRows(np.arange(n) % k, np.ones(n), k)
+    is_own = np.arange(k)[:, np.newaxis] == rows.codes
+    inputs = np.random.default_rng(0).normal(size=(k, n, f)) + 5.0 * is_own[:, :, np.newaxis]
+    loose = 100.0 * alike([np.arange(f)], f, 0.6)
+    search = WeightSearch(inputs, rows)
+    sure, points, at = search.learn(loose), [], _PenalisedLoss.at
+    monkeypatch.setattr(_PenalisedLoss, "at", lambda loss, point: points.append(point) or at(loss, point))
+    (found,) = search.learn_each(1e-4 * loose, [rows.weight], [sure])
+    assert len(points) < 20
+    alone = learn_weights(inputs, rows, 1e-4 * loose)
+    np.testing.assert_allclose(point_of(found), point_of(alone), atol=1e-5)
 
 
 @pytest.mark.parametrize("k", [2, 3])

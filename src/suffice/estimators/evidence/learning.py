@@ -314,8 +314,9 @@ class Learning:
             )
         )
         held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        for weights, test in zip(found, self.folds.judging, strict=True):
-            held[test] = weights.scores(search.inputs[:, test])
+        by_fold = search.inputs @ np.stack([weights.weights for weights in found], axis=1)
+        for fold, (weights, test) in enumerate(zip(found, self.folds.judging, strict=True)):
+            held[test] = by_fold[:, test, fold].T + weights.bias
         return held, found
 
     def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:

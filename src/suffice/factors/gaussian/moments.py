@@ -380,6 +380,12 @@ def nearest_covariance(covariance: Array, rounding: Array | None = None) -> Arra
     diagonal then changes by no more than such errors, and is not kept: rescaling would spread them.
     """
     if rounding is None:
+        varies = np.flatnonzero(np.diag(covariance) > 0)
+        if len(varies) < len(covariance):  # all else is zero
+            repaired = np.zeros_like(covariance)
+            both = np.ix_(varies, varies)
+            repaired[both] = nearest_covariance(covariance[both])
+            return repaired
         margin = len(covariance) ** 2 * np.finfo(np.float64).eps * np.diag(covariance)
         if len(covariance) and not linalg.lapack.dpotrf(covariance + np.diag(margin), lower=True)[1]:
             return covariance

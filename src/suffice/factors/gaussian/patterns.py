@@ -79,8 +79,11 @@ def add_scores(
         is_whole = some.seen.all(axis=0)
         columns = np.append(np.flatnonzero(is_whole), np.flatnonzero(some.seen.any(axis=0) & ~is_whole))
         blocks, which = np.unique(some.block, return_inverse=True)
-        own_parameters, seen = parameters.taken(blocks, columns), some.seen[:, columns]
-        groups = [_Group.of(own_parameters, g, classes, which, seen) for g, classes in enumerate(members)]
+        seen = some.seen[:, columns]
+        groups = [
+            _Group.of(parameters.taken(blocks, columns, g, classes), which, seen)
+            for g, classes in enumerate(members)
+        ]
         step = max(1, ROWS_AT_ONCE // some.seen.size)
         for start in range(0, some.rows.shape[1], step):
             rows = some.rows[:, start : start + step]
@@ -100,7 +103,7 @@ class _Parameters(NamedTuple):
     scale: Array
     """(blocks, columns)."""
     standard: Array
-    """(blocks, groups, columns, columns)."""
+    """(blocks, groups, columns, columns), or those of a group."""
 
     @classmethod
     def of(cls, several: Sequence[Gaussians]) -> _Parameters:
@@ -112,12 +115,11 @@ class _Parameters(NamedTuple):
             np.stack([one.standard for one in several]),
         )
 
-    def taken(self, blocks: Codes, columns: Codes) -> _Parameters:
-        """Those of some blocks and columns."""
-        centre, shift, scale, standard = (part if len(blocks) == len(part) else part[blocks] for part in self)
-        pairs = columns[:, np.newaxis] * standard.shape[3] + columns
-        of_pairs = standard.reshape(*standard.shape[:2], -1).take(pairs, axis=2)
-        return _Parameters(centre[..., columns], shift[..., columns], scale[..., columns], of_pairs)
+    def taken(self, blocks: Codes, columns: Codes, g: int, members: Codes) -> _Parameters:
+        """Those of a group of classes, of some blocks and columns."""
+        own = np.ix_(blocks, members, columns)
+        standard = self.standard[:, g][np.ix_(blocks, columns, columns)]
+        return _Parameters(self.centre[own], self.shift[own], self.scale[np.ix_(blocks, columns)], standard)
 
 
 class _Group(NamedTuple):
@@ -143,16 +145,14 @@ class _Group(NamedTuple):
     """That of the density, (patterns,)."""
 
     @classmethod
-    def of(
-        cls, parameters: _Parameters, g: int, members: Codes, which: Codes, seen: NDArray[np.bool_]
-    ) -> _Group:
+    def of(cls, parameters: _Parameters, which: Codes, seen: NDArray[np.bool_]) -> _Group:
         """The classes of a group under patterns of observed columns, each of which is of some block."""
         n = int(np.count_nonzero(seen.all(axis=0)))
-        standard = parameters.standard[:, g]
+        standard = parameters.standard
         first = np.linalg.cholesky(standard[:, :n, :n])
         inverse = np.zeros_like(first)
         for one, root in zip(inverse, first, strict=True) if n else ():
-            one[:] = linalg.lapack.dtrtri(root, lower=1)[0]
+            one[:] = linalg.lapack.dtrtri(root.T, lower=0)[0].T
         across = standard[:, n:, :n] @ inverse.swapaxes(1, 2)
         left = standard[:, n:, n:] - across @ across.swapaxes(1, 2)
         own_left = left[which]
@@ -163,9 +163,8 @@ class _Group(NamedTuple):
         units = np.vecdot(seen, (np.log(parameters.scale) + HALF_LOG_TWO_PI)[which])
         constant = -_log_roots(first)[which] - _log_roots(roots) - units
         own = slice(None) if len(first) == 1 else which
-        centre, shift = parameters.centre[:, members][own], parameters.shift[:, members][own]
-        scale = parameters.scale[own, np.newaxis]
-        return cls(seen, centre, shift, scale, inverse[own], across[own], roots, constant)
+        centre, shift, scale = (part[own] for part in parameters[:3])
+        return cls(seen, centre, shift, scale[:, np.newaxis], inverse[own], across[own], roots, constant)
 
     def log_densities(self, values: Array, *, whole: bool) -> Array:
         """Log p of rows (patterns, rows, columns) in each class, (patterns, rows, classes).
