@@ -138,6 +138,27 @@ def test_two_columns_that_speak_together_are_a_pair():
     assert not EvidenceClassifier(pairs=0).fit(X, y).pieces_.pairs
 
 
+def chosen_among_noise(n_true, seed):
+    """The pairs chosen among fourteen columns, and those that tell the classes apart."""
+    rng = np.random.default_rng(seed)
+    columns = {f"c{j}": rng.integers(0, 3, 1200) for j in range(14)}
+    names = [*columns]
+    true = {f"{names[2 * i]} × {names[2 * i + 1]}" for i in range(n_true)}
+    score = sum(0.9 * (columns[names[2 * i]] == columns[names[2 * i + 1]]) for i in range(n_true))
+    y = (rng.random(1200) < suffice.links.logistic(score - np.mean(score))).astype(int)
+    table = {name: values.astype(str) for name, values in columns.items()}
+    model = EvidenceClassifier(pieces=["columns", "pairs"]).fit(table, y)
+    return {piece.name for piece in model.pieces_.listed if piece.group == "pairs"}, true
+
+
+def test_true_pairs_are_chosen_and_few_others():
+    each = [chosen_among_noise(6, seed) for seed in range(6)]
+    found = sum(len(chosen & true) for chosen, true in each)
+    assert found >= 34  # of 36
+    assert sum(len(chosen - true) for chosen, true in each) < found  # no more than half of all chosen
+    assert sum(len(chosen_among_noise(0, seed)[0]) for seed in range(6)) < 6  # of 546
+
+
 def test_pairs_add_subtract_and_are_saved():
     X, y = interacting()
     model = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.derived import CellOfPair, CoarseCell
@@ -19,6 +19,9 @@ MOST_TRIED = 100_000_000
 """Cells of rows, classes and pairs that are looked at."""
 CELLS_AT_ONCE = 1 << 18
 """Cells of rows and pairs that are looked at at once."""
+PART_BY_CHANCE = 0.5
+"""The part of the chosen pairs that may be chance: as long as one is as likely as not to be none, it is worth
+a look of the held-out rows."""
 BESIDE_CELLS = 5_000
 """How many cells take as long as all else that is done for a pair."""
 
@@ -26,36 +29,44 @@ BESIDE_CELLS = 5_000
 def choose_pairs(
     cells: Sequence[CoarseCell], codes: Array, posteriors: Array, rows: KnownRows, most: int
 ) -> list[CellOfPair]:
-    """The pairs of highest gain, if that is beyond what the best of so many pairs would gain by chance.
+    """The pairs of highest gain, of which no more than half are expected to gain it by chance.
 
     The gain is the log likelihood that one Newton step on the cells of a table of two columns would add to
-    the model. Where the model lacks nothing, it is half a χ² of so many degrees of freedom, of which Laurent
-    and Massart bound the tail: twice it exceeds m + 2√(m·t) + 2t with chance e^−t. With t the log of the
-    number of pairs, less than one pair is chosen by chance.
+    the model. Where the model lacks nothing, it is half a χ² of so many degrees of freedom.
     """
     n_pairs = len(cells) * (len(cells) - 1) // 2
     n_classes = rows.n_classes
     if not n_pairs or n_pairs * (len(codes) * n_classes + BESIDE_CELLS) > MOST_TRIED:
         return []
-    t = math.log(n_pairs) if n_pairs > 1 else 1.0
     slope = rows.weight[:, np.newaxis] * (-posteriors)
     slope[np.arange(len(rows.codes)), rows.codes] += rows.weight
     curvature = rows.weight[:, np.newaxis] * posteriors * (1.0 - posteriors)
     both = np.hstack([slope, curvature])
     there = ~np.isnan(codes)
     places = np.where(there, codes, 0.0).astype(np.intp)
-    found: list[tuple[float, CellOfPair]] = []
+    beyond, chance = np.empty((2, n_pairs))
     pairs = np.array([(j, i) for i in range(len(cells)) for j in range(i)])
     step, sizes = max(1, CELLS_AT_ONCE // max(len(codes), 1)), np.array([cell.size for cell in cells])
-    for some in np.split(pairs, range(step, n_pairs, step)):
-        sums, first, n_rows = _sums_in_pairs(places, there, sizes, some, both)
+    for first_pair in range(0, n_pairs, step):
+        some = slice(first_pair, first_pair + step)
+        sums, first, n_rows = _sums_in_pairs(places, there, sizes, pairs[some], both)
         gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
-        beyond = gain - 0.5 * degrees - np.sqrt(degrees * t) - t
-        likely = np.flatnonzero((beyond > 0) & (n_rows >= FEWEST_ROWS))
-        for excess, (j, i) in zip(beyond[likely].tolist(), some[likely].tolist(), strict=True):
-            found.append((excess, CellOfPair(cells[j], cells[i])))
-    found.sort(key=lambda one: -one[0])
-    return [pair for _, pair in found[:most]]
+        beyond[some] = gain - 0.5 * degrees
+        chance[some] = np.where(n_rows >= FEWEST_ROWS, special.chdtrc(degrees, 2.0 * gain), 1.0)
+    likely = _likely(chance)
+    best = likely[np.argsort(-beyond[likely], kind="stable")][:most]
+    return [CellOfPair(cells[j], cells[i]) for j, i in pairs[best].tolist()]
+
+
+def _likely(chance: Array) -> Codes:
+    """The most of some findings of which no more than a part is expected to be chance.
+
+    Where nothing is to be found, each has its chance to look as it does. If k look no more likely than p,
+    n·p of all n would by chance (Benjamini and Hochberg 1995).
+    """
+    ordered = np.sort(chance)
+    enough = np.flatnonzero(len(chance) * ordered <= PART_BY_CHANCE * np.arange(1, len(chance) + 1))
+    return np.flatnonzero(chance <= ordered[enough[-1]]) if len(enough) else np.zeros(0, dtype=np.intp)
 
 
 def _sums_in_pairs(
