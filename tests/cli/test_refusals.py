@@ -367,6 +367,15 @@ def test_a_picture_says_what_it_needs(run, model, arguments, words):
     assert words in run("plot", model, *arguments, "-o", "p.png", code=2).stderr
 
 
+def test_commas_separate_columns_unless_they_are_part_of_a_name(run, model):
+    told = run("plot", model, "penguins.csv", "--columns", "sex,yaer", "-o", "p.png", code=1).stderr
+    assert "there is no column 'yaer'; did you mean 'year'?" in told
+    Path("d.csv").write_text('"a,b",c,y\n' + "1.5,2.5,p\n3.5,1.5,q\n2.5,2.0,p\n" * 9)
+    run("fit", "d.csv", "-y", "y", "-o", "d.suffice", "--model", "bayes")
+    both = ("--columns", "a,b", "--columns", "c")
+    run("plot", "d.suffice", "d.csv", "--what", "posterior", *both, "-o", "d.png")
+
+
 def test_a_table_of_four_parts_is_refused(run, model):
     refused = run("export", model, "--to", "sql", "--table", "a.b.c.d", code=2)
     assert "'a.b.c.d' does not name a table" in refused.stderr
