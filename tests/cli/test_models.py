@@ -75,7 +75,7 @@ def test_it_takes_every_command(here, arguments):
 
 @pytest.mark.parametrize("what", list(PICTURES))
 def test_every_picture_is_drawn(here, what):
-    columns = ("--columns", "bill_length_mm", "--columns", "body_mass_g")
+    columns = ("--columns", "bill_length_mm,body_mass_g")
     data = () if PICTURES[what].rows == "none" else ("third.csv",)
     here("plot", "m.suffice", *data, "--what", what, *columns, "-o", "p.png")
     assert Path("p.png").read_bytes()[:4] == b"\x89PNG"

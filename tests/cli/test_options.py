@@ -100,9 +100,10 @@ def test_marks_of_missing_cells_are_no_labels(run, folder, command, ending):
     (("--priors", "Adelie=0.5,Emperor=0.5"), "'Emperor'"),
     (("--priors", "Adelie=0.5"), "every class once: missing ['Chinstrap', 'Gentoo']; "),
     (("--unseen", "what"), "--unseen"),
-    (("--alpha", "1"), "--alpha works with --model bayes or --model text, not with --model evidence"),
+    (("--alpha", "1"), "--alpha works with --model bayes or text, not with --model evidence"),
     (("--model", "qda", "--alpha", "0"), "--alpha works with --model bayes"),
     (("--model", "text", "--families", "sex=none"), "--families works with --model evidence"),
+    (("--checkpoint", "c"), "--checkpoint works with --model bayes, text, gaussian, gda or qda, not with"),
     (("--model", "best"), "--model"),
     (("--model", "logistic", "--priors", "uniform"), "not with --model logistic"),
 ])  # fmt: skip

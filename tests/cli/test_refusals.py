@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import csv
+from pyarrow import csv, parquet
 
 import suffice
 from suffice.cli.errors import DataFailure, _ClosedOutput
@@ -365,6 +365,25 @@ def test_a_row_that_is_not_there_is_not_drawn(run, model):
 )
 def test_a_picture_says_what_it_needs(run, model, arguments, words):
     assert words in run("plot", model, *arguments, "-o", "p.png", code=2).stderr
+
+
+def test_commas_separate_columns_unless_they_are_part_of_a_name(run, model):
+    told = run("plot", model, "penguins.csv", "--columns", "sex,yaer", "-o", "p.png", code=1).stderr
+    assert "there is no column 'yaer'; did you mean 'year'?" in told
+    Path("d.csv").write_text('"a,b",c,y\n' + "1.5,2.5,p\n3.5,1.5,q\n2.5,2.0,p\n" * 9)
+    run("fit", "d.csv", "-y", "y", "-o", "d.suffice", "--model", "bayes")
+    both = ("--columns", "a,b", "--columns", "c")
+    run("plot", "d.suffice", "d.csv", "--what", "posterior", *both, "-o", "d.png")
+
+
+def test_a_model_of_numbers_that_has_gaps_is_told_of_models_in_options(run):
+    Path("gap.csv").write_text("a,y\n" + "1.5,p\n,q\n2.5,p\n" * 9)
+    told = run("fit", "gap.csv", "-y", "y", "--model", "logistic", "-o", "g.suffice", code=1).stderr
+    assert "fill them in, --drop the column, or use --model evidence, bayes or gaussian, which" in told
+    days = pa.table({"day": pa.array(range(18), pa.date32()), "y": ["p", "q"] * 9})
+    parquet.write_table(days, "days.parquet")
+    told = run("fit", "days.parquet", "-y", "y", "--model", "logistic", "-o", "g.suffice", code=1).stderr
+    assert "needs numbers; --drop the column, or use --model evidence or bayes, which take it" in told
 
 
 def test_a_table_of_four_parts_is_refused(run, model):

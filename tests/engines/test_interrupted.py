@@ -143,7 +143,7 @@ def test_a_checkpoint_of_other_files_is_refused(folder, monkeypatch, families):
 
 def test_a_checkpoint_is_for_sums_of_files(folder, table):
     with pytest.raises(
-        ValueError, match="checkpoint= works for models of sums; LogisticRegression needs rows"
+        ValueError, match="works for models of sums, such as BayesClassifier; LogisticRegression needs rows"
     ):
         suffice.LogisticRegression().fit_from(folder / "0.parquet", target="kind", checkpoint=folder / "c")
     with pytest.raises(TypeError, match="checkpoint= works for files only"):

@@ -188,7 +188,9 @@ def test_a_worker_that_is_killed_in_any_pass_changes_nothing(model, at, numbers,
 def test_push_down_is_for_models_of_sums(rows):
     frame = dd.from_pandas(rows[["calls", "kind"]], npartitions=2, sort=False)
     for model in (suffice.EvidenceClassifier(), suffice.LogisticRegression()):
-        with pytest.raises(ValueError, match=r"how='pushdown' works for models of sums; \w+ needs rows too"):
+        with pytest.raises(
+            ValueError, match=r"how='pushdown' works for models of sums, .*; \w+ needs rows too"
+        ):
             model.fit_from(frame, target="kind", how="pushdown")
     unlabelled = frame.assign(kind=frame.kind.where(frame.calls < 3))
     with pytest.raises(ValueError, match=r"partition [01] of the Dask DataFrame.*'kind' has no label"):

@@ -69,6 +69,26 @@ def test_infinite_evidence_is_drawn_longest_and_named():
     assert ax.texts[0].get_window_extent().x1 < ax.bbox.x1
 
 
+def test_every_bar_has_its_number_and_the_title_says_how_many_are_drawn():
+    frame = pa.table({"column": ["a", "b", "c"], "nats": [0.4, -0.9, 0.1]})
+    ax = EvidenceDisplay(frame).plot(most=2).ax_
+    assert [text.get_text() for text in ax.texts] == ["-0.9", "0.4"]
+    assert ax.get_title() == "2 of 3: those that say most"
+    ax.figure.draw_without_rendering()
+    assert ax.transData.transform((0.0, 0.0))[0] < ax.texts[0].get_window_extent().x0
+    assert not EvidenceDisplay(frame).plot().ax_.get_title()
+
+
+def test_names_are_cut_only_where_they_would_take_more_than_half_the_width():
+    names = ["joint: one covariance for all classes", "age", "x" * 90]
+    ax = EvidenceDisplay(pa.table({"column": names, "nats": [0.4, 0.2, 0.1]})).plot().ax_
+    shown = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert shown[:2] == names[:2]
+    assert "…" in shown[2]
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().width > 0.4 * ax.figure.bbox.width
+
+
 def test_evidence_that_cannot_be_drawn_is_refused():
     one = suffice.BayesClassifier().fit([[0.0], [1.0]], ["a", "a"])
     with pytest.raises(ValueError, match="at least two classes"):

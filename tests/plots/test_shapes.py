@@ -6,7 +6,7 @@ import pytest
 from matplotlib.patches import StepPatch
 
 import suffice
-from suffice.families import MultivariateNormal, Words
+from suffice.families import Multinomial, MultivariateNormal, Words
 from suffice.plots import DensityDisplay, PosteriorDisplay, ShapeDisplay
 
 SINGLE = ["columns", "steps", "presence", "cells"]
@@ -123,10 +123,36 @@ def test_the_title_says_what_columns_say_together(birds, visitors):
     assert not figure.get_suptitle()
     signs = np.random.default_rng(0).normal(size=(400, 2))
     pair = suffice.EvidenceClassifier(pieces=["pairs"]).fit(signs, signs[:, 0] * signs[:, 1] > 0)
-    assert ShapeDisplay.from_estimator(pair, signs).together.startswith("1 pair of columns, +0.")
+    assert ShapeDisplay.from_estimator(pair, signs).without_shape[0].startswith("1 pair of columns, +0.")
     model, X, y = visitors
     block = suffice.EvidenceClassifier({("age", "visits"): MultivariateNormal()}, pieces=SINGLE).fit(X, y)
-    assert ShapeDisplay.from_estimator(block, X).together.startswith("joint densities, +")
+    assert ShapeDisplay.from_estimator(block, X).without_shape[0].startswith("joint densities, +")
+
+
+def test_the_title_says_what_columns_without_an_axis_say():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    often = np.where(rng.random(300) < 0.2 + 0.6 * y, "good", "bad")
+    X = {
+        "cost in $": [f"{word} film, $ {i}" for i, word in enumerate(often)],
+        "age": rng.normal(y),
+        "a": rng.poisson(1 + y),
+    }
+    X["b"] = rng.poisson(3, 300)
+    families = {"cost in $": Words(), ("a", "b"): Multinomial()}
+    model = suffice.EvidenceClassifier(families, pieces=SINGLE).fit(X, y)
+    weighed = model.weights_
+    of = {name: [name in piece.name.split(" + ") for piece in weighed.pieces] for name in X}
+    text, counts = (
+        weighed.nats[np.any([of[name] for name in names], axis=0)].sum() for names in (["cost in $"], "ab")
+    )
+    display = ShapeDisplay.from_estimator(model, X)
+    assert drawn_columns(display) == ["age"]
+    assert text > 0.1
+    assert display.figure_.get_suptitle() == (
+        f"not drawn: joint densities, {counts:+.3f} nats\n"
+        f"not drawn: 1 column of text ('cost in \\$'), {text:+.3f} nats"
+    )
 
 
 def test_columns_come_in_the_order_of_their_nats(visitors):

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from suffice.tables.wording import (
@@ -92,6 +93,11 @@ def test_text_in_a_message_is_quoted_at_both_ends():
     assert quoted("two\nlines") == r"'two\nlines'"
     assert quoted("x" * 500) == "'" + "x" * 39 + "…" + "x" * 38 + "'"
     assert quoted(2**70) == str(2**70)
+
+
+def test_labels_in_a_message_have_no_types_of_numpy():
+    assert quoted((np.str_("Adelie"), np.float32(0.1))) == "('Adelie', 0.1)"
+    assert listed([np.int64(2), np.float64("nan")]) == "[2, nan]"
 
 
 def test_a_list_in_a_message_is_short():

@@ -33,7 +33,12 @@ COVARIANCES = {"gaussian": ("shared", "full"), "gda": ("shared",), "qda": ("full
 """The covariances that the models of joint Gaussians choose from."""
 OF_FAMILIES = ("evidence", "bayes", "text")
 """Models with a family for each column."""
-SETTINGS = {"--families": ("evidence", "bayes"), "--alpha": ("bayes", "text"), "--unseen": ("bayes", "text")}
+SETTINGS = {
+    "--families": ("evidence", "bayes"),
+    "--alpha": ("bayes", "text"),
+    "--unseen": ("bayes", "text"),
+    "--checkpoint": ("bayes", "text", *COVARIANCES),
+}
 """The models that an option is for."""
 
 
@@ -116,10 +121,13 @@ def fit(
     refuse_output(output, force=force)
     kind = OTHER_NAMES.get(kind, kind)
     chosen = options.chosen_families(families)
-    for name, value in {"--families": chosen, "--alpha": alpha, "--unseen": unseen}.items():
+    given = {"--families": chosen, "--alpha": alpha, "--unseen": unseen, "--checkpoint": checkpoint}
+    for name, value in given.items():
         if value not in (None, {}) and kind not in SETTINGS[name]:
-            use = " or ".join(f"--model {one}" for one in SETTINGS[name])
-            raise click.UsageError(f"{name} works with {use}, not with --model {kind}.")
+            *others, last = SETTINGS[name]
+            raise click.UsageError(
+                f"{name} works with --model {', '.join(others)} or {last}, not with --model {kind}."
+            )
     if like is not None:
         options.refuse_beside_like(families)
         if kind not in SETTINGS["--families"] or unseen is not None or alpha is not None:

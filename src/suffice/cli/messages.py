@@ -14,6 +14,11 @@ import click
 from suffice.tables.wording import visible
 
 OPTIONS = {
+    r"fill them in \(SimpleImputer\), drop the column": "fill them in, --drop the column",
+    r"encode the column \(OneHotEncoder\), drop it": "--drop the column",
+    r"use EvidenceClassifier, BayesClassifier or GaussianDiscriminant": "use --model evidence, bayes or "
+    "gaussian",
+    r"use EvidenceClassifier or BayesClassifier": "use --model evidence or bayes",
     r"\bmissing_marks=": "--missing",
     r"\bmissing='null'": "--missing null",
     r"\bunseen='(\w+)'": r"suffice fit --unseen \1",

@@ -95,7 +95,7 @@ PICTURES = {
 
 @options.command(
     "suffice plot penguins.suffice penguins.csv -o densities.png",
-    "suffice plot penguins.suffice rows.csv --what posterior --columns a --columns b -o ab.svg",
+    "suffice plot penguins.suffice rows.csv --what posterior --columns a,b -o ab.svg",
     "suffice plot penguins.suffice --what weights -o weights.png",
 )
 @options.model_file()
@@ -110,9 +110,9 @@ PICTURES = {
 @click.option(
     "--columns",
     multiple=True,
-    metavar="COLUMN",
+    metavar="COLUMN,...",
     shell_complete=options.columns_of_data,
-    help="A column to draw; can be repeated. posterior and surface need two.",
+    help="A column to draw, or several with commas between; can be repeated. posterior and surface need two.",
 )
 @click.option(
     "--row",
@@ -151,21 +151,28 @@ def plot(
 
     mpl.use("agg")
     held, picture = load_model(model), PICTURES[what]
-    if picture.two_columns and len(columns) != 2:
-        raise click.UsageError(f"{what} needs two columns; name them with --columns A --columns B.")
     if (picture.rows == "none") != (not data):
         raise click.UsageError(
             f"{what} takes no DATA." if data else f"{what} needs rows; pass files as DATA."
         )
-    X = y = None
+    X = y = chosen = None
     if data:
         with opened(data, data_format.as_fitted(held), "drawing") as source:
-            X, y = _rows(held, reader(held, source), source, target, labelled=picture.rows == "labelled")
-    display = picture.draw(Request(held, X, y, list(columns) or None, row))
+            reading = reader(held, source)
+            chosen = _separated(columns, reading.names)
+            if picture.two_columns and len(chosen or ()) != 2:
+                raise click.UsageError(f"{what} needs two columns; name them with --columns A,B.")
+            X, y = _rows(held, reading, source, target, labelled=picture.rows == "labelled")
+    display = picture.draw(Request(held, X, y, chosen, row))
     with sink(output) as file:
         display.figure_.savefig(file, format=suffix, bbox_inches="tight", dpi=150)
     if wants_json():
         write_text(as_json({"file": output, "what": what}), "-")
+
+
+def _separated(texts: tuple[str, ...], names: tuple[str, ...]) -> list[str] | None:
+    """The columns that texts name, with commas between unless a name holds them; None of no texts."""
+    return [one for text in texts for one in ([text] if text in names else text.split(","))] or None
 
 
 def _rows(model: Any, reading: Any, source: Any, target: str | None, *, labelled: bool) -> tuple[Any, Any]:

@@ -159,7 +159,10 @@ class Estimator(Exportable, Saved, KeepsSettings, Classifier, Printed):
             )
             asked = "checkpoint=" if files.checkpoint is not None else "how='pushdown'"
             if not self.sums_batches and (files.checkpoint is not None or how == "pushdown"):
-                raise ValueError(f"{asked} works for models of sums; {type(self).__name__} needs rows too.")
+                raise ValueError(
+                    f"{asked} works for models of sums, such as BayesClassifier; {type(self).__name__} needs "
+                    "rows too."
+                )
             self._learn_files(files)
         return self
 

@@ -22,7 +22,7 @@ from suffice.model.mean_posteriors import HeldOutPosteriors, gap_to_priors
 from suffice.storage import Fields
 from suffice.tables.container import PLAIN
 from suffice.tables.shown import Cells, Part, Shown
-from suffice.tables.wording import counted, listed, one_line, there_are
+from suffice.tables.wording import counted, did_you_mean, listed, one_line, quoted, there_are
 
 TOLERANCE = 1e-8
 """Nats that the log likelihood of all rows may lie below its maximum."""
@@ -39,7 +39,11 @@ def class_priors(priors: Priors, classes: NDArray[Any], weight: Array) -> Array:
     if isinstance(priors, str):
         if priors == "uniform":
             return np.full(len(classes), 1.0 / len(classes))
-        raise ValueError(f"priors must be None, 'empirical', 'uniform', an array or a dict, got {priors!r}.")
+        near = did_you_mean(priors, ["empirical", "uniform"])
+        raise ValueError(
+            "priors must be None, 'empirical', 'uniform', an array or a dict, got "
+            f"{quoted(priors)}{f'; {near}' if near else '.'}"
+        )
     named = _by_label(priors, len(classes))
     if named is not None:
         known = set(classes.tolist())

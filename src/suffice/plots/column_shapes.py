@@ -14,7 +14,7 @@ from suffice.plots.observed import Observed, observe
 from suffice.plots.panels import are_bars
 from suffice.tables.table import Table
 from suffice.tables.targets import class_index
-from suffice.tables.wording import counted
+from suffice.tables.wording import counted, listed
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,35 @@ def ranked_columns(estimator: Any) -> list[int]:
     return sorted(columns, key=lambda column: -abs(nats[column]))
 
 
-def said_together(estimator: Any) -> str:
-    """What several columns say together, and so no shape holds, with the nats that it adds; "" if nothing."""
-    weighed, factors = estimator.weights_, estimator.schema_.factors
-    joint = [tuple(factor.columns.tolist()) for factor in factors if factor.family.joint]
-    kinds = [
-        "pairs" if one.group == "pairs" else "joint" if one.group == "joint" or one.columns in joint else ""
-        for one in weighed.pieces
-    ]
-    words = ["joint densities"] * ("joint" in kinds)
-    words += [counted(n, "pair of columns", "pairs of columns")] if (n := kinds.count("pairs")) else []
-    if not words:
-        return ""
-    nats = float(weighed.nats[np.array(kinds) != ""].sum())
-    return " and ".join(words) + ("" if np.isnan(nats) else f", {nats:+.3f} nats")
+def without_shape(estimator: Any) -> list[str]:
+    """What no shape holds, with the nats that it adds: what several columns say together, and text."""
+    weighed, schema = estimator.weights_, estimator.schema_
+    joint = [tuple(factor.columns.tolist()) for factor in schema.factors if factor.family.joint]
+    drawn, texts = set(ranked_columns(estimator)), _columns_of_text(estimator)
+    kinds = []
+    for piece in weighed.pieces:
+        if texts.issuperset(piece.columns):
+            kinds.append("text")
+        elif piece.group == "pairs":
+            kinds.append("pairs")
+        else:
+            is_joint = piece.group == "joint" or piece.columns in joint or drawn.isdisjoint(piece.columns)
+            kinds.append("joint" if is_joint else "")
+    together = ["joint densities"] if "joint" in kinds else []
+    together += [counted(n, "pair of columns", "pairs of columns")] if (n := kinds.count("pairs")) else []
+    names = listed([schema.names[j] for j in sorted(texts)], 3, brackets=False)
+    text = [f"{counted(len(texts), 'column')} of text ({names})"] if texts else []
+    said = []
+    for words, own in ((together, ("joint", "pairs")), (text, ("text",))):
+        nats = float(weighed.nats[np.isin(kinds, own)].sum())
+        if words:
+            said.append(" and ".join(words) + ("" if np.isnan(nats) else f", {nats:+.3f} nats"))
+    return said
+
+
+def _columns_of_text(estimator: Any) -> set[int]:
+    factors = estimator.schema_.factors
+    return {j for factor in factors if factor.reads == "documents" for j in factor.columns.tolist()}
 
 
 def shapes_of(

@@ -28,6 +28,7 @@ from suffice.plots.layout import (
     literal,
     name_ticks,
     room_in_inches,
+    share_of_names,
 )
 from suffice.plots.palette import COLOURS, DISTINCT, styles
 
@@ -172,13 +173,18 @@ class EvidenceDisplay(Display):
         many = len(groups) > DISTINCT
         own, rows = ax is None, len(columns) * (1.0 if many else max(1.0, 0.5 * len(groups)))
         ax = self._start(ax, (default_width(), 1.2 + ROW_HEIGHT * rows))
-        draw = self._draw_points if many else self._draw_bars
-        entries = draw(ax, groups, heights)
-        name_ticks(ax.yaxis, range(len(columns)), columns)
+        share = share_of_names(ax, columns)
+        entries = (
+            self._draw_points(ax, groups, heights) if many else self._draw_bars(ax, groups, heights, share)
+        )
+        name_ticks(ax.yaxis, range(len(columns)), columns, share=share)
         ax.set_ylim(len(columns) - 0.5, -0.5)
         ax.axvline(0.0, color=foreground(), linewidth=0.8)
         unit = WORDS.get(measure, measure.replace("_", " "))
         ax.set_xlabel(literal(fitted(unit, 0.9 * room_in_inches(ax)[0])), loc="right")
+        total = len(set(self._names))
+        if len(columns) < total:
+            ax.set_title(f"{len(columns):,} of {total:,}: those that say most", fontsize="medium")
         if many:
             draw_far_nearer(ax, bounded(heights))
         if groups != [ALL]:
@@ -187,8 +193,11 @@ class EvidenceDisplay(Display):
             keep_within(ax)
         return self
 
-    def _draw_bars(self, ax: Axes, groups: list[str], heights: Array) -> list[Any]:
-        """Draw a bar for each group, and write its length if there is one group or the bar is infinite."""
+    def _draw_bars(self, ax: Axes, groups: list[str], heights: Array, share: float) -> list[Any]:
+        """Draw a bar for each group, and write its length if there is one group or the bar is infinite.
+
+        That of a bar to the left of 0 is written right of 0, where there is room.
+        """
         entries = []
         thick, drawn = 0.8 / len(groups), bounded(heights)
         at = np.arange(len(heights))
@@ -208,14 +217,14 @@ class EvidenceDisplay(Display):
         written = {
             (i, g): f"{heights[i, g]:.3g}".replace("inf", "∞")
             for i, g in np.ndindex(*heights.shape)
-            if np.isposinf(heights[i, g]) or (len(groups) == 1 and heights[i, g] >= 0.0)
+            if np.isposinf(heights[i, g]) or (len(groups) == 1 and not np.isnan(heights[i, g]))
         }
         for (i, g), text in written.items():
-            place = (drawn[i, g], at[i] + (g - (len(groups) - 1) / 2.0) * thick)
+            place = (max(drawn[i, g], 0.0), at[i] + (g - (len(groups) - 1) / 2.0) * thick)
             ax.annotate(text, place, (3, 0), textcoords="offset points", va="center", fontsize="small")
         if written:
             low, high = min(0.0, float(drawn.min())), max(0.0, float(drawn.max()))
-            ax.set_xlim(1.05 * low, high + beyond(ax, written.values()) * ((high - low) or 1.0))
+            ax.set_xlim(1.05 * low, high + beyond(ax, written.values(), share) * ((high - low) or 1.0))
         return entries
 
     def _draw_points(self, ax: Axes, groups: list[str], heights: Array) -> list[Any]:

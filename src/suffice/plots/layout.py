@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LABELS = 0.36
 """The share of the width or height of its room that the tick labels of an axes may take."""
+MOST_LABELS = 0.5
+"""The share that names left of an axes may take where nothing else needs the width."""
 SLANT = 40.0
 """Degrees by which crowded names are rotated."""
 EDGE = 3.0
@@ -106,13 +108,17 @@ def lay_out(ax: Axes) -> None:
 
 
 def name_ticks(
-    axis: XAxis | YAxis, places: Sequence[float], names: Sequence[object], length: float | None = None
+    axis: XAxis | YAxis,
+    places: Sequence[float],
+    names: Sequence[object],
+    length: float | None = None,
+    share: float = LABELS,
 ) -> None:
     """Label ticks with names that fit.
 
     Crowded names below an axes are slanted or vertical. If lines would overlap, the letters become smaller;
     if they would be too small, some ticks have no name. The axis is as long as the room allows, unless its
-    length is given in inches.
+    length is given in inches; names left of it may take a share of the width.
     """
     width, height = room_in_inches(axis.axes)
     size, turned, longest = points("medium"), 0.0, np.inf
@@ -121,7 +127,7 @@ def name_ticks(
         length = 0.5 * height if upright else (1.0 - LABELS) * width
     slot = length / max(len(names), 1)
     if upright:
-        longest = LABELS * width
+        longest = share * width
     elif any(width_in_inches(one_line(name, LONGEST)) > 0.9 * slot for name in names):
         turned = SLANT if slot * np.sin(np.radians(SLANT)) > LINE_HEIGHT * size / 72.0 else 90.0
         longest = LABELS * height / np.sin(np.radians(turned))
@@ -185,10 +191,19 @@ def _advance(letter: str, path: str) -> float:
     return float(font.load_char(ord(letter)).linearHoriAdvance) / 65536.0 / 100.0
 
 
-def beyond(ax: Axes, texts: Iterable[str]) -> float:
-    """The share of its span by which an axis must be longer for texts at the ends of bars."""
+def share_of_names(ax: Axes, names: Iterable[object]) -> float:
+    """The share of the width for names left of an axes: what they need, within bounds."""
+    longest = max(width_in_inches(one_line(name, LONGEST)) for name in names)
+    return float(np.clip(longest / room_in_inches(ax)[0], LABELS, MOST_LABELS))
+
+
+def beyond(ax: Axes, texts: Iterable[str], share: float = LABELS) -> float:
+    """The share of its span by which an axis must be longer for texts at the ends of bars.
+
+    Names left of the axis take a share of the width.
+    """
     wide = max((width_in_inches(text, "small") for text in texts), default=0.0) + 2.0 * EDGE / 72.0
-    across = 0.9 * (1.0 - LABELS) * room_in_inches(ax)[0]
+    across = 0.9 * (1.0 - share) * room_in_inches(ax)[0]
     return min(wide / max(across - wide, 1e-9), 1.0)
 
 

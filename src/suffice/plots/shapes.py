@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array
-from suffice.plots.column_shapes import Shape, contrast_of, ranked_columns, said_together, shapes_of
+from suffice.plots.column_shapes import Shape, contrast_of, ranked_columns, shapes_of, without_shape
 from suffice.plots.display import (
     check_most,
     foreground,
@@ -20,7 +20,7 @@ from suffice.plots.display import (
     make_taller,
 )
 from suffice.plots.grid import Grid, positions, read_rows
-from suffice.plots.layout import keep_within, name_ticks
+from suffice.plots.layout import fitted, keep_within, literal, name_ticks
 from suffice.plots.observed import FAINT, MARKER, class_codes, stands_for_rows
 from suffice.plots.palette import Style, styles
 from suffice.plots.panels import PanelDisplay, are_bars, taller
@@ -48,10 +48,10 @@ class ShapeDisplay(PanelDisplay):
     These are the shape functions of an additive model: curves for numbers, bars for categories and counts,
     with the rows beneath. A shape holds all evidence of an EvidenceClassifier that reads only this column:
     its family, its steps, whether the cell is there, each times its weight, and the corrections of its cells.
-    Joint Gaussians and pairs need other columns and are left out, which the title says with the nats that
-    they add to held-out rows; `explain` has them. A marker right of a dotted line is a missing cell. Two
-    classes have one line, the log odds of the second; of more classes, each has a line, centred over the
-    classes. Make a display with `from_estimator`.
+    Joint Gaussians and pairs need other columns, and text has no axis: they are left out, which the title
+    says with the nats that they add to held-out rows; `explain` has them. A marker right of a dotted line is
+    a missing cell. Two classes have one line, the log odds of the second; of more classes, each has a line,
+    centred over the classes. Make a display with `from_estimator`.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ class ShapeDisplay(PanelDisplay):
         The kind of frame that `to_frame` returns.
     left_out : int, default=0
         How many columns that say less have no panel.
-    together : str, default=""
-        What several columns say together, which has no panel, in words.
+    without_shape : list of str, default=()
+        What has no panel because it has no shape, in words: what several columns say together, and text.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class ShapeDisplay(PanelDisplay):
     classes: NDArray[Any]
     container: Container
     left_out: int = 0
-    together: str = ""
+    without_shape: Sequence[str] = ()
 
     @classmethod
     def from_estimator(
@@ -163,8 +163,8 @@ class ShapeDisplay(PanelDisplay):
         shown = classes[:0] if y is None else classes
         shapes = shapes_of(estimator, table, drawn, contrast, resolution, codes, max(len(shown), 1))
         left_out = len(ranked) - len(drawn) if columns is None else 0
-        together = said_together(estimator)
-        return cls(shapes, lines, shown, table.container, left_out, together).plot(ax, legend=legend)
+        beside = without_shape(estimator)
+        return cls(shapes, lines, shown, table.container, left_out, beside).plot(ax, legend=legend)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw a panel for each column.
@@ -186,9 +186,10 @@ class ShapeDisplay(PanelDisplay):
             self._draw(shape, one)
             keep_within(one)
         if ax is None:
-            caption = self._caption()
+            wide = 0.95 * self.figure_.get_figwidth()
+            caption = [literal(fitted(line, wide)) for line in self._caption()]
             if caption:
-                self.figure_.suptitle(caption, fontsize="medium")
+                self.figure_.suptitle("\n".join(caption), fontsize="medium")
             make_taller(self.figure_, taller(axes))
         if legend:
             if ax is None:
@@ -197,14 +198,11 @@ class ShapeDisplay(PanelDisplay):
                 legend_below(axes[-1], self._handles(axes[0]))
         return self
 
-    def _caption(self) -> str:
+    def _caption(self) -> list[str]:
         """What is not drawn."""
-        n, lines = len(self.shapes), []
-        if self.left_out:
-            lines.append(f"{n:,} of {n + self.left_out:,} columns: those that say most")
-        if self.together:
-            lines.append(f"not drawn: {self.together}")
-        return "\n".join(lines)
+        n, beside = len(self.shapes), [f"not drawn: {said}" for said in self.without_shape]
+        some = f"{n:,} of {n + self.left_out:,} columns: those that say most"
+        return [some, *beside] if self.left_out else beside
 
     def to_frame(self) -> Any:
         """Return the data of the picture.

@@ -37,8 +37,11 @@ def one_line(value: object, most: int = 40) -> str:
 
 
 def quoted(value: object, most: int = 80) -> str:
-    """Show a cell, label or name in a message, in one line: text in quotes."""
-    return one_line(repr(value), most)
+    """Show a cell, label or name in a message, in one line: text in quotes, without the types of NumPy."""
+    import numpy as np  # the command line starts without
+
+    with np.printoptions(legacy="1.25"):
+        return one_line(repr(value), most)
 
 
 def listed(values: Iterable[object], most: int = 20, *, brackets: bool = True) -> str:

@@ -229,6 +229,7 @@ def test_a_first_fit_that_fails_leaves_the_model_unfitted():
     "priors, words",
     [
         ("even", ["priors", "'even'", "uniform"]),
+        ("unifrom", ["priors", "got 'unifrom'; did you mean 'uniform'?"]),
         ([0.5, 0.6], ["priors", "sum to 1", "1.1"]),
         ([1.5, -0.5], ["priors", "-0.5"]),
         ([NAN, 1.0], ["priors", "nan"]),

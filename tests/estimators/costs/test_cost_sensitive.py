@@ -157,6 +157,7 @@ def test_a_long_label_of_refusal_is_not_cut():
         ({"costs": [[0, np.inf], [1, 0]]}, "finite"),
         ({"costs": {("a", "b"): 1}}, r"no entry for \('b', 'a'\)"),
         ({"costs": {("a", "c"): 1, ("b", "a"): 1}}, r"got \('a', 'c'\): there is no class 'c'"),
+        ({"costs": {(np.str_("a"), np.str_("c")): 1}}, r"got \('a', 'c'\): there is no class 'c'"),
         ({"costs": {"a": 1}}, "pairs"),
         ({"costs": "balanced"}, "costs must hold numbers, got 'balanced'"),
         ({"costs": [[0, 1], [1]]}, "costs must hold numbers"),

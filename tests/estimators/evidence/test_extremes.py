@@ -241,6 +241,17 @@ def test_sparse_rows_give_the_posteriors_of_their_columns():
     np.testing.assert_allclose(posteriors, model.predict_proba(X.toarray()), atol=1e-9)
 
 
+def test_evidence_that_is_named_but_reads_every_zero_is_refused_for_sparse_rows():
+    X = sparse.csr_array(np.random.default_rng(4).poisson(0.4 + 0.5 * TWO[:, np.newaxis], (60, 8)) * 1.0)
+    with pytest.raises(
+        ValueError, match=r"names 'joint', 'steps', which.*X\.toarray\(\), or pieces=\['columns'\]"
+    ):
+        EvidenceClassifier(pieces=["joint", "columns", "steps"]).fit(X, TWO)
+    columns = EvidenceClassifier(pieces=["columns"]).fit(X, TWO)
+    np.testing.assert_array_equal(columns.predict_proba(X), EvidenceClassifier().fit(X, TWO).predict_proba(X))
+    EvidenceClassifier(pieces=["columns", "joint"]).fit(X.toarray(), TWO)
+
+
 def test_documents_are_words_their_presence_and_their_pairs():
     texts = ["good film", "bad film", "nice", "awful thing"] * 15
     y = [1, 0, 1, 0] * 15

@@ -110,7 +110,7 @@ def test_one_class_is_refused(Regression):
     [
         (
             pd.DataFrame({"age": [1.0, np.nan, 3.0]}),
-            "column 'age' has missing.*SimpleImputer.*BayesClassifier",
+            "column 'age' has missing.*SimpleImputer.*EvidenceClassifier, BayesClassifier or Gauss",
         ),
         (np.array([[1.0, 2.0], [1.0, np.nan], [0.0, 1.0]]), "column 1 has missing"),
         (sparse.csr_array([[0.0, 2.0], [1.0, np.nan], [0.0, 1.0]]), "column 1 has missing"),

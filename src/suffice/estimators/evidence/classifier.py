@@ -16,7 +16,7 @@ from suffice.estimators.bayes import BayesClassifier
 from suffice.estimators.evidence.fitted import FittedEvidence, documents_as_table
 from suffice.estimators.evidence.fitting import Fitting, Options, fit_rows, naming_rows
 from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
-from suffice.estimators.evidence.options import checked_options, chosen_families
+from suffice.estimators.evidence.options import checked_options, chosen_families, require_dense
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
 from suffice.estimators.evidence.sample import FEWEST_ROWS
@@ -60,8 +60,9 @@ class EvidenceClassifier(SavedEvidence):
         or by label).
     pieces : "all", list of str, or Pieces, default="all"
         The kinds of evidence to weigh: "columns" (always there), "steps", "presence", "joint", "cells" and
-        "pairs". A sparse matrix has "columns" only, since the others read every zero. The `pieces_` of
-        another model have the same families and sums, so that both can be merged.
+        "pairs". A sparse matrix has "columns" only, since the others read every zero, and a list that names
+        them is refused. The `pieces_` of another model have the same families and sums, so that both can be
+        merged.
     penalty : float, optional
         How much the weights of one kind of evidence are held together, at most 1e6, where they are equal. By
         default held-out rows choose it.
@@ -319,6 +320,7 @@ class EvidenceClassifier(SavedEvidence):
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
         options, given = self._options(), self.pieces if isinstance(self.pieces, Pieces) else None
+        require_dense(rows.kept_table, self.pieces)
         marks = checked_marks(self.missing_marks)
         if given is not None:
             require_columns(given.schema, rows.kept_table, "pieces= are those of a model")

@@ -13,6 +13,7 @@ from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
 from suffice.model.chosen_families import AllFamilies
 from suffice.model.schema import Schema
+from suffice.tables.table import Table
 from suffice.tables.wording import did_you_mean, listed, nearest
 
 LARGEST_PENALTY = 1e6
@@ -59,6 +60,18 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
         cure = f"; {asked}" if asked else "."
         raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
     return tuple(group for group in GROUPS if group in named)
+
+
+def require_dense(table: Table, pieces: Any) -> None:
+    """Refuse to leave out kinds of evidence that were named: of sparse rows there are columns only."""
+    if table.sparse is None or isinstance(pieces, (str, Pieces)):
+        return
+    beside = [group for group in pieces if group != "columns"]
+    if beside:
+        raise ValueError(
+            f"pieces= names {listed(beside, brackets=False)}, which would read every zero of a sparse "
+            "matrix; pass X.toarray(), or pieces=['columns']."
+        )
 
 
 def _boolean(value: Any, name: str) -> bool:

@@ -217,7 +217,8 @@ def numbers_of(table: Table) -> Any:
             what = "text or categories" if kind == "level" else f"values of the kind {kind!r}"
             raise ValueError(
                 f"{table.label(column)} holds {what}, but a regression needs numbers; encode the column "
-                "(OneHotEncoder), drop it, or use BayesClassifier, which takes it as it is."
+                "(OneHotEncoder), drop it, or use EvidenceClassifier or BayesClassifier, which take it as it "
+                "is."
             )
     return table.numbers(slice(None))
 
@@ -231,7 +232,7 @@ def complete_extent(table: Table, block: Block) -> Extent:
         row = int(np.isnan(cells.toarray() if sparse.issparse(cells) else cells).argmax())
         raise ValueError(
             f"{table.label(missing)} has missing cells (NaN), the first at row {row}, which a regression "
-            "cannot use; fill them in (SimpleImputer), drop the column, or use BayesClassifier or "
-            "GaussianDiscriminant, which accept missing cells."
+            "cannot use; fill them in (SimpleImputer), drop the column, or use EvidenceClassifier, "
+            "BayesClassifier or GaussianDiscriminant, which accept missing cells."
         )
     return extent
