@@ -159,6 +159,18 @@ def test_true_pairs_are_chosen_and_few_others():
     assert sum(len(chosen_among_noise(0, seed)[0]) for seed in range(6)) < 6  # of 546
 
 
+def test_pairs_that_do_not_pay_are_not_kept_but_where_they_are_given(monkeypatch):
+    X, y = interacting()
+    given = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y).pieces_
+    monkeypatch.setattr("suffice.estimators.evidence.learning.Learning._share", lambda *_: 0.0)
+    chosen = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y)
+    assert not chosen.pieces_.pairs
+    assert "pairs" not in repr(chosen.weights_)
+    again = EvidenceClassifier(pieces=given).fit(X, y)
+    assert again.pieces_.pairs == given.pairs
+    np.testing.assert_allclose(again.predict_proba(X), chosen.predict_proba(X), atol=1e-9)
+
+
 def test_pairs_add_subtract_and_are_saved():
     X, y = interacting()
     model = EvidenceClassifier(pieces=["columns", "pairs"]).fit(X, y)

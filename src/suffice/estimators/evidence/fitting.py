@@ -94,13 +94,19 @@ class Fitting:
         if self.pieces.words:
             say("words")
             learnt = learning.with_words(learnt, self._word_design(learning.rows))
+        without = self.pieces
         if self._may_choose_pairs and self.pieces.coarse:
             say("pairs of columns")
             self._choose_pairs(learnt, learning.rows)
         of_pairs = None
         if self.pieces.pairs:
             of_pairs = self.evidence.inputs_of_pairs(pairs_of_folds)
-            learnt = learning.with_pairs(learnt, of_pairs)
+            with_pairs = learning.with_pairs(learnt, of_pairs)
+            if with_pairs.levels[-1].share or not self._may_choose_pairs:
+                learnt = with_pairs
+            else:
+                of_pairs = None
+                self.evidence.sum_pairs(without)
         return learning.with_nats(learning.judged(learnt), of_pairs)
 
     def _learning(self, evidence: Inputs, cells: Sequence[CoarseCell]) -> Learning:
@@ -121,7 +127,7 @@ class Fitting:
         codes = self.sample.cells.derived(coarse)[self.sample.known]
         pairs = choose_pairs(coarse, codes, softmax(learnt.held_out), rows, self.options.most_pairs)
         if pairs:
-            self.evidence.add_pairs(pairs)
+            self.evidence.sum_pairs(self.pieces.with_pairs(pairs))
 
     def worth_summing(self) -> Pieces:
         """The pieces without kinds of evidence that held-out rows do not miss."""

@@ -189,14 +189,18 @@ class Learning:
         return Learnt(replace(learnt.weights, words=words.corrections(share * table)), held, levels)
 
     def with_pairs(self, learnt: Learnt, evidence: Inputs) -> Learnt:
-        """The same with pairs of columns."""
+        """The same with pairs of columns.
+
+        They were chosen on the rows that judge them: if they lose even there, they do not count.
+        """
         n = evidence.rows.shape[2]
         covariance = (np.eye(n) + PAIRS_TOGETHER**2) / PAIR_PENALTY
         held = learnt.held_out
         search = self._search(evidence, held)
         found = search.learn(covariance)
         added, _ = self._held_out(search, covariance, [found] * self.folds.n_folds)
-        share = self._share(held, held + added)
+        pays = self.rows.mean_loss(held + added) < self.rows.mean_loss(held)
+        share = self._share(held, held + added) if pays else 0.0
         old = learnt.weights
         weights = replace(
             old,

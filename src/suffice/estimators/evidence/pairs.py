@@ -13,8 +13,8 @@ from suffice.factors.derived import CellOfPair, CoarseCell
 from suffice.kernels.cells import as_columns
 from suffice.model.known_rows import KnownRows
 
-FEWEST_ROWS = 20
-"""Rows with both cells there, below which a pair is not looked at."""
+ROWS_PER_CELL = 5
+"""Rows, for each cell of the table of a pair, below which chance is not that of χ² (Cochran 1954)."""
 MOST_TRIED = 100_000_000
 """Cells of rows, classes and pairs that are looked at."""
 CELLS_AT_ONCE = 1 << 18
@@ -52,7 +52,8 @@ def choose_pairs(
         sums, first, n_rows = _sums_in_pairs(places, there, sizes, pairs[some], both)
         gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
         beyond[some] = gain - 0.5 * degrees
-        chance[some] = np.where(n_rows >= FEWEST_ROWS, special.chdtrc(degrees, 2.0 * gain), 1.0)
+        are_enough = n_rows >= ROWS_PER_CELL * sizes[pairs[some]].prod(axis=1)
+        chance[some] = np.where(are_enough, special.chdtrc(degrees, 2.0 * gain), 1.0)
     likely = _likely(chance)
     best = likely[np.argsort(-beyond[likely], kind="stable")][:most]
     return [CellOfPair(cells[j], cells[i]) for j, i in pairs[best].tolist()]

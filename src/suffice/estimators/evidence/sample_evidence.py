@@ -15,7 +15,6 @@ from suffice.estimators.evidence.learning import MANY_ROWS, SIDE_BY_SIDE
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.sample import Sample
 from suffice.estimators.evidence.sums import Parts, PieceSums
-from suffice.factors.derived import CellOfPair
 from suffice.factors.scores import zeros_by_class
 from suffice.kernels import threads
 from suffice.model.statistics import Accumulator
@@ -66,13 +65,13 @@ class SampleEvidence:
             self.sample.add_once(accumulator, cells)
         return sums
 
-    def add_pairs(self, pairs: Sequence[CellOfPair]) -> None:
-        """Sum some pairs of columns beside all else."""
+    def sum_pairs(self, pieces: Pieces) -> None:
+        """Sum pairs of columns beside all else: those of pieces that are the same otherwise."""
         sample, rows = self.sample, self.sample.all
-        self.pieces = self.pieces.with_pairs(pairs)
+        self.pieces = pieces
         sample.cells.read_pairs(self.pieces)
         accumulator = Accumulator.empty(self.pieces.pairs_schema)
-        for some, table in rows.others(sample.places):
+        for some, table in rows.others(sample.places) if pieces.pairs else ():
             blocks = accumulator.schema.blocks(self.pieces.table_of_pairs(table))
             accumulator.update(blocks, *rows.labels_of(some))
         self._rest.pieces, self._rest.accumulators[2] = self.pieces, accumulator
