@@ -92,6 +92,33 @@ def test_settings_that_could_not_be_are_refused(packed, settings):
 
 
 @pytest.fixture(scope="module")
+def of_few_values():
+    """A file with joint Gaussians with and without the levels of a number."""
+    X = {"steps": np.arange(60) % 5, "size": np.arange(60.0) ** 1.5}
+    model = EvidenceClassifier().fit(X, np.arange(60) % 2)
+    assert model.pieces_.n_plain == 2
+    return saved(model), X
+
+
+def test_files_from_before_plain_numbers_had_gaussians_load(of_few_values):
+    packed, X = of_few_values
+    n_pieces = len(loaded(packed).pieces_.listed) - 2
+    older = changed(packed, lambda content: content["pieces"].pop("n_plain"))
+    for name in ("weights.pieces", "nats"):
+        header, body = taken_apart(packed)
+        start, stop = header[name]["data_offsets"]
+        older = with_tensor(older, name, np.delete(np.frombuffer(body[start:stop]), [n_pieces, n_pieces + 1]))
+    model = loaded(older)
+    assert model.pieces_.n_plain == 0
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("n_plain", [-1, 99, 1.5, None])
+def test_plain_numbers_that_do_not_exist_are_refused(of_few_values, n_plain):
+    refused(changed(of_few_values[0], set_in("pieces", "n_plain", value=n_plain)), "n_plain")
+
+
+@pytest.fixture(scope="module")
 def of_words():
     """A file with corrections of words, and a power of the length."""
     model = EvidenceClassifier().fit(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from suffice.arrays import Codes
 from suffice.estimators.evidence.inputs import Inputs
 from suffice.estimators.evidence.learning import Learning, Learnt
 from suffice.estimators.evidence.pairs import choose_pairs
@@ -141,21 +143,21 @@ class Fitting:
         """The pieces without those kinds that these rows do not miss, one after the other."""
         rows = learning.rows
         pieces, dropped = self.pieces, np.zeros(0, dtype=np.intp)
-        kinds = [
-            (replace(pieces, steps=()), pieces.places("steps")),
-            (replace(pieces, own_covariances=False), pieces.places("joint")[1:]),
+        joint, solves = pieces.places("joint"), pieces.joint_solves
+        own = joint[np.array([one.family.covariance == "full" for one in solves], dtype=np.bool_)]
+        plain = joint[np.array([one.n_columns < len(pieces.joint) for one in solves], dtype=np.bool_)]
+        kinds: list[tuple[dict[str, Any], Codes]] = [
+            ({"steps": ()}, pieces.places("steps")),
+            ({"own_covariances": False}, own),
+            ({"n_plain": 0}, plain),
         ]
         penalty = self.options.penalties[0]
         before = learning.loss_without(dropped, penalty)
-        for without, places in kinds:
+        for change, places in kinds:
             after = learning.loss_without(np.union1d(dropped, places), penalty)
             if rows.mean(after - before) <= rows.standard_error(after - before):
                 dropped, before = np.union1d(dropped, places), after
-                pieces = replace(
-                    pieces,
-                    steps=pieces.steps and without.steps,
-                    own_covariances=pieces.own_covariances and without.own_covariances,
-                )
+                pieces = replace(pieces, **change)
         return pieces
 
 

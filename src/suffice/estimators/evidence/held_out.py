@@ -159,14 +159,25 @@ class FoldSums:
             totals.prepare(block, labels, self.codes[some], weights, len(self.before.classes))(totals)
 
     def said(
-        self, at: int, folds: Folds, sums: list[tuple[Folds, Totals]], solve: Solve = solve_once
+        self,
+        at: int,
+        folds: Folds,
+        sums: list[tuple[Folds, Totals]],
+        solve: Solve = solve_once,
+        widths: Sequence[int | None] = (None,),
     ) -> Array:
-        """The bounded evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it."""
+        """The bounded evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it.
+
+        `widths` says how many columns each of several factors of the same sums reads.
+        """
         labels, k = self.cells.labels[at] * len(sums[0][0].held), len(folds.present)
         solved = solve([totals for _, totals in sums], labels, self.classes(folds))
         rows = [some.scored for some, _ in sums]
         blocks = [self.cells.scored[at](some) for some in rows]
-        parts = [_cells_of_each(several, blocks, labels, k) for several in zip(*solved, strict=True)]
+        parts = [
+            _cells_of_each(several, blocks if n is None else [block[:, :n] for block in blocks], labels, k)
+            for n, several in zip(widths, zip(*solved, strict=True), strict=True)
+        ]
         each = parts[0]
         if len(parts) > 1:
             each = [np.concatenate(cells, axis=1) for cells in zip(*parts, strict=True)]
@@ -211,7 +222,7 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
     n_rows, m, k = len(folds.scored), len(folds.held), len(folds.present)
     n_columns, n_single = len(pieces.of_columns), len(pieces.steps) + len(pieces.presence)
     together = n_columns + n_single
-    n_pieces, texts = together + bool(pieces.joint) + pieces.has_full, pieces.texts
+    n_pieces, texts = together + len(pieces.joint_solves), pieces.texts
     found = zeros_by_class(n_rows, m, n_pieces + len(POWERS) * len(texts), k)
     of_columns = zeros_by_class(n_rows, m, len(pieces.schema), k)
     places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
@@ -227,7 +238,10 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
         np.add.reduceat(of_columns[:, :, order], first, axis=2, out=found[:, :, :n_columns])
     for at, (factor, sums) in enumerate(zip(pieces.beside_schema.factors, beside.totals(folds), strict=True)):
         if factor.family.joint:
-            found[:, :, together:n_pieces] = beside.said(at, folds, sums, partial(solve_joint, pieces))
+            widths = [one.n_columns for one in pieces.joint_solves]
+            found[:, :, together:n_pieces] = beside.said(
+                at, folds, sums, partial(solve_joint, pieces), widths
+            )
         else:
             found[:, :, n_columns + factor.columns] = beside.said(at, folds, sums)
     found -= found.mean(axis=3, keepdims=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,16 @@ from suffice.tables.wording import quoted
 def merged_sums(pieces: Pieces, parts: Parts, others: Pieces, added: Parts, sign: int = 1) -> PieceSums:
     """The sums of the pieces of one model, with what another one has summed of them."""
     summed = {_meaning(column) for column in others.joint}
-    joint = tuple(column for column in pieces.joint if _meaning(column) in summed)
+    kept = [_meaning(column) in summed for column in pieces.joint]
+    joint, n_plain = tuple(compress(pieces.joint, kept)), sum(kept[: pieces.n_plain])
     fresh = set(added[0].classes.tolist()) - set(parts[0].classes.tolist())
-    if fresh and pieces.joint and not joint:
+    if fresh and not all(now for now, before in ((joint, pieces.joint), (n_plain, pieces.n_plain)) if before):
         raise ValueError(
             f"class {quoted(min(fresh, key=str))} is in one of them only, which has no sums for the joint "
             "Gaussian of the other; merge models of weighed evidence, or fit again to all rows."
         )
     # A Gaussian of a class needs its rows in every column.
-    wanted = replace(pieces, joint=joint) if fresh else pieces
+    wanted = replace(pieces, joint=joint, n_plain=n_plain) if fresh else pieces
     same = [_meaning(column) for column in wanted.joint] == [_meaning(column) for column in others.joint]
     if 0 < len(wanted.joint) <= MOST_JOINT and (pieces.gaps or others.gaps or not same):
         wanted = replace(wanted, gaps=True)

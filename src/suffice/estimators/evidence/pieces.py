@@ -55,6 +55,8 @@ FEWEST_CELLS, MOST_CELLS = 4, 16
 DIGITS = 9
 """Decimals of a share that matter."""
 CELLS_IN_PAIRS = 8
+ONE_COVARIANCE = "one covariance for all classes", "one covariance of plain numbers"
+OWN_COVARIANCES = "a covariance for each class", "own covariances of plain numbers"
 SHARED = MultivariateNormal("shared", shrinkage="bayes")
 FULL = MultivariateNormal("full", shrinkage="bayes")
 WIDE = MultivariateNormal("shared", shrinkage="oas")
@@ -63,6 +65,14 @@ WIDE = MultivariateNormal("shared", shrinkage="oas")
 
 POWERS = (0.25, 0.5, 0.75)
 """Powers of the number of words that the evidence of a document may be divided by."""
+
+
+class JointSolve(NamedTuple):
+    """A Gaussian that is solved from the sums of the joint columns, or of the first ones of them."""
+
+    name: str
+    family: MultivariateNormal
+    n_columns: int
 
 
 class Piece(NamedTuple):
@@ -85,6 +95,8 @@ class Pieces:
     joint: tuple[Derived, ...] = ()
     own_covariances: bool = True
     """Whether the joint Gaussian is also solved for a covariance of each class."""
+    n_plain: int = 0
+    """How many columns of it, the first ones, are also solved by themselves; 0 if none are left out there."""
     gaps: bool = False
     """Whether the columns of the joint Gaussian have gaps: then it sums pairs of columns."""
     cells: tuple[CoarseCell, ...] = ()
@@ -109,6 +121,7 @@ class Pieces:
             steps=tuple(found.steps()) if "steps" in groups else (),
             presence=tuple(found.presence()) if "presence" in groups else (),
             joint=(joint := tuple(found.joint()) if "joint" in groups else ()),
+            n_plain=found.n_plain(joint),
             gaps=bool(np.isnan(table_of(joint, found.reader)).any()),
             cells=tuple(found.cells(MOST_LEVELS, found.most_cells)) if "cells" in groups else (),
             coarse=tuple(found.cells(MOST_IN_PAIRS, CELLS_IN_PAIRS)) if "pairs" in groups else (),
@@ -124,7 +137,7 @@ class Pieces:
         found = self.schema.difference(other.schema)
         if found is not None:
             return found
-        for name in ("steps", "presence", "joint", "own_covariances", "gaps", "cells", "pairs"):
+        for name in ("steps", "presence", "joint", "own_covariances", "n_plain", "gaps", "cells", "pairs"):
             if getattr(self, name) != getattr(other, name):
                 return f"the {name} differ"
         return None
@@ -134,22 +147,17 @@ class Pieces:
         """The derived columns that are summed beside the table, pairs excepted."""
         return (*self.steps, *self.presence, *self.joint)
 
-    @property
-    def joint_family(self) -> MultivariateNormal:
-        """How the joint Gaussian is solved for one covariance."""
+    @cached_property
+    def joint_solves(self) -> list[JointSolve]:
+        """What is solved from the sums of the joint columns; each is a piece."""
         if len(self.joint) > MOST_JOINT:
-            return WIDE
-        return replace(SHARED, missing="pairwise" if self.gaps else "em")
-
-    @property
-    def full_family(self) -> MultivariateNormal:
-        """How it is solved for a covariance of each class."""
-        return replace(FULL, missing="pairwise" if self.gaps else "em")
-
-    @property
-    def has_full(self) -> bool:
-        """Whether the joint Gaussian is solved for a covariance of each class too."""
-        return self.own_covariances and 0 < len(self.joint) <= MOST_JOINT
+            return [JointSolve(ONE_COVARIANCE[0], WIDE, len(self.joint))]
+        found = []
+        for n, of in ((len(self.joint), 0), (self.n_plain, 1)):
+            named = [(ONE_COVARIANCE[of], SHARED)] + [(OWN_COVARIANCES[of], FULL)] * self.own_covariances
+            alike = [(name, replace(one, missing="pairwise" if self.gaps else "em")) for name, one in named]
+            found += [JointSolve(name, one, n) for name, one in alike if n]
+        return found
 
     @cached_property
     def beside_schema(self) -> Schema:
@@ -157,7 +165,7 @@ class Pieces:
         families: list[tuple[Family, int | None]] = [
             *[(Steps(), None)] * len(self.steps),
             *[(Bernoulli(), None)] * len(self.presence),
-            *[(self.joint_family, 0)] * len(self.joint),
+            *[(self.joint_solves[0].family, 0) for _ in self.joint],
         ]
         columns = [Column(j, family, "", block=block) for j, (family, block) in enumerate(families)]
         return Schema(tuple(columns), named=False)
@@ -216,10 +224,7 @@ class Pieces:
         ]
         found += [Piece("steps", name[one.column], one.columns) for one in self.steps]
         found += [Piece("presence", name[one.column], one.columns) for one in self.presence]
-        if self.joint:
-            found.append(Piece("joint", "one covariance for all classes", everything))
-        if self.has_full:
-            found.append(Piece("joint", "a covariance for each class", everything))
+        found += [Piece("joint", one.name, everything) for one in self.joint_solves]
         found += [
             Piece("pairs", " × ".join(name[j] for j in pair.columns), pair.columns) for pair in self.pairs
         ]
@@ -299,7 +304,16 @@ class _Columns:
             yield one
             if j in there:
                 yield There(j)
-        yield from self._indicators(MOST_JOINT - len(within) - len(there))
+        indicators = [*self._indicators(MOST_JOINT - len(within) - len(there))]
+        yield from sorted(indicators, key=self._bends)
+
+    def _bends(self, one: Derived) -> bool:
+        """Whether a column is a level of a number of more than two: then it tells more than its size."""
+        return isinstance(one, Holds) and one.column in self.numbers and len(one.levels) > 2
+
+    def n_plain(self, joint: Sequence[Derived]) -> int:
+        """How many joint columns tell no more of a number than its size; 0 if all do."""
+        return next((i for i, one in enumerate(joint) if self._bends(one)), 0)
 
     def _within(self, j: int) -> Within | None:
         """A number, cut off far away; None if it does not vary."""

@@ -42,6 +42,7 @@ def state_of_pieces(pieces: Pieces) -> dict[str, Any]:
         "presence": listed(pieces.presence),
         "joint": listed(pieces.joint),
         "own_covariances": pieces.own_covariances,
+        "n_plain": pieces.n_plain,
         "gaps": pieces.gaps,
         "cells": listed(pieces.cells),
         "coarse": listed(pieces.coarse),
@@ -95,12 +96,14 @@ def pieces_from_fields(fields: Fields, schema: Schema) -> Pieces:
     words = [read.column(one) for one in fields.branches("words")] if "words" in fields else []
     if not texts.issuperset(words) or len(set(words)) < len(words):
         raise fields.error("words", "must be columns of text.")
+    joint = listed("joint", read.joint)
     return Pieces(
         schema,
         listed("steps", read.same),
         listed("presence", read.there),
-        listed("joint", read.joint),
+        joint,
         fields.flag("own_covariances"),
+        fields.integer("n_plain", 0, len(joint)) if "n_plain" in fields else 0,
         fields.flag("gaps"),
         listed("cells", read.cell),
         listed("coarse", read.cell),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Self
 
 import numpy as np
@@ -94,11 +95,11 @@ class SolvedPieces:
         base: SolvedModel,
         beside: SolvedModel,
         sums: Parts,
-        full: SolvedFactor | None,
+        further: Sequence[SolvedFactor],
     ) -> None:
         self.pieces, self.base, self.beside = pieces, base, beside
-        self.full = full
-        """The joint Gaussian with a covariance for each class."""
+        self.further = further
+        """All joint Gaussians but the first, which stands beside the derived columns."""
         self.classes = base.classes
         self.most = most_nats(sums[0])
         self._sums = sums
@@ -108,12 +109,12 @@ class SolvedPieces:
         """The parameters of these sums."""
         beside = sums[1]
         solved: SavedSearches = [None] * len(beside.totals)
-        full: list[SolvedFactor] = []
+        further: list[SolvedFactor] = []
         for at, labels in enumerate(beside.schema.factor_labels):
             if beside.schema.factors[at].family.joint:
-                ((solved[at], *full),) = solve_joint(pieces, [beside.totals[at]], labels, beside.classes)
+                ((solved[at], *further),) = solve_joint(pieces, [beside.totals[at]], labels, beside.classes)
         models = SolvedModel.of(sums[0], None), SolvedModel.of(beside, "uniform", solved)
-        return cls(pieces, *models, sums, full[0] if full else None)
+        return cls(pieces, *models, sums, further)
 
     @cached_property
     def pair_tables(self) -> list[Array]:
@@ -126,12 +127,17 @@ class SolvedPieces:
 def solve_joint(
     pieces: Pieces, several: Sequence[Totals], labels: list[str], classes: NDArray[Any]
 ) -> list[list[SolvedFactor]]:
-    """The joint Gaussian of each of some sums, and with a covariance for each class if there is one."""
+    """All joint Gaussians of each of some sums."""
     sums = [totals for totals in several if isinstance(totals, GaussianTotals)]
-    if not pieces.has_full or len(sums) < len(several):
+    if len(pieces.joint_solves) == 1 or len(sums) < len(several):
         return [[factors.solve(totals, labels, classes)] for totals in several]
-    families = [pieces.joint_family, pieces.full_family]
-    return [[*each] for each in solve_gaussians(sums, labels, classes, families)]
+    found: list[list[SolvedFactor]] = [[] for _ in sums]
+    for n, alike in groupby(pieces.joint_solves, lambda one: one.n_columns):
+        first = sums if n == len(pieces.joint) else [totals.take_columns(np.arange(n)) for totals in sums]
+        solved = solve_gaussians(first, labels[:n], classes, [one.family for one in alike])
+        for one, more in zip(found, solved, strict=True):
+            one.extend(more)
+    return found
 
 
 def too_heavy(weight: Array | None) -> float:

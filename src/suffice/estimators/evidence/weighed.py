@@ -115,7 +115,7 @@ class WeighedModel(SolvedModel):
         self.evidence_weight = 1.0
         pieces = solved.pieces
         most = solved.most
-        of_columns, of_beside, self._full_weight, self._of_pairs = _weights_of_parts(pieces, weights.pieces)
+        of_columns, of_beside, of_further, self._of_pairs = _weights_of_parts(pieces, weights.pieces)
         self.factors = [
             weighed(_tempered(factor, weights.power), of_columns[at.columns], most)
             for at, factor in zip(self.schema.factors, solved.base.factors, strict=True)
@@ -133,9 +133,14 @@ class WeighedModel(SolvedModel):
                 part = factor.take_columns(used)
                 where = replace(at, columns=at.columns[used])
                 self._beside.append((where, weighed(part, by[used], most), [labels[j] for j in used]))
-            if solved.full is not None and at.family.joint and self._full_weight:
-                full = weighed(solved.full, np.full(len(at.columns), self._full_weight), most)
-                self._beside.append((at, full, labels))
+            if at.family.joint:
+                plain = replace(at, columns=at.columns[: pieces.n_plain])
+                for one, weight, further in zip(
+                    pieces.joint_solves[1:], of_further, solved.further, strict=True
+                ):
+                    where, by = at if one.n_columns == len(labels) else plain, np.full(one.n_columns, weight)
+                    if weight:
+                        self._beside.append((where, weighed(further, by, most), labels[: len(by)]))
         self._cells = _used_cells(pieces.cells, weights.corrections)
         families = {j: at.family for at in self.schema.factors for j in at.columns.tolist()}
         self._words = [(one, families[one.column]) for one in weights.words]
@@ -234,7 +239,7 @@ class WeighedModel(SolvedModel):
     def _with_gaps(self, at: Factor) -> set[int]:
         """The columns of the table that had gaps in training, among those that a joint Gaussian reads."""
         beside = self.solved.beside
-        place = next(i for i, one in enumerate(beside.schema.factors) if one is at)
+        place = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
         there = beside.presence[place].sum(axis=0)
         partly = np.flatnonzero(
             there < self.weight.sum() * (1.0 - np.finfo(np.float64).eps * self.weight.size)
@@ -277,8 +282,8 @@ def _tempered(factor: SolvedFactor, power: float) -> SolvedFactor:
     return factor.tempered(power) if power and isinstance(factor, SolvedWords) else factor
 
 
-def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, float, Array]:
-    """The weight of each column, of each derived column, of the covariances of classes, and of each pair."""
+def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, Array, Array]:
+    """The weight of each column, of each derived column, of further joint Gaussians, and of each pair."""
     of_columns = np.zeros(len(pieces.schema))
     n = len(pieces.of_columns)
     for columns, weight in zip(pieces.of_columns, weights[:n].tolist(), strict=True):
@@ -286,13 +291,10 @@ def _weights_of_parts(pieces: Pieces, weights: Array) -> tuple[Array, Array, flo
     single = len(pieces.steps) + len(pieces.presence)
     of_beside = np.zeros(len(pieces.beside))
     of_beside[:single] = weights[n : n + single]
-    left = weights[n + single :]
+    of_joint, of_pairs = np.split(weights[n + single :], [len(pieces.joint_solves)])
     if pieces.joint:
-        of_beside[single:], left = left[0], left[1:]
-    full = 0.0
-    if pieces.has_full:
-        full, left = float(left[0]), left[1:]
-    return of_columns, of_beside, full, left
+        of_beside[single:] = of_joint[0]
+    return of_columns, of_beside, of_joint[1:], of_pairs
 
 
 def _used_cells(cells: Sequence[CoarseCell], corrections: Array) -> list[tuple[CoarseCell, Array]]:
