@@ -169,7 +169,7 @@ def test_too_little_memory_is_told(run, model, monkeypatch):
 
 
 def test_posteriors_and_predictions_are_scored_once(run, model, monkeypatch):
-    from suffice.model.solution import SolvedModel
+    from suffice.model.solved.solution import SolvedModel
 
     calls = []
     real = SolvedModel.read_off
@@ -341,7 +341,7 @@ def test_errors_count_rows_in_their_file_whatever_batch_and_part_they_are_in(run
 
 
 def test_a_wide_model_names_its_columns_once_not_once_per_column(run, monkeypatch):
-    from suffice.model.schema import Schema
+    from suffice.model.columns.schema import Schema
 
     rows = [",".join([f"{i}.5"] * 200) + f",{'ab'[i % 2]}\n" for i in range(6)]
     Path("w.csv").write_text(",".join(f"c{i}" for i in range(200)) + ",y\n" + "".join(rows))

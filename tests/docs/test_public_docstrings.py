@@ -12,12 +12,12 @@ from suffice import dropin, families, links, plots, testing
 from suffice.estimators.gaussian import Boundary
 from suffice.estimators.regression.summary import Summary
 from suffice.factors import Regularized
-from suffice.model.column_evidence import ColumnEvidence
-from suffice.model.explanation import Explanation
-from suffice.model.linear_form import LinearForm, NaturalParameters
-from suffice.model.parameters import Parameters
-from suffice.model.schema import Column, Schema
-from suffice.model.text_explanation import TextExplanation
+from suffice.model.columns.schema import Column, Schema
+from suffice.model.explaining.column_evidence import ColumnEvidence
+from suffice.model.explaining.explanation import Explanation
+from suffice.model.explaining.text_explanation import TextExplanation
+from suffice.model.solved.linear_form import LinearForm, NaturalParameters
+from suffice.model.solved.parameters import Parameters
 
 RESULTS = [Schema, Column, Explanation, TextExplanation, ColumnEvidence, Boundary, Summary, Regularized]
 RESULTS += [LinearForm, NaturalParameters, Parameters]

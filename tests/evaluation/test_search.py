@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 import suffice
 from suffice import OnePassSearchCV, dropin
 from suffice.families import Gamma, Histogram, MultivariateNormal, Normal
-from suffice.model import folds
+from suffice.model.folds.training_sums import SplitRows
 
 RNG = np.random.default_rng(0)
 N_ROWS = 150
@@ -144,8 +144,8 @@ def test_other_columns_and_families_read_each_row_once(monkeypatch, model, grid)
 )
 def test_an_n_gram_range_is_one_pass_and_an_alpha_is_none(monkeypatch, grid, passes):
     summed = []
-    sums = folds.SplitRows.training_sums
-    monkeypatch.setattr(folds.SplitRows, "training_sums", lambda *args: summed.append(1) or sums(*args))
+    sums = SplitRows.training_sums
+    monkeypatch.setattr(SplitRows, "training_sums", lambda *args: summed.append(1) or sums(*args))
     search = OnePassSearchCV(suffice.TextClassifier(), grid, cv=3).fit(TEXTS, Y)
     assert len(summed) == passes
     for params, score in zip(

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, LeaveOneOut
 from suffice import BayesClassifier, GaussianDiscriminant, OnePassSearchCV, OnePassSelector, summarize
 from suffice.evaluation.cross_validation import cross_val_predict_proba
 from suffice.families import Categorical, Normal
-from suffice.model import folds
+from suffice.model.folds.training_sums import SplitRows
 
 RNG = np.random.default_rng(8)
 N = 90
@@ -110,8 +110,8 @@ def test_settings_that_read_text_differently_score_as_each_does_alone(name, cv):
 
 def test_text_that_is_read_in_one_way_takes_one_pass(monkeypatch):
     summed = []
-    sums = folds.SplitRows.training_sums
-    monkeypatch.setattr(folds.SplitRows, "training_sums", lambda *args: summed.append(1) or sums(*args))
+    sums = SplitRows.training_sums
+    monkeypatch.setattr(SplitRows, "training_sums", lambda *args: summed.append(1) or sums(*args))
     models = {"families": [{"age": "normal"}, {"age": "gamma"}], "columns": [None, ["age", "price"]]}
     OnePassSearchCV(BayesClassifier(), models, cv=3).fit(TEXT, Y)
     assert len(summed) == 1

@@ -8,8 +8,8 @@ import pytest
 from suffice.arrays import read_only
 from suffice.factors.blocks import MISSING, FoldedRows
 from suffice.families import Categorical, Gamma, Hurdle, Normal, Poisson, Steps
-from suffice.model import column_losses
-from suffice.model.column_losses import ColumnLosses
+from suffice.model.inference import column_losses
+from suffice.model.inference.column_losses import ColumnLosses
 
 FAMILIES = [Normal(), Normal("shared"), Gamma(), Poisson(), Steps(), Hurdle(Gamma(), at=1.0)]
 

@@ -13,7 +13,7 @@ def engines(monkeypatch):
         monkeypatch.setenv("SUFFICE_DISABLE_JIT", "0")
         for name, value in (("WORTH_COMPILING", 0), ("CELLS_AT_ONCE", 16)):
             monkeypatch.setattr(choice, name, value)
-        monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
+        monkeypatch.setattr("suffice.model.solved.solution.FEWEST_ROWS", 1)
         assert choice.gaussian_for(1).__name__.endswith("gaussian_compiled")
         assert choice.discrete_for(1).__name__.endswith("discrete_compiled")
         fast = work()

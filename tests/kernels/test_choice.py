@@ -115,7 +115,7 @@ def test_all_parts_of_a_prediction_use_the_same_kernels(monkeypatch):
     X, y = rng.normal(size=(3000, 4)), rng.integers(2, size=3000)
     model = BayesClassifier(Normal()).fit(X, y)
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1 << 12)
-    monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
+    monkeypatch.setattr("suffice.model.solved.solution.FEWEST_ROWS", 1)
     used = []
     original = choice.chosen
 
@@ -147,7 +147,7 @@ def test_batches_are_compiled_once_they_are_large_together(monkeypatch):
 
     monkeypatch.setattr(choice, "chosen", recorded)
     monkeypatch.setattr(choice, "CELLS_AT_ONCE", 1 << 6)  # several parts, in threads
-    monkeypatch.setattr("suffice.model.solution.FEWEST_ROWS", 1)
+    monkeypatch.setattr("suffice.model.solved.solution.FEWEST_ROWS", 1)
     monkeypatch.setattr(choice, "WORTH_COMPILING", 2 * 2 * 400)
     found, expected = [], model.predict_proba(X)
     used.clear()

@@ -173,7 +173,7 @@ def _explained(model: Any, reading: Any, rows: RowSource, row: int) -> Any:
 
 def _facts(explanation: Any, row: int) -> dict[str, Any]:
     """The explanation of one row for programs."""
-    from suffice.model.text_explanation import TextExplanation
+    from suffice.model.explaining.text_explanation import TextExplanation
 
     classes = explanation.classes.tolist()
 

@@ -327,7 +327,7 @@ def chosen_families(texts: tuple[str, ...]) -> dict[str, Any]:
     import re
 
     from suffice.families import family_named
-    from suffice.model.chosen_families import family_from
+    from suffice.model.columns.chosen_families import family_from
 
     chosen: dict[str, Any] = {}
     for text in texts:

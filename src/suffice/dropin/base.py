@@ -31,9 +31,9 @@ from suffice.export.expressions import (
 from suffice.export.scoring import Scoring
 from suffice.factors.base import SolvedFactor, Totals
 from suffice.factors.left_out import LeftOut
-from suffice.model.leave_one_out import EachRow
+from suffice.model.folds.leave_one_out import EachRow
 from suffice.model.priors import Priors, class_priors
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.storage.labels import labels_from_fields, state_of_labels

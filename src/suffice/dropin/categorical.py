@@ -18,7 +18,7 @@ from suffice.factors.levels.cells import LevelBlock
 from suffice.factors.levels.scores import LevelTable, SolvedLevels
 from suffice.factors.levels.totals import LevelCounts, LevelTotals
 from suffice.families import Categorical, Family
-from suffice.model.chosen_families import Families
+from suffice.model.columns.chosen_families import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table

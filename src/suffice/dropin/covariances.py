@@ -21,7 +21,7 @@ from suffice.factors.gaussian.shrinkage import ledoit_wolf_share
 from suffice.factors.gaussian.solve import class_moments
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.families import MultivariateNormal
-from suffice.model.chosen_families import Families
+from suffice.model.columns.chosen_families import Families
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 

@@ -25,9 +25,9 @@ from suffice.factors.left_out import LeftOut
 from suffice.factors.scores import Scores
 from suffice.factors.term_scores import counts_elsewhere
 from suffice.families import Bernoulli, Multinomial
-from suffice.model.chosen_families import Families
-from suffice.model.explanation import Explanation
-from suffice.model.leave_one_out import EachRow
+from suffice.model.columns.chosen_families import Families
+from suffice.model.explaining.explanation import Explanation
+from suffice.model.folds.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.table import Table

@@ -19,8 +19,8 @@ from suffice.factors.left_out import LeftOut
 from suffice.families import Normal
 from suffice.families.elementary import exponent_of
 from suffice.families.special import HALF_LOG_TWO_PI, LOG_TWO
-from suffice.model.chosen_families import Families
-from suffice.model.leave_one_out import EachRow
+from suffice.model.columns.chosen_families import Families
+from suffice.model.folds.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 

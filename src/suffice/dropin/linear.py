@@ -19,7 +19,7 @@ from suffice.factors.left_out import LeftOut
 from suffice.kernels import threads
 from suffice.kernels.choose import row_parts
 from suffice.links import log_odds_of_two
-from suffice.model.leave_one_out import EachRow
+from suffice.model.folds.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 from suffice.tables.wording import there_are, warn

@@ -18,7 +18,7 @@ from suffice.factors.left_out import LeftOut
 from suffice.families import MultivariateNormal
 from suffice.families.special import HALF_LOG_TWO_PI
 from suffice.links import log_odds_of_two
-from suffice.model.leave_one_out import EachRow
+from suffice.model.folds.leave_one_out import EachRow
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.engines.partial_sums import Merge
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.storage import SufficeFileError
 from suffice.storage.fields import Fields, Setting

@@ -18,7 +18,7 @@ from suffice.engines.lazy_rows import LazyRows
 from suffice.engines.partial_sums import PartWork, SumsOf, SumsOfRows, summed_by_workers
 from suffice.engines.sources import engine_of, is_lazy, module_of, rows_of
 from suffice.engines.streams import Once
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.as_arrays import as_array
 from suffice.tables.files.batches import Labelled, LabelledBatch, LabelledFiles, MergeParts, WorkOnPart

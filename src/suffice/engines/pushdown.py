@@ -22,8 +22,8 @@ from suffice.factors.columns.totals import ColumnTotals
 from suffice.factors.levels.totals import LevelTotals
 from suffice.families import Family
 from suffice.families.elementary import elementary, exponent_of, rescale
-from suffice.model.columns import Factor
-from suffice.model.schema import Schema
+from suffice.model.columns.column import Factor
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.table import read_table

@@ -12,8 +12,8 @@ from suffice.engines.labelled import How, OnError, labelled_arrays, labelled_row
 from suffice.engines.partial_sums import SumsOfRows, cells_so_far, labelled_table, under, without_held_out
 from suffice.engines.sources import is_lazy, is_rows
 from suffice.kernels.choose import one_choice
-from suffice.model.chosen_families import Families
-from suffice.model.schema import Schema
+from suffice.model.columns.chosen_families import Families
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.coded_labels import read_coded_labels

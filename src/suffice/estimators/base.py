@@ -19,7 +19,7 @@ from suffice.engines.predictions import predicted
 from suffice.estimators.settings import KeepsSettings
 from suffice.export.exportable import Exportable
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin, NotFittedError
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.progress import Progress
 from suffice.storage import Fields, Saved
 from suffice.tables.files.batches import Labelled

@@ -16,18 +16,24 @@ from suffice.estimators.from_sources import FittedFromSources
 from suffice.estimators.generative import FittedState
 from suffice.estimators.settings import NestedFamily, keep, with_kept_settings
 from suffice.factors.left_out import LeftOut
-from suffice.model.chosen_families import AllFamilies, Families, OnlyColumns, Smoothed, families_of_columns
 from suffice.model.class_weights import ClassWeight, reweighted
-from suffice.model.folds import TrainingSums
-from suffice.model.infer import schema_of_statistics
-from suffice.model.leave_one_out import EachRow
-from suffice.model.presence import Missing, presence_of_columns
+from suffice.model.columns.chosen_families import (
+    AllFamilies,
+    Families,
+    OnlyColumns,
+    Smoothed,
+    families_of_columns,
+)
+from suffice.model.columns.presence import Missing, presence_of_columns
+from suffice.model.columns.schema import Schema
+from suffice.model.folds.leave_one_out import EachRow
+from suffice.model.folds.training_sums import TrainingSums
+from suffice.model.folds.worse_than_shares import is_checked, worse_than_shares
+from suffice.model.inference.infer import schema_of_statistics
 from suffice.model.priors import Priors, PriorShift
-from suffice.model.schema import Schema
-from suffice.model.solution import Posterior, SolvedModel
+from suffice.model.solved.solution import Posterior, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
-from suffice.model.worse_than_shares import is_checked, worse_than_shares
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.targets import labelled
 

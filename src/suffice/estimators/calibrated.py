@@ -19,9 +19,9 @@ from suffice.estimators.wrapper import WrappedClassifier, is_fitted
 from suffice.export.exportable import Exportable
 from suffice.export.expressions import RULED_OUT, Gaps
 from suffice.export.scoring import Scoring
-from suffice.model.calibration import FITTED, Calibration, CalibrationRows, Method, Scaling, Steps
-from suffice.model.held_out import LabelledData, with_settings
+from suffice.model.folds.held_out import LabelledData, with_settings
 from suffice.model.priors import Priors, are_estimated, class_priors
+from suffice.model.weighing.calibration import FITTED, Calibration, CalibrationRows, Method, Scaling, Steps
 from suffice.storage import Fields, Saved, Setting, SufficeFileError
 from suffice.storage.load import loaded
 from suffice.storage.saved import named_fields

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.base import Classifier, Estimator
-from suffice.model.held_out import HeldOut, LabelledData, answers_of_grid, cure_without_posteriors
-from suffice.model.one_by_one import Answered
+from suffice.model.folds.held_out import HeldOut, LabelledData, answers_of_grid, cure_without_posteriors
+from suffice.model.folds.one_by_one import Answered
 
 
 def class_codes(labels: NDArray[Any], classes: NDArray[Any], weights: Array) -> Codes:

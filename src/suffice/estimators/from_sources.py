@@ -15,7 +15,7 @@ from suffice.engines.partial_sums import cells_so_far, under, without_held_out
 from suffice.estimators.generative import FittedState
 from suffice.estimators.saved_sums import SavedSums
 from suffice.kernels.choose import one_choice
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.files.batches import Labelled, LabelledBatch
 

@@ -21,9 +21,9 @@ from suffice.families import MultivariateNormal
 from suffice.families.multivariate_normal import checked_covariance
 from suffice.kernels.cells import row_patterns
 from suffice.lazy.scikit_learn import TransformerMixin
-from suffice.model.chosen_families import Families
+from suffice.model.columns.chosen_families import Families
 from suffice.model.priors import Priors
-from suffice.model.solution import Posterior
+from suffice.model.solved.solution import Posterior
 
 
 class GaussianDiscriminant(TransformerMixin, BayesClassifier):  # type: ignore[misc]

@@ -17,15 +17,15 @@ from suffice.export.scoring import Scoring
 from suffice.factors import Regularized
 from suffice.factors.scores import Scores
 from suffice.links import log_sum
-from suffice.model.column_evidence import ColumnEvidence
-from suffice.model.drawn_rows import DrawnRows
-from suffice.model.explanation import Explanation
-from suffice.model.novelty import tail_probabilities
-from suffice.model.parameters import Parameters
+from suffice.model.columns.schema import Schema
+from suffice.model.explaining.column_evidence import ColumnEvidence
+from suffice.model.explaining.explanation import Explanation
 from suffice.model.priors import PriorShift
-from suffice.model.sampling import draw_classes, draw_rows, generator_of, in_container
-from suffice.model.schema import Schema
-from suffice.model.solution import SavedSearches, SolvedModel
+from suffice.model.solved.drawn_rows import DrawnRows
+from suffice.model.solved.novelty import tail_probabilities
+from suffice.model.solved.parameters import Parameters
+from suffice.model.solved.sampling import draw_classes, draw_rows, generator_of, in_container
+from suffice.model.solved.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.coded_labels import CodedLabels
 from suffice.tables.container import PLAIN, Container

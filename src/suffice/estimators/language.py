@@ -10,7 +10,7 @@ from suffice.arrays import Array
 from suffice.estimators.bayes import BayesClassifier
 from suffice.factors.words.language import Language
 from suffice.factors.words.scores import SolvedWords
-from suffice.model.sampling import generator_of
+from suffice.model.solved.sampling import generator_of
 from suffice.tables.recognized import has_names, refuse_lazy
 from suffice.tables.table import read_table
 from suffice.tables.targets import class_index

@@ -11,7 +11,7 @@ from suffice.arrays import Array
 from suffice.estimators.base import refused_as_absent
 from suffice.estimators.boundary import Boundary, log_odds_at, two_classes
 from suffice.estimators.scored import Scored
-from suffice.model.linear_form import (
+from suffice.model.solved.linear_form import (
     LinearForm,
     NaturalParameters,
     linear_form,

@@ -11,7 +11,7 @@ from sklearn.base import OutlierMixin
 
 from suffice.arrays import Array
 from suffice.estimators.wrapper import Wrapper
-from suffice.model.worse_than_shares import unchecked
+from suffice.model.folds.worse_than_shares import unchecked
 from suffice.tables.records import are_records, read_records
 
 

@@ -14,10 +14,10 @@ from suffice.estimators.settings import settings_from_fields, state_of_settings,
 from suffice.estimators.splits import FittedToSplits
 from suffice.factors.bounded import check_bound
 from suffice.model.class_weights import ClassWeight, class_weights, reweighted
+from suffice.model.columns.presence import Missing, columns_with_presence
 from suffice.model.mean_posteriors import HeldOutPosteriors
-from suffice.model.presence import Missing, columns_with_presence
 from suffice.model.priors import Priors, PriorShift, class_priors
-from suffice.model.solution import Posterior, check_posterior, solve_from_searches
+from suffice.model.solved.solution import Posterior, check_posterior, solve_from_searches
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.storage import Fields, SufficeFileError
 from suffice.tables.container_words import container_from_fields, state_of_container

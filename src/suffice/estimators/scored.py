@@ -13,7 +13,7 @@ from suffice.estimators.base import Estimator
 from suffice.factors.scores import Scores
 from suffice.links import log_odds_of_two
 from suffice.model.priors import Priors, PriorShift, estimate_shift
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.table import Table
 
 

@@ -15,8 +15,8 @@ from functools import wraps
 from typing import Any, Self, TypeVar, cast
 
 from suffice.families import Family
-from suffice.model.saved_schema import schema_from_fields, state_of_schema
-from suffice.model.schema import Schema
+from suffice.model.columns.saved import schema_from_fields, state_of_schema
+from suffice.model.columns.schema import Schema
 from suffice.storage import Fields, Setting
 
 Kept = dict[str, tuple[Any, Any]]

@@ -17,17 +17,17 @@ from suffice.estimators.generative import Generative
 from suffice.factors import KINDS
 from suffice.factors.left_out import LeftOut
 from suffice.lazy import scikit_learn
-from suffice.model.chosen_families import Families
-from suffice.model.column_scores import ColumnScores
-from suffice.model.folds import SplitRows, Splits, TrainingSums, iterated, read_splits
-from suffice.model.held_out import LabelledData
-from suffice.model.importances import column_importances
-from suffice.model.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
-from suffice.model.schema import Schema
+from suffice.model.columns.chosen_families import Families
+from suffice.model.columns.schema import Schema
+from suffice.model.folds.column_scores import ColumnScores
+from suffice.model.folds.held_out import LabelledData
+from suffice.model.folds.importances import column_importances
+from suffice.model.folds.leave_one_out import EachRow, LeftOutPosteriors, can_be_left_out
+from suffice.model.folds.training_sums import SplitRows, Splits, TrainingSums, iterated, read_splits
+from suffice.model.folds.worse_than_shares import unchecked
 from suffice.model.shared_sums import layers_of, need_same_sums, share_a_pass
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics, joined
-from suffice.model.worse_than_shares import unchecked
 from suffice.tables.notations import Marks
 from suffice.tables.table import read_table, take_rows
 

@@ -16,11 +16,11 @@ from suffice.families import Words
 from suffice.families.base import Unseen
 from suffice.families.words import Event
 from suffice.links import softmax
-from suffice.model.chosen_families import Families
+from suffice.model.columns.chosen_families import Families
+from suffice.model.explaining.text_explanation import TextExplanation
 from suffice.model.priors import Priors
-from suffice.model.sampling import draw_rows
+from suffice.model.solved.sampling import draw_rows
 from suffice.model.statistics import Statistics
-from suffice.model.text_explanation import TextExplanation
 from suffice.tables.container import LIST, Container
 from suffice.tables.table import Table
 from suffice.tables.targets import read_weights

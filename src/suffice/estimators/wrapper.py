@@ -18,8 +18,8 @@ from suffice.arrays import Array, Codes
 from suffice.estimators.base import Classifier, Printed, not_fitted
 from suffice.estimators.class_scores import log_posteriors
 from suffice.estimators.settings import KeepsSettings
-from suffice.model.folds import Splits, read_splits
-from suffice.model.held_out import LabelledData, fitted_grid, with_settings
+from suffice.model.folds.held_out import LabelledData, fitted_grid, with_settings
+from suffice.model.folds.training_sums import Splits, read_splits
 from suffice.tables.targets import labelled
 
 

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from suffice.arrays import Array, Codes
 from suffice.evaluation.scorers import Scorers, Scoring, posteriors_of, refuse_one_class
-from suffice.model.held_out import HeldOut, LabelledData, answers, leaves_rows_out
-from suffice.model.one_by_one import OneByOne
+from suffice.model.folds.held_out import HeldOut, LabelledData, answers, leaves_rows_out
+from suffice.model.folds.one_by_one import OneByOne
 
 
 def cross_val_scores(

@@ -14,7 +14,7 @@ from suffice.evaluation.answers import Answers, read_answers, rows_of_confusion
 from suffice.evaluation.cross_validation import out_of_fold
 from suffice.evaluation.metrics import Key, Metrics, bootstrap_metrics
 from suffice.evaluation.report import Interval, Report
-from suffice.model.held_out import LabelledData, is_regression
+from suffice.model.folds.held_out import LabelledData, is_regression
 from suffice.plots.confusion import ConfusionDisplay
 from suffice.plots.display import Display, default_width, legend_below, pyplot
 from suffice.plots.palette import DISTINCT

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.evaluation.answers import read_answers
 from suffice.evaluation.metrics import error_and_log_loss
-from suffice.model.held_out import LabelledData, cure_without_posteriors, fitted_grid
+from suffice.model.folds.held_out import LabelledData, cure_without_posteriors, fitted_grid
 from suffice.tables.table import take_rows
 from suffice.tables.wording import there_are
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array
 from suffice.evaluation.growing_samples import measure_split, named_models, training_sizes
 from suffice.evaluation.scorers import refuse_one_class
-from suffice.model.held_out import LabelledData
+from suffice.model.folds.held_out import LabelledData
 from suffice.plots.display import Display, legend_below
 from suffice.plots.layout import number_ticks
 from suffice.plots.palette import styles

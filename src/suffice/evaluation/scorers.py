@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array
 from suffice.evaluation.answers import Answers
 from suffice.evaluation.metrics import log_loss
-from suffice.model.held_out import cure_without_posteriors
+from suffice.model.folds.held_out import cure_without_posteriors
 from suffice.tables.as_arrays import as_floats
 from suffice.tables.wording import did_you_mean, quoted
 

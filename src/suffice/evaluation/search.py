@@ -16,8 +16,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from suffice.evaluation.cross_validation import scores_on
 from suffice.evaluation.scorers import Scorers, Scoring
 from suffice.kernels.choose import one_choice
-from suffice.model.held_out import LabelledData, fitted_grid
-from suffice.model.one_by_one import Answered
+from suffice.model.folds.held_out import LabelledData, fitted_grid
+from suffice.model.folds.one_by_one import Answered
 from suffice.progress import Progress
 from suffice.tables.table import take_rows
 from suffice.tables.targets import labelled

@@ -19,8 +19,8 @@ from suffice.evaluation.cross_validation import scores_on
 from suffice.evaluation.scorers import Scorer, Scorers
 from suffice.kernels.choose import one_choice
 from suffice.links import softmax
-from suffice.model.column_scores import Columns, ColumnScores, Direction
-from suffice.model.held_out import LabelledData, fitted_grid
+from suffice.model.folds.column_scores import Columns, ColumnScores, Direction
+from suffice.model.folds.held_out import LabelledData, fitted_grid
 from suffice.progress import Progress
 from suffice.tables.estimator_input import read_features, read_more_features
 from suffice.tables.parts import take_columns

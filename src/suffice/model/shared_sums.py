@@ -10,8 +10,8 @@ import numpy as np
 from suffice.arrays import Codes
 from suffice.factors import KINDS, Totals
 from suffice.families import Family
-from suffice.model.columns import Column, Factor
-from suffice.model.schema import Schema
+from suffice.model.columns.column import Column, Factor
+from suffice.model.columns.schema import Schema
 from suffice.tables.notations import Notation
 
 Summed = tuple[Schema, Sequence[Totals]]

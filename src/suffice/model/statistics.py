@@ -18,8 +18,8 @@ from suffice.factors import KINDS, Block, Totals
 from suffice.factors.base import gather
 from suffice.factors.checks import ImpossibleSumsError, impossible, within
 from suffice.factors.columns.totals import ColumnTotals
-from suffice.model.saved_schema import schema_from_fields, state_of_schema
-from suffice.model.schema import Schema
+from suffice.model.columns.saved import schema_from_fields, state_of_schema
+from suffice.model.columns.schema import Schema
 from suffice.model.shared_sums import arranged
 from suffice.storage import Fields, Path, Saved, SufficeFileError, read
 from suffice.storage.labels import labels_from_fields, state_of_labels

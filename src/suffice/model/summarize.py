@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes, Counts
 from suffice.kernels.choose import class_counts, one_choice
-from suffice.model.chosen_families import Families
-from suffice.model.declared import with_declared_levels
-from suffice.model.infer import choose_schema, decide_more
-from suffice.model.schema import Schema
+from suffice.model.columns.chosen_families import Families
+from suffice.model.columns.declared import with_declared_levels
+from suffice.model.columns.schema import Schema
+from suffice.model.inference.infer import choose_schema, decide_more
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.coded_labels import CodedLabels
 from suffice.tables.notations import Marks

@@ -8,8 +8,8 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.links import difference
-from suffice.model.explanation import Explanation
-from suffice.model.text_explanation import TextExplanation
+from suffice.model.explaining.explanation import Explanation
+from suffice.model.explaining.text_explanation import TextExplanation
 from suffice.reports.passing import MOST_NOTABLE, KeptRows, NamedModel, PassingRows
 from suffice.reports.words import cell, fewer_digits, shown
 from suffice.tables.table import take_rows

@@ -14,7 +14,7 @@ from suffice.estimators.class_scores import log_posteriors, posteriors
 from suffice.estimators.costs import CostSensitive
 from suffice.evaluation.evaluate import Evaluation
 from suffice.evaluation.streamed import StreamedEvaluation
-from suffice.model.held_out import is_regression
+from suffice.model.folds.held_out import is_regression
 from suffice.tables.files.types import joined_tables
 from suffice.tables.table import take_rows
 from suffice.tables.targets import read_labels

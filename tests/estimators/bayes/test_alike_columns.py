@@ -6,7 +6,7 @@ from scipy import sparse
 
 from suffice import BayesClassifier
 from suffice.families import Multinomial, Normal, Poisson
-from suffice.model.schema import AlikeColumns, Schema
+from suffice.model.columns.schema import AlikeColumns, Schema
 
 NAMES = ("a", "b", "c")
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 import suffice
 from suffice import BayesClassifier, OnePassSearchCV, summarize
 from suffice.families import Bernoulli, Categorical, Normal, Poisson
-from suffice.model import folds
+from suffice.model.folds import training_sums
 
 RNG = np.random.default_rng(3)
 N_ROWS = 120
@@ -114,9 +114,9 @@ def test_an_impossible_alpha_is_refused(alpha):
 )
 def test_settings_that_act_when_solving_are_searched_in_one_pass(monkeypatch, model, grid, columns):
     read = []
-    sums = folds.SplitRows._sums
+    sums = training_sums.SplitRows._sums
     monkeypatch.setattr(
-        folds.SplitRows, "_sums", lambda s, t, rows, n: read.append(len(rows)) or sums(s, t, rows, n)
+        training_sums.SplitRows, "_sums", lambda s, t, rows, n: read.append(len(rows)) or sums(s, t, rows, n)
     )
     search = OnePassSearchCV(model, grid, cv=4).fit(X[columns], Y)
     assert sum(read) == N_ROWS

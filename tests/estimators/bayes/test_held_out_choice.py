@@ -20,7 +20,7 @@ from suffice.families import (
     Normal,
     Steps,
 )
-from suffice.model import column_losses
+from suffice.model.inference import column_losses
 from suffice.tables import columns
 
 N = 1000

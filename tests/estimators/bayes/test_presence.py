@@ -9,7 +9,7 @@ from sklearn.base import clone
 import suffice
 from suffice import BayesClassifier, Calibrated, CostSensitive, OnePassSearchCV
 from suffice.families import Multinomial, MultivariateNormal, Normal
-from suffice.model import folds
+from suffice.model.folds import training_sums
 from suffice.plots import DensityDisplay
 
 RNG = np.random.default_rng(0)
@@ -249,9 +249,9 @@ def test_leave_one_out_equals_refits(posterior, weights, missing):
 
 def test_a_search_over_both_answers_reads_the_rows_once_and_finds_the_evidence(monkeypatch):
     passes = []
-    summed = folds.SplitRows._sums
+    summed = training_sums.SplitRows._sums
     monkeypatch.setattr(
-        folds.SplitRows, "_sums", lambda *args: (passes.append(len(args[2])), summed(*args))[1]
+        training_sums.SplitRows, "_sums", lambda *args: (passes.append(len(args[2])), summed(*args))[1]
     )
     search = OnePassSearchCV(BayesClassifier(), {"missing": ["ignore", "evidence", ["level"]]}, cv=4)
     search.fit(SIMPLE, Y)

@@ -37,8 +37,8 @@ from suffice import (
     links,
 )
 from suffice.families import Bernoulli, Normal
-from suffice.model.calibration import CalibrationRows, Scaling
-from suffice.model.worse_than_shares import unchecked
+from suffice.model.folds.worse_than_shares import unchecked
+from suffice.model.weighing.calibration import CalibrationRows, Scaling
 
 METHODS = ["temperature", "vector", "isotonic"]
 LINEAR = METHODS[:2]

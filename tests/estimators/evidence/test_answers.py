@@ -11,7 +11,7 @@ import pytest
 import suffice
 from suffice import CostSensitive, EvidenceClassifier
 from suffice.estimators.evidence.learning import Learning
-from suffice.model.corrections import CorrectionSearch
+from suffice.model.weighing.corrections import CorrectionSearch
 
 from .conftest import FAMILIES, agrees, mixed, saved
 

@@ -11,7 +11,7 @@ from suffice.estimators.evidence.inputs import Inputs
 from suffice.estimators.evidence.learning import Learning
 from suffice.estimators.evidence.rows import Rows
 from suffice.factors.scores import bounded
-from suffice.model.weighing import PieceWeights
+from suffice.model.weighing.piece_weights import PieceWeights
 
 from .conftest import mixed
 

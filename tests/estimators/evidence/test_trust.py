@@ -7,7 +7,7 @@ import pytest
 
 from suffice.estimators.evidence.trust import trust
 from suffice.links import logistic
-from suffice.model.known_rows import KnownRows
+from suffice.model.weighing.known_rows import KnownRows
 
 MARGIN = 60.0
 NONE = np.zeros(2)

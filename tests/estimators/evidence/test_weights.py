@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from suffice import BayesClassifier, EvidenceClassifier
+from suffice.model.columns.schema import Schema
 from suffice.model.dealt import deal_by_content
-from suffice.model.schema import Schema
 from suffice.tables.row_keys import row_keys
 from suffice.tables.table import read_table
 

@@ -15,7 +15,7 @@ from suffice import EvidenceClassifier, TextClassifier
 from suffice.estimators.evidence.word_corrections import WordSearch
 from suffice.families import Words
 from suffice.links import log_softmax
-from suffice.model.known_rows import KnownRows
+from suffice.model.weighing.known_rows import KnownRows
 
 from .conftest import agrees, saved
 

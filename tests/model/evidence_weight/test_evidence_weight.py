@@ -13,9 +13,9 @@ from sklearn.model_selection import LeaveOneOut
 import suffice
 from suffice import BayesClassifier, OnePassSearchCV, cross_val_predict_proba, summarize
 from suffice.families import Categorical, Normal
+from suffice.model.columns.schema import Schema
 from suffice.model.dealt import spread_rows
-from suffice.model.evidence_weight import with_evidence_weight
-from suffice.model.schema import Schema
+from suffice.model.inference.evidence_weight import with_evidence_weight
 from suffice.tables.table import read_table
 
 

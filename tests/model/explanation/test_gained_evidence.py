@@ -141,7 +141,7 @@ def test_many_columns_are_shown_in_part():
 def test_many_rows_are_added_up_in_parts(monkeypatch):
     model = BayesClassifier(FAMILIES).fit(FRAME[TRAIN], Y[TRAIN])
     whole = model.evidence(FRAME[TEST], Y[TEST])
-    from suffice.model import solution
+    from suffice.model.solved import solution
 
     monkeypatch.setattr(
         solution, "row_parts", lambda n, *_: [slice(start, min(start + 7, n)) for start in range(0, n, 7)]

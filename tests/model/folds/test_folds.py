@@ -21,7 +21,7 @@ from sklearn.model_selection import (
 
 import suffice
 from suffice import BayesClassifier, GaussianDiscriminant, TextClassifier, dropin, families
-from suffice.model import folds
+from suffice.model.folds import training_sums
 from suffice.model.summarize import LabelledRows
 
 N_ROWS = 60
@@ -228,7 +228,7 @@ def test_what_a_fold_holds_leaves_no_rounding_errors_behind(model, size):
 
 @pytest.mark.parametrize("cells", [1, 50, 1 << 22])
 def test_batches_of_any_size_give_the_same_models(monkeypatch, cells):
-    monkeypatch.setattr(folds, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(training_sums, "CELLS_AT_ONCE", cells)
     for name in ("mixed table", "text", "LDA"):
         model, X = MODELS[name]
         assert_splits_are_refits(model, X, LABELS, KFold(3).split(np.empty(N_ROWS)), WEIGHTS)
@@ -455,8 +455,10 @@ def test_a_grid_is_a_refit_for_every_setting_and_split(name, monkeypatch):
     weights = None if name == "LDA" else WEIGHTS  # a covariance estimator takes no weights
     splits = list(KFold(3, shuffle=True, random_state=2).split(np.empty(N_ROWS)))
     summed = []
-    update = folds.SplitRows.training_sums
-    monkeypatch.setattr(folds.SplitRows, "training_sums", lambda *args: summed.append(args) or update(*args))
+    update = training_sums.SplitRows.training_sums
+    monkeypatch.setattr(
+        training_sums.SplitRows, "training_sums", lambda *args: summed.append(args) or update(*args)
+    )
     found = {
         (number, split): one for number, split, one in model.fit_grid(X, LABELS, splits, settings, weights)
     }

@@ -11,8 +11,8 @@ from suffice import BayesClassifier, GaussianDiscriminant
 from suffice.factors.columns.scores import SolvedColumns
 from suffice.factors.scores import Scores
 from suffice.families import Bernoulli, Categorical, Gamma, Histogram, MultivariateNormal, Normal, Poisson
-from suffice.model import drawn_rows
-from suffice.model.novelty import DRAWN_ROWS
+from suffice.model.solved import drawn_rows
+from suffice.model.solved.novelty import DRAWN_ROWS
 
 
 def table(n=300, missing=0.3):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from suffice.model.repeated import repeated_value
+from suffice.model.inference.repeated import repeated_value
 
 N = 2000
 DENSITIES = {

@@ -253,7 +253,7 @@ def test_a_one_row_update_does_not_scale_with_the_levels():
 
 
 def test_updates_solve_nothing(monkeypatch):
-    from suffice.model import solution
+    from suffice.model.solved import solution
 
     model = BayesClassifier(families=Normal()).fit(X, Y)
     model.predict(X)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from suffice.model.quasi_newton import minimise
+from suffice.model.weighing.quasi_newton import minimise
 
 
 def smooth(seed=0, d=6):

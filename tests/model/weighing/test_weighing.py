@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
 from suffice.links import log_softmax, softmax
-from suffice.model.corrections import CorrectionDesign, CorrectionSearch
-from suffice.model.known_rows import KnownRows
-from suffice.model.weighing import (
+from suffice.model.weighing.corrections import CorrectionDesign, CorrectionSearch
+from suffice.model.weighing.known_rows import KnownRows
+from suffice.model.weighing.piece_weights import (
     BIAS_PENALTY,
     PieceWeights,
     WeightSearch,
@@ -125,7 +125,7 @@ def test_a_hessian_summed_in_blocks_is_that_of_all_rows_at_once(monkeypatch, k):
     evidence, rows, _, _ = drawn(3, 50, 3, k, weighted=True)
     posteriors = softmax(evidence.sum(axis=1)).T
     whole = evidence_hessian(by_class(evidence), posteriors, rows.weight)
-    monkeypatch.setattr("suffice.model.weighing.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("suffice.model.weighing.piece_weights.ROWS_AT_ONCE", 7)
     parts = evidence_hessian(by_class(evidence), posteriors, rows.weight)
     np.testing.assert_allclose(parts, whole, rtol=1e-12, atol=1e-12)
 

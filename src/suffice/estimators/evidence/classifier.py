@@ -25,10 +25,10 @@ from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
-from suffice.model.chosen_families import AllFamilies
-from suffice.model.infer import require_columns, require_marks
+from suffice.model.columns.chosen_families import AllFamilies
+from suffice.model.columns.schema import Schema
+from suffice.model.inference.infer import require_columns, require_marks
 from suffice.model.priors import Priors, PriorShift, class_priors
-from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container

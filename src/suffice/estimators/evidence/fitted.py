@@ -24,11 +24,11 @@ from suffice.export.expressions import Gaps
 from suffice.export.scoring import Scoring
 from suffice.factors.words.scores import SolvedWords
 from suffice.families import Words
-from suffice.model.chosen_families import AllFamilies
-from suffice.model.column_evidence import ColumnEvidence
-from suffice.model.explanation import Explanation
+from suffice.model.columns.chosen_families import AllFamilies
+from suffice.model.columns.schema import Schema
+from suffice.model.explaining.column_evidence import ColumnEvidence
+from suffice.model.explaining.explanation import Explanation
 from suffice.model.priors import Priors, PriorShift
-from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.estimator_input import read_more_features

@@ -23,10 +23,10 @@ from suffice.estimators.evidence.word_corrections import WordDesign
 from suffice.factors.derived import CoarseCell
 from suffice.kernels import threads
 from suffice.links import softmax
+from suffice.model.columns.schema import Schema
 from suffice.model.dealt import spread_rows
-from suffice.model.known_rows import KnownRows
-from suffice.model.schema import Schema
 from suffice.model.summarize import LabelledRows
+from suffice.model.weighing.known_rows import KnownRows
 from suffice.progress import Progress
 
 FIRST_ROWS = 2_000

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from suffice.arrays import Array, Codes
-from suffice.model.known_rows import KnownRows
-from suffice.model.weighing import PieceWeights
+from suffice.model.weighing.known_rows import KnownRows
+from suffice.model.weighing.piece_weights import PieceWeights
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,8 @@ from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
 from suffice.links import log_softmax, softmax
-from suffice.model.corrections import CorrectionDesign, CorrectionSearch
-from suffice.model.weighing import (
+from suffice.model.weighing.corrections import CorrectionDesign, CorrectionSearch
+from suffice.model.weighing.piece_weights import (
     JUDGED,
     PieceWeights,
     WeightSearch,

@@ -19,8 +19,8 @@ from suffice.estimators.evidence.sums import Parts, PieceSums
 from suffice.factors import KINDS, Totals
 from suffice.factors.derived import Derived, Holds, There, Within
 from suffice.factors.gaussian.totals import GaussianTotals
-from suffice.model.columns import Column
-from suffice.model.schema import Schema
+from suffice.model.columns.column import Column
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.tables.notations import Notation, differently_read
 from suffice.tables.wording import quoted

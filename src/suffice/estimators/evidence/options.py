@@ -11,8 +11,8 @@ import numpy as np
 from suffice.estimators.evidence.fitting import Options
 from suffice.estimators.evidence.learning import PENALTIES
 from suffice.estimators.evidence.pieces import GROUPS, Group, Pieces
-from suffice.model.chosen_families import AllFamilies
-from suffice.model.schema import Schema
+from suffice.model.columns.chosen_families import AllFamilies
+from suffice.model.columns.schema import Schema
 from suffice.tables.table import Table
 from suffice.tables.wording import did_you_mean, listed, nearest
 

@@ -11,7 +11,7 @@ from scipy import special
 from suffice.arrays import Array, Codes, Counts
 from suffice.factors.derived import CellOfPair, CoarseCell
 from suffice.kernels.cells import as_columns
-from suffice.model.known_rows import KnownRows
+from suffice.model.weighing.known_rows import KnownRows
 
 ROWS_PER_CELL = 5
 """Rows, for each cell of the table of a pair, below which chance is not that of χ² (Cochran 1954)."""

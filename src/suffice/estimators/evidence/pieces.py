@@ -29,8 +29,8 @@ from suffice.factors.derived import (
 )
 from suffice.factors.gaussian.totals import LARGEST
 from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps, Words
-from suffice.model.columns import Column
-from suffice.model.schema import Schema
+from suffice.model.columns.column import Column
+from suffice.model.columns.schema import Schema
 from suffice.tables.table import Table, read_table
 
 Group = Literal["columns", "steps", "presence", "joint", "cells", "pairs"]

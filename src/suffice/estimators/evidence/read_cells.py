@@ -13,8 +13,8 @@ from suffice.estimators.evidence.pieces import Pieces
 from suffice.factors import KINDS, Totals
 from suffice.factors.base import Block
 from suffice.factors.derived import CellReader, Derived, table_of
-from suffice.model.drawn_rows import by_rows
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
+from suffice.model.solved.drawn_rows import by_rows
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table, read_table
 

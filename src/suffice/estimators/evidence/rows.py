@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes, Counts
 from suffice.estimators.evidence.sums import PieceSums
 from suffice.kernels.choose import one_choice
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.model.summarize import LabelledRows
 from suffice.tables.row_keys import RowKeys
 from suffice.tables.table import Table

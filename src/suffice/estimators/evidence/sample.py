@@ -13,8 +13,8 @@ from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows
 from suffice.model.dealt import deal_by_content, splits_of, spread_rows
-from suffice.model.known_rows import KnownRows
 from suffice.model.statistics import Accumulator
+from suffice.model.weighing.known_rows import KnownRows
 
 FEWEST_ROWS = 10
 """Rows from which weights are learnt: two in each fold."""

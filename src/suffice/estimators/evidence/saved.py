@@ -16,8 +16,8 @@ from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.settings import settings_from_fields, state_of_settings, with_kept_settings
 from suffice.factors.derived import CellOfPair, CoarseCell, Derived, DocumentThere, Holds, Same, There, Within
 from suffice.families import Words
+from suffice.model.columns.schema import Schema
 from suffice.model.priors import PriorShift
-from suffice.model.schema import Schema
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields, SufficeFileError
 from suffice.storage.fields import Scalars

@@ -20,7 +20,7 @@ from suffice.factors.gaussian.solve import solve_gaussians
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.levels.totals import LevelCounts, LevelTotals
 from suffice.factors.scores import bounded
-from suffice.model.solution import SavedSearches, SolvedModel
+from suffice.model.solved.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.table import Table
 

@@ -10,8 +10,8 @@ from scipy import optimize
 
 from suffice.arrays import Array
 from suffice.links import log_softmax
-from suffice.model.evidence_weight import errors_above_zero
-from suffice.model.known_rows import KnownRows
+from suffice.model.inference.evidence_weight import errors_above_zero
+from suffice.model.weighing.known_rows import KnownRows
 
 
 def trust(rows: KnownRows, added: Array, unseen: Array) -> float:

@@ -35,9 +35,9 @@ from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
 from suffice.factors.words.scores import SolvedWords
 from suffice.links import softmax
-from suffice.model.columns import Factor
-from suffice.model.explanation import Explanation
-from suffice.model.solution import SolvedModel
+from suffice.model.columns.column import Factor
+from suffice.model.explaining.explanation import Explanation
+from suffice.model.solved.solution import SolvedModel
 from suffice.storage import Fields
 from suffice.tables.table import Table
 

@@ -18,8 +18,8 @@ from suffice.factors.base import gather
 from suffice.factors.words.totals import analysis_of
 from suffice.families import Family, Words
 from suffice.links import softmax
-from suffice.model.known_rows import KnownRows
-from suffice.model.quasi_newton import minimise
+from suffice.model.weighing.known_rows import KnownRows
+from suffice.model.weighing.quasi_newton import minimise
 from suffice.storage import Fields
 from suffice.tables.table import Table
 from suffice.text import Analysis, Documents, Vocabulary, count

@@ -27,7 +27,7 @@ from suffice.estimators.settings import with_kept_settings
 from suffice.export.expressions import Expression, Gaps, Score
 from suffice.export.scoring import Scoring
 from suffice.lazy.scikit_learn import ConvergenceWarning
-from suffice.model.explanation import Explanation
+from suffice.model.explaining.explanation import Explanation
 from suffice.storage import Fields, Setting, SufficeFileError
 from suffice.tables.files.batches import Labelled
 from suffice.tables.recognized import is_frame

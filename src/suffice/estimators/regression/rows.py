@@ -14,7 +14,7 @@ from suffice.arrays import Array
 from suffice.estimators.regression.design import Block, Extent, Parts
 from suffice.kernels.choose import is_complete
 from suffice.lazy import scikit_learn
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from suffice.families import Categorical
-from suffice.model.schema import Schema
+from suffice.model.columns.schema import Schema
 from suffice.tables.declared import declared_levels
 from suffice.tables.table import Table
 from suffice.tables.wording import counted

@@ -20,8 +20,8 @@ from scipy import linalg, optimize
 
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
-from suffice.model.known_rows import KnownRows
-from suffice.model.quasi_newton import Solve, minimise
+from suffice.model.weighing.known_rows import KnownRows
+from suffice.model.weighing.quasi_newton import Solve, minimise
 
 BIAS_PENALTY = 1e-2
 """Holds the biases, of which one is free, near the log class shares."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from suffice.families import ALIASES, FAMILIES, Family, family_named
-from suffice.model.columns import AlikeColumns, Column
-from suffice.model.schema import Schema
+from suffice.model.columns.column import AlikeColumns, Column
+from suffice.model.columns.schema import Schema
 from suffice.tables.wording import did_you_mean, listed, quoted, there_are
 
 FamilySpec = Family | str | None

@@ -15,7 +15,7 @@ from suffice.factors import Block, SolvedFactor, Totals
 from suffice.factors.words.totals import TextBlock
 from suffice.families import Family
 from suffice.kernels.columns import ColumnCells
-from suffice.model.columns import CHOSEN, AlikeColumns, Column, Factor
+from suffice.model.columns.column import CHOSEN, AlikeColumns, Column, Factor
 from suffice.model.mean_posteriors import HeldOutPosteriors
 from suffice.tables.container import PLAIN, Container
 from suffice.tables.notations import USUAL_MARKS, Marks, Notation, differently_read

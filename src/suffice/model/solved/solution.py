@@ -23,8 +23,8 @@ from suffice.factors.scores import Scores
 from suffice.kernels import threads
 from suffice.kernels.choose import one_choice, row_parts, whole_work
 from suffice.links import FEW_CLASSES, difference, log_softmax_in_place, log_sum, softmax, softmax_in_place
-from suffice.model.column_evidence import ColumnEvidence
-from suffice.model.explanation import Explanation
+from suffice.model.explaining.column_evidence import ColumnEvidence
+from suffice.model.explaining.explanation import Explanation
 from suffice.model.priors import Priors, are_estimated, class_priors
 from suffice.model.statistics import Statistics
 from suffice.storage import Fields

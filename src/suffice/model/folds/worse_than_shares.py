@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
 from suffice.model.dealt import spread_rows
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.table import Table
 from suffice.tables.wording import quoted
 

@@ -23,17 +23,7 @@ from suffice.families import (
     Words,
 )
 from suffice.kernels import threads
-from suffice.model.candidates import Candidates, chosen
-from suffice.model.choose_notation import (
-    choose_notations,
-    is_named_like_a_code,
-    may_be_dates,
-    may_be_decimal_commas,
-    may_be_written,
-    not_numbers,
-    words_of,
-)
-from suffice.model.chosen_families import (
+from suffice.model.columns.chosen_families import (
     AllFamilies,
     Families,
     OnlyColumns,
@@ -42,11 +32,21 @@ from suffice.model.chosen_families import (
     given_families,
     one_for_all,
 )
-from suffice.model.column_losses import ColumnLosses
-from suffice.model.columns import CHOSEN, Column
+from suffice.model.columns.column import CHOSEN, Column
+from suffice.model.columns.schema import Schema
 from suffice.model.dealt import spread_rows
-from suffice.model.evidence_weight import with_evidence_weight
-from suffice.model.schema import Schema
+from suffice.model.inference.candidates import Candidates, chosen
+from suffice.model.inference.choose_notation import (
+    choose_notations,
+    is_named_like_a_code,
+    may_be_dates,
+    may_be_decimal_commas,
+    may_be_written,
+    not_numbers,
+    words_of,
+)
+from suffice.model.inference.column_losses import ColumnLosses
+from suffice.model.inference.evidence_weight import with_evidence_weight
 from suffice.model.shared_sums import only_columns
 from suffice.tables.as_arrays import LARGEST_EXACT
 from suffice.tables.notations import USUAL_MARKS, Marks

@@ -13,7 +13,7 @@ from scipy import sparse
 from suffice.arrays import Array
 from suffice.factors.base import Block
 from suffice.factors.natural import NaturalForm
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.container import Container
 from suffice.tables.shown import Cells, Part, Shown
 from suffice.tables.wording import one_line

@@ -23,9 +23,9 @@ from suffice.families import Words
 from suffice.kernels import threads
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_sum
-from suffice.model.drawn_rows import DrawnRows
-from suffice.model.gaussian_rays import DrawnRays, RowsOnRays, counts_up_to
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.drawn_rows import DrawnRows
+from suffice.model.solved.gaussian_rays import DrawnRays, RowsOnRays, counts_up_to
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.table import Table
 
 DRAWN_ROWS = 1 << 15

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from suffice.arrays import Codes
 from suffice.families import Family, Hurdle
 from suffice.lazy import scikit_learn
-from suffice.model.schema import Schema
-from suffice.model.solution import SolvedModel
+from suffice.model.columns.schema import Schema
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.container import Container
 from suffice.tables.table import read_table
 from suffice.tables.targets import class_codes, read_labels

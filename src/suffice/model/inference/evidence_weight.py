@@ -16,13 +16,13 @@ from suffice.arrays import Array, Codes
 from suffice.factors.base import Block
 from suffice.kernels import threads
 from suffice.links import log_softmax
-from suffice.model.calibration import CalibrationRows, slope_beside
+from suffice.model.columns.schema import Schema
 from suffice.model.dealt import DealtRows, deal_by_content, splits_of, spread_rows
-from suffice.model.drawn_rows import by_rows
 from suffice.model.mean_posteriors import HeldOutPosteriors
-from suffice.model.schema import Schema
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.drawn_rows import by_rows
+from suffice.model.solved.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
+from suffice.model.weighing.calibration import CalibrationRows, slope_beside
 from suffice.tables.table import Table
 
 FOLDS = 5

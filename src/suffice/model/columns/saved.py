@@ -10,9 +10,9 @@ import numpy as np
 
 from suffice.factors import KINDS
 from suffice.families import Family
-from suffice.model.columns import Column, notations_from_fields, state_of_notations
+from suffice.model.columns.column import Column, notations_from_fields, state_of_notations
+from suffice.model.columns.schema import Schema
 from suffice.model.mean_posteriors import HeldOutPosteriors
-from suffice.model.schema import Schema
 from suffice.storage import Fields, Scalars, Setting
 from suffice.tables.notations import Marks, checked_marks
 from suffice.tables.wording import quoted

@@ -40,7 +40,7 @@ def repeated_value(distinct: Array, counts: Counts | Array) -> float | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.model.repeated import repeated_value
+    >>> from suffice.model.inference.repeated import repeated_value
     >>> amounts = np.maximum(np.random.default_rng(0).normal(size=1000), 0.0)
     >>> repeated_value(*np.unique(amounts, return_counts=True))
     0.0

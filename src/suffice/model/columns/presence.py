@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.model.chosen_families import position_of
+from suffice.model.columns.chosen_families import position_of
 
 Missing = Literal["ignore", "evidence"] | Iterable[Hashable]
 """What a missing cell says: nothing, or as much as a cell that is there, in all columns or in these."""

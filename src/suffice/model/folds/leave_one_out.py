@@ -16,10 +16,10 @@ from suffice.factors import KINDS
 from suffice.factors.left_out import LabelledBlock, LeftOut, sums_of_others
 from suffice.factors.presence import presence_left_out
 from suffice.links import log_softmax_in_place
-from suffice.model.folds import SplitRows
+from suffice.model.columns.schema import Schema
+from suffice.model.folds.training_sums import SplitRows
 from suffice.model.priors import Priors, are_estimated, class_priors
-from suffice.model.schema import Schema
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.arrays import Array, Codes
-from suffice.model.chosen_families import Families, Smoothed
-from suffice.model.schema import Schema
+from suffice.model.columns.chosen_families import Families, Smoothed
+from suffice.model.columns.schema import Schema
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.model.summarize import LabelledRows
 from suffice.tables.container import Container

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from suffice.arrays import Array, Codes
 from suffice.kernels.cells import as_rows
-from suffice.model.known_rows import KnownRows
-from suffice.model.quasi_newton import Solve, minimise
-from suffice.model.weighing import CONVERGED, JUDGED, solver_of
+from suffice.model.weighing.known_rows import KnownRows
+from suffice.model.weighing.piece_weights import CONVERGED, JUDGED, solver_of
+from suffice.model.weighing.quasi_newton import Solve, minimise
 
 GUESSED_FROM = 2_000
 """Rows from which the curvature of corrections is guessed."""

@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.arrays import Array, Codes
 from suffice.kernels.choose import one_choice
 from suffice.lazy import scikit_learn
-from suffice.model.folds import read_splits
-from suffice.model.leave_one_out import LeftOutPosteriors
-from suffice.model.one_by_one import (
+from suffice.model.folds.leave_one_out import LeftOutPosteriors
+from suffice.model.folds.one_by_one import (
     Answered,
     OneByOne,
     Split,
@@ -22,7 +21,8 @@ from suffice.model.one_by_one import (
     row_of_each,
     with_known_answers,
 )
-from suffice.model.worse_than_shares import unchecked
+from suffice.model.folds.training_sums import read_splits
+from suffice.model.folds.worse_than_shares import unchecked
 from suffice.progress import Progress
 from suffice.tables.records import read_records
 from suffice.tables.table import take_rows

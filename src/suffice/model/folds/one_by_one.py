@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.lazy.scikit_learn import BaseEstimator, ClassifierMixin
-from suffice.model.leave_one_out import LeftOutPosteriors
+from suffice.model.folds.leave_one_out import LeftOutPosteriors
 
 Split = tuple[Codes, Codes]
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.links import log_softmax
-from suffice.model.column_scores import ColumnScores
-from suffice.model.held_out import LabelledData
+from suffice.model.folds.column_scores import ColumnScores
+from suffice.model.folds.held_out import LabelledData
 from suffice.tables.wording import quoted
 
 

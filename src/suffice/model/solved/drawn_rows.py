@@ -22,7 +22,7 @@ from suffice.factors.words.totals import TextBlock
 from suffice.kernels import threads
 from suffice.kernels.cells import row_patterns
 from suffice.links import log_sum
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.tables.columns import LevelCells
 from suffice.tables.table import Table
 from suffice.text import Documents

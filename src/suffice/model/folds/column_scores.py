@@ -17,7 +17,7 @@ from suffice.arrays import Array
 from suffice.factors import SolvedFactor
 from suffice.factors.scores import Scores
 from suffice.model.shared_sums import only_columns
-from suffice.model.solution import SolvedModel
+from suffice.model.solved.solution import SolvedModel
 from suffice.model.statistics import Statistics, joined
 from suffice.tables.table import Table
 

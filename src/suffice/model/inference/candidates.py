@@ -24,8 +24,8 @@ from suffice.families import (
     Steps,
 )
 from suffice.families.special import LOG_TWO
-from suffice.model.column_losses import ColumnLosses
-from suffice.model.repeated import repeated_value
+from suffice.model.inference.column_losses import ColumnLosses
+from suffice.model.inference.repeated import repeated_value
 from suffice.tables.as_arrays import LARGEST_EXACT
 from suffice.tables.columns import Kind
 

@@ -1,0 +1,1 @@
+"""Which columns there are, which family each has, and why."""

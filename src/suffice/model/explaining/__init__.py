@@ -1,0 +1,1 @@
+"""What cells, columns and words say about the classes, in nats."""

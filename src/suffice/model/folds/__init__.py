@@ -1,0 +1,1 @@
+"""Models of training rows and their answers to rows held out, by adding and subtracting sums."""

@@ -1,0 +1,1 @@
+"""Choosing a family for each column, and how much their evidence counts."""

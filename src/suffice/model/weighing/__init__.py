@@ -1,0 +1,1 @@
+"""Numbers learnt from rows whose classes are known: weights, corrections, calibration maps."""
