@@ -6,11 +6,13 @@ import pytest
 from sklearn.metrics import log_loss
 
 from suffice import BayesClassifier, EvidenceClassifier
-from suffice.estimators.evidence import sample_evidence
-from suffice.estimators.evidence.inputs import Inputs
+from suffice.estimators.evidence import cell_corrections, learning, sample_evidence
+from suffice.estimators.evidence.inputs import Inputs, JudgedRows
 from suffice.estimators.evidence.learning import Learning
 from suffice.estimators.evidence.rows import Rows
 from suffice.factors.scores import bounded
+from suffice.links import softmax
+from suffice.model.weighing.known_rows import KnownRows
 from suffice.model.weighing.piece_weights import PieceWeights
 
 from .conftest import mixed
@@ -73,12 +75,12 @@ def test_evidence_that_weights_are_judged_by_knows_neither_fold(learnt_from, tim
     X = pd.DataFrame({"x": rng.normal(y, 1.0), "n": rng.poisson(2.0 + y), "a": rng.choice([*"pqr"], 150)})
     weights = None if times is None else rng.choice(times, 150).astype(float)
     model = EvidenceClassifier(pieces=["columns"]).fit(X, y, weights)
-    (learning,) = learnt_from
+    (seen,) = learnt_from
     # Rows are learnt from in an order of their own: they are found by their first column.
     place = np.argsort(X["x"].to_numpy())
     own = Rows(model._rows(X, y, weights)).in_order(model.schema_)
     rows = place[np.searchsorted(X["x"].to_numpy()[place], own.table.numbers([0])[:, 0])]
-    folds = learning.folds.judging
+    folds = seen.folds.judging
     for i, j in ((0, 1), (3, 2)):
         rest = np.delete(np.arange(150), np.append(folds[i], folds[j]))
         part = BayesClassifier(model.schema_, evidence_weight=1.0).fit(
@@ -87,24 +89,22 @@ def test_evidence_that_weights_are_judged_by_knows_neither_fold(learnt_from, tim
         said = part.explain(X.iloc[rows[folds[i]]]).contributions
         said = bounded(said, np.log(part.statistics_.weight.sum()))
         said -= said.mean(axis=2, keepdims=True)
-        found = learning.evidence.without[j][:, folds[i]].transpose(1, 2, 0)
+        found = seen.evidence.without[j][:, folds[i]].transpose(1, 2, 0)
         np.testing.assert_allclose(found, said, atol=1e-9)
-        np.testing.assert_array_equal(
-            learning.evidence.without[j][:, folds[j]], learning.evidence.rows[:, folds[j]]
-        )
+        np.testing.assert_array_equal(seen.evidence.without[j][:, folds[j]], seen.evidence.rows[:, folds[j]])
 
 
 def test_a_class_of_two_folds_is_not_learnt_from_where_one_of_them_judges(learnt_from):
     rng = np.random.default_rng(0)
     y = np.append(np.arange(60) % 2, [2, 2])
     EvidenceClassifier().fit(rng.normal(size=(62, 2)) + y[:, np.newaxis], y)
-    (learning,) = learnt_from
-    rare = np.flatnonzero(learning.rows.codes == 2)
-    mine = [next(i for i, some in enumerate(learning.folds.judging) if row in some) for row in rare]
+    (seen,) = learnt_from
+    rare = np.flatnonzero(seen.rows.codes == 2)
+    mine = [next(i for i, some in enumerate(seen.folds.judging) if row in some) for row in rare]
     assert mine[0] != mine[1]
-    for fold, weight in enumerate(learning.folds.training):
+    for fold, weight in enumerate(seen.folds.training):
         assert (weight[rare] > 0).tolist() == [fold not in mine] * 2
-    assert all(weight[y[:60].size :].sum() <= 2.0 for weight in learning.folds.training)
+    assert all(weight[y[:60].size :].sum() <= 2.0 for weight in seen.folds.training)
 
 
 def test_many_rows_are_held_out_once(learnt_from, monkeypatch):
@@ -148,3 +148,43 @@ def test_inputs_are_taken_added_and_replaced_alike():
     np.testing.assert_allclose(once.scores(each)[3], each[3].scores(inputs.rows))
     assert once.total(weights).without is None
     assert once.replaced(np.array([1]), once.pieces(slice(1))).without is None
+
+
+def folds_of(sizes, n_classes=2):
+    """Rows in folds one after the other, which judge scores."""
+    codes = np.arange(sum(sizes)) % n_classes
+    rows = KnownRows(codes, np.ones(len(codes)), n_classes)
+    judging = np.split(np.arange(len(codes)), np.cumsum(sizes)[:-1])
+    return JudgedRows(rows, judging, [], np.zeros(n_classes))
+
+
+@pytest.mark.parametrize("enough, n_folds", [(1, 1), (10, 1), (11, 2), (25, 3), (40, 4), (1000, 4)])
+def test_a_setting_is_chosen_by_as_many_folds_as_hold_enough_rows(enough, n_folds):
+    assert folds_of([10, 10, 10, 10]).n_that_hold(enough) == n_folds
+
+
+def test_the_first_folds_are_judged_by_their_own_rows():
+    rng = np.random.default_rng(0)
+    folds, scores = folds_of([4, 7, 5]), rng.normal(size=(16, 2))
+    of_folds = [scores[:4], scores[4:11]]
+    np.testing.assert_allclose(
+        folds.loss(of_folds), log_loss(folds.rows.codes[:11], softmax(scores[:11])), rtol=1e-12
+    )
+    np.testing.assert_array_equal(folds.side_by_side(of_folds)[:11], scores[:11])
+    assert not folds.side_by_side(of_folds)[11:].any()
+
+
+@pytest.mark.parametrize("in_threads", [False, True])
+def test_with_one_setting_it_does_not_matter_how_many_folds_choose(in_threads, monkeypatch):
+    X, y = mixed(150, seed=4)
+    if in_threads:
+        monkeypatch.setattr(learning, "SIDE_BY_SIDE", 0)
+    monkeypatch.setattr(learning, "COMMON_PARTS", (1.0,))
+    monkeypatch.setattr(cell_corrections, "RIDGES", (32.0,))
+    found = []
+    for enough in (1, 70, 1000):
+        monkeypatch.setattr(learning, "ENOUGH_ROWS", enough)
+        monkeypatch.setattr(cell_corrections, "ENOUGH_ROWS", enough)
+        model = EvidenceClassifier(penalty=6.0).fit(X, y)
+        found.append([level.loss for level in model.weights_.levels])
+    np.testing.assert_allclose(found, [found[0]] * 3, atol=1e-5)

@@ -77,3 +77,20 @@ def test_functions_are_searched_at_once_as_each_alone(rough):
     for (alone, _, _), start, found in zip(each, starts, together, strict=True):
         best = minimise(alone, start, 1e-14, lambda slope: 0.01 * slope, None, rough=rough)
         np.testing.assert_allclose(found, best, atol=1e-6)
+
+
+def test_a_rough_guess_is_used_once_for_each_slope():
+    at, _, d = smooth(2)
+    slopes, solves = [], []
+
+    def counted(x):
+        slopes.append(x)
+        return at(x)
+
+    def guess(slope):
+        solves.append(slope)
+        return 0.01 * slope
+
+    found = minimise(counted, np.zeros(d), 1e-14, guess, None, rough=True)
+    np.testing.assert_allclose(at(found)[1], 0.0, atol=1e-5)
+    assert len(solves) <= len(slopes)

@@ -18,6 +18,9 @@ from suffice.arrays import Array, Codes
 from suffice.model.weighing.known_rows import KnownRows
 from suffice.model.weighing.piece_weights import PieceWeights
 
+ENOUGH_ROWS = 1_000
+"""Rows that choose a setting: as many folds as hold them judge it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -69,3 +72,20 @@ class JudgedRows:
     def n_folds(self) -> int:
         """The number of folds."""
         return len(self.judging)
+
+    def n_that_hold(self, rows: float) -> int:
+        """How many folds, from the first on, hold so many rows; all if these are fewer."""
+        held = np.cumsum([self.rows.weight[test].sum() for test in self.judging])
+        return min(int(np.searchsorted(held, rows)) + 1, self.n_folds)
+
+    def side_by_side(self, of_folds: Sequence[Array]) -> Array:
+        """The numbers of all rows for each class, from those of the first folds; 0 of all others."""
+        found = np.zeros((len(self.rows.codes), self.rows.n_classes))
+        for test, numbers in zip(self.judging, of_folds, strict=False):
+            found[test] = numbers
+        return found
+
+    def loss(self, scores: Sequence[Array]) -> float:
+        """The mean loss of the rows of the first folds by their scores."""
+        some = np.sort(np.concatenate(self.judging[: len(scores)]))
+        return self.rows.take(some).mean_loss(self.side_by_side(scores)[some])

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
-from suffice.estimators.evidence.inputs import Inputs, JudgedRows
+from suffice.estimators.evidence.cell_corrections import CellCorrections
+from suffice.estimators.evidence.inputs import ENOUGH_ROWS, Inputs, JudgedRows
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.trust import least_between_0_and_1, trust
 from suffice.estimators.evidence.weighed import Weights
 from suffice.estimators.evidence.word_corrections import JUDGED_WORDS, WordDesign, WordSearch
 from suffice.kernels import threads
-from suffice.links import log_softmax, softmax
-from suffice.model.weighing.corrections import CorrectionDesign, CorrectionSearch
+from suffice.links import log_softmax
+from suffice.model.weighing.corrections import CorrectionDesign
 from suffice.model.weighing.piece_weights import (
     JUDGED,
     PieceWeights,
@@ -38,8 +38,6 @@ PENALTIES = (6.0, 36.0, 200.0, 1200.0)
 """How much weights of one kind are held together; stronger ones are tried as long as they pay."""
 COMMON_PARTS = (1.0, 0.25, 0.0625, 2.0**-6, 2.0**-8)
 """Variances of what weights of one kind have in common; smaller ones are tried as long as they pay."""
-RIDGES = (128.0, 32.0, 8.0, 2.0)
-"""How much corrections of cells are held near 0; weaker ones are tried as long as they pay."""
 WORD_RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03)
 """The same for corrections of words."""
 PAIR_PENALTY = 6.0
@@ -53,10 +51,6 @@ SIDE_BY_SIDE = 1 << 20
 """Numbers of evidence from which folds are learnt in threads: of fewer, all are learnt in one search."""
 
 Result = TypeVar("Result")
-HeldOut = tuple[Array, list[PieceWeights]]
-"""Scores of each fold by weights of the others, and these weights."""
-Corrected = tuple[Array, list[Array]]
-"""What corrections of the other folds add to each, and where they can be searched for again."""
 
 
 @dataclass
@@ -154,8 +148,7 @@ class Learning:
         covariance = self._covariance(penalty)[np.ix_(kept, kept)]
         search = self._search(self.evidence.pieces(kept))
         everyone = search.learn(covariance, converged=JUDGED)
-        held, _ = self._held_out(search, covariance, [everyone] * self.folds.n_folds)
-        return self.rows.losses(held)
+        return self.rows.losses(self._held_out(search, covariance, everyone))
 
     def with_words(self, learnt: Learnt, words: WordDesign) -> Learnt:
         """The same with corrections of words, if they pay; one fold chooses their ridge."""
@@ -175,7 +168,8 @@ class Learning:
             return learnt
         ridge, table = best.setting, search.learn(best.setting, start=best.found)
         tables = self._in_folds(
-            lambda folds: [search.learn(ridge, training[i], table, JUDGED_WORDS) for i in folds]
+            lambda folds: [search.learn(ridge, training[i], table, JUDGED_WORDS) for i in folds],
+            range(self.folds.n_folds),
         )
         added = np.empty_like(held)
         for of_others, some in zip(tables, self.folds.judging, strict=True):
@@ -198,7 +192,7 @@ class Learning:
         held = learnt.held_out
         search = self._search(evidence, held)
         found = search.learn(covariance)
-        added, _ = self._held_out(search, covariance, [found] * self.folds.n_folds)
+        added = self._held_out(search, covariance, found)
         pays = self.rows.mean_loss(held + added) < self.rows.mean_loss(held)
         share = self._share(held, held + added) if pays else 0.0
         old = learnt.weights
@@ -254,7 +248,7 @@ class Learning:
         search = self._search(self.evidence.total(weights))
         covariance = 100.0 * np.eye(1)
         found = search.learn(covariance)
-        held, _ = self._held_out(search, covariance, [found] * self.folds.n_folds)
+        held = self._held_out(search, covariance, found)
         return PieceWeights(found.weights[0] * weights, found.bias), held
 
     def _divided_by_length(self, one: PieceWeights, held: Array) -> tuple[float, PieceWeights, Array]:
@@ -286,17 +280,21 @@ class Learning:
         loosest = self.penalties[0], COMMON_PARTS[0]
         everyone = search.learn(self._covariance(*loosest), start=one, converged=JUDGED)
 
-        def judged(prior: tuple[float, float], before: HeldOut) -> tuple[HeldOut, float]:
-            held, found = self._held_out(search, self._covariance(*prior), before[1])
-            return (held, found), self.rows.mean_loss(held)
+        def judged(
+            prior: tuple[float, float], before: list[PieceWeights]
+        ) -> tuple[list[PieceWeights], float]:
+            found = self._without_folds(search, self._covariance(*prior), before)
+            return found, self.folds.loss(self._scores_of_folds(search.inputs, found))
 
-        none_held: HeldOut = np.zeros((0, 0)), [everyone] * self.folds.n_folds
-        best = Best(loosest, none_held, np.inf)
+        best = Best(loosest, [everyone] * self.folds.n_that_hold(ENOUGH_ROWS), np.inf)
         best = best.while_it_pays([(penalty, COMMON_PARTS[0]) for penalty in self.penalties], judged)
         if not self._are_many:
             best = best.while_it_pays([(best.setting[0], common) for common in COMMON_PARTS[1:]], judged)
-        held, without_folds = best.found
-        return search.learn(self._covariance(*best.setting), start=everyone), without_folds, held
+        covariance, found = self._covariance(*best.setting), best.found
+        left = [everyone] * (self.folds.n_folds - len(found))
+        found = [*found, *self._without_folds(search, covariance, left, len(found))]
+        held = self.folds.side_by_side(self._scores_of_folds(search.inputs, found))
+        return search.learn(covariance, start=everyone), found, held
 
     def _covariance(self, penalty: float, common: float = COMMON_PARTS[0]) -> Array:
         """The covariance of the weights before any row is seen."""
@@ -306,88 +304,47 @@ class Learning:
         """A search for weights, which may have to be ≥ 0."""
         return WeightSearch(inputs.rows, self.rows, offset, inputs.without, nonnegative=self.nonnegative)
 
-    def _held_out(self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights]) -> HeldOut:
-        """Scores of each fold by weights of the others, which are only judged, and these weights."""
-        found = self._in_folds(
-            lambda folds: search.learn_each(
-                covariance,
-                [self.folds.training[i] for i in folds],
-                [starts[i] for i in folds],
-                JUDGED,
-                folds[0],
-            )
-        )
-        held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        by_fold = search.inputs @ np.stack([weights.weights for weights in found], axis=1)
-        for fold, (weights, test) in enumerate(zip(found, self.folds.judging, strict=True)):
-            held[test] = by_fold[:, test, fold].T + weights.bias
-        return held, found
+    def _held_out(self, search: WeightSearch, covariance: Array, start: PieceWeights) -> Array:
+        """Scores of each fold by weights of the others."""
+        found = self._without_folds(search, covariance, [start] * self.folds.n_folds)
+        return self.folds.side_by_side(self._scores_of_folds(search.inputs, found))
 
-    def _in_folds(self, learn: Callable[[Sequence[int]], list[Result]], first: int = 0) -> list[Result]:
-        """What is learnt without each fold from some on: at once, or in threads if there is enough to do."""
-        folds = range(first, self.folds.n_folds)
+    def _without_folds(
+        self, search: WeightSearch, covariance: Array, starts: Sequence[PieceWeights], first: int = 0
+    ) -> list[PieceWeights]:
+        """Weights, to be judged, without each of as many folds as there are starts, from the first on."""
+
+        def learn(folds: range) -> list[PieceWeights]:
+            weights = [self.folds.training[i] for i in folds]
+            begun = [starts[i - first] for i in folds]
+            return search.learn_each(covariance, weights, begun, JUDGED, folds[0])
+
+        return self._in_folds(learn, range(first, first + len(starts)))
+
+    def _scores_of_folds(self, inputs: Array, found: Sequence[PieceWeights]) -> list[Array]:
+        """The scores of the rows of the first folds by weights without them."""
+        by_fold = inputs @ np.stack([weights.weights for weights in found], axis=1)
+        return [
+            by_fold[:, test, fold].T + weights.bias
+            for fold, (weights, test) in enumerate(zip(found, self.folds.judging, strict=False))
+        ]
+
+    def _in_folds(self, learn: Callable[[range], list[Result]], folds: range) -> list[Result]:
+        """What is learnt without each of some folds: at once, or in threads if there is enough to do."""
         if self.inputs.size < SIDE_BY_SIDE:
             return learn(folds) if folds else []
-        return [found for (found,) in threads.run(lambda fold: learn([fold]), folds)]
+        return [found for (found,) in threads.run(lambda fold: learn(range(fold, fold + 1)), folds)]
 
     def _corrections(
         self, design: CorrectionDesign, each: PieceWeights, without_folds: Sequence[PieceWeights]
     ) -> tuple[Array, Callable[[], Array]]:
-        """What corrections of all cells add to held-out rows, with the ridge of least loss, and themselves.
-
-        They are searched for only where they are wanted.
-        """
-        scores, k = each.scores(self.inputs), self.rows.n_classes
-        search = CorrectionSearch(design, self.rows, softmax(scores).T)
+        """What corrections of cells add to held-out rows, and those of all rows, if they are wanted."""
+        scores = each.scores(self.inputs)
         offsets = self.evidence.scores(without_folds)
-        first = search.learn(offsets[0], RIDGES[0], self.folds.training[0], converged=JUDGED)
-        if not self._may_pay(offsets[0], design, first[0]):
+        corrections = CellCorrections(design, self.folds, scores, offsets, self._in_folds)
+        if self._are_many and not corrections.pay_in_first_fold:
             return np.zeros_like(scores), lambda: np.zeros((design.cells.shape[1], self.rows.n_classes))
-
-        def judged(
-            ridge: float, before: Corrected, known: Sequence[tuple[Array, Array]] = ()
-        ) -> tuple[Corrected, float]:
-            learn = partial(self._corrections_without, search, offsets, ridge, before[1])
-            found = [*known, *self._in_folds(learn, len(known))]
-            of_folds = design.cells @ np.concatenate([table for table, _ in found], axis=1)
-            added = np.empty_like(scores)
-            for fold, test in enumerate(self.folds.judging):
-                added[test] = of_folds[test, fold * k : (fold + 1) * k]
-            return (added, [parts for _, parts in found]), self._loss_of_folds(offsets, added)
-
-        none_added: Corrected = np.zeros((0, 0)), [first[1]] * self.folds.n_folds
-        best = Best(RIDGES[0], *judged(RIDGES[0], none_added, [first]))
-        if best.loss < self._loss_of_folds(offsets):
-            best = best.while_it_pays(RIDGES[1:], judged)
-        added, starts = best.found
-        return added, lambda: search.learn(scores, best.setting, start=starts[0])[0]
-
-    def _may_pay(self, scores: Array, design: CorrectionDesign, corrections: Array) -> bool:
-        """Whether corrections may pay: of many rows, those of the first fold show where they do not."""
-        test = self.folds.judging[0]
-        if not self._are_many or not len(test):
-            return True
-        rows, before = self.rows.take(test), scores[test]
-        return rows.mean_loss(before + design.cells[test] @ corrections) < rows.mean_loss(before)
-
-    def _corrections_without(
-        self,
-        search: CorrectionSearch,
-        offsets: list[Array],
-        ridge: float,
-        starts: list[Array],
-        folds: Sequence[int],
-    ) -> list[tuple[Array, Array]]:
-        of_folds = ([each[i] for i in folds] for each in (offsets, self.folds.training, starts))
-        beside, weights, begun = of_folds
-        return search.learn_each(beside, ridge, weights, begun, JUDGED)
-
-    def _loss_of_folds(self, offsets: Sequence[Array], added: Array | float = 0.0) -> float:
-        """The loss of each fold by its own scores, and what is added to them."""
-        held = np.empty((len(self.rows.codes), self.rows.n_classes))
-        for scores, test in zip(offsets, self.folds.judging, strict=True):
-            held[test] = scores[test]
-        return self.rows.mean_loss(held + added)
+        return corrections.chosen()
 
     def _share(self, before: Array, after: Array) -> float:
         """How much of a level counts: all of it, unless held-out rows say otherwise."""

@@ -15,7 +15,7 @@ from scipy import sparse
 from suffice.arrays import Array, Codes
 from suffice.kernels.cells import as_rows
 from suffice.model.weighing.known_rows import KnownRows
-from suffice.model.weighing.piece_weights import CONVERGED, JUDGED, solver_of
+from suffice.model.weighing.piece_weights import CONVERGED, solver_of
 from suffice.model.weighing.quasi_newton import Solve, minimise
 
 GUESSED_FROM = 2_000
@@ -121,8 +121,7 @@ class CorrectionSearch:
         sizes = rows.weight.sum(axis=1)
         begin = np.zeros((m, p * k)) if starts is None else np.stack(starts)
         known = self._solver(ridge, float(sizes.mean()))
-        rough = k > 2 and converged >= JUDGED  # in a long search, the changes of slope say it as well
-        found = minimise(at, begin, converged * sizes, known, None, rough=rough)
+        found = minimise(at, begin, converged * sizes, known, None, rough=True)
         return [(np.asarray(jumps @ one.reshape(p, k)), one) for one in found]
 
     def _solver(self, ridge: float, size: float) -> Solve:
