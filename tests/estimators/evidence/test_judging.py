@@ -184,7 +184,6 @@ def test_with_one_setting_it_does_not_matter_how_many_folds_choose(in_threads, m
     found = []
     for enough in (1, 70, 1000):
         monkeypatch.setattr(learning, "ENOUGH_ROWS", enough)
-        monkeypatch.setattr(cell_corrections, "ENOUGH_ROWS", enough)
         model = EvidenceClassifier(penalty=6.0).fit(X, y)
         found.append([level.loss for level in model.weights_.levels])
     np.testing.assert_allclose(found, [found[0]] * 3, atol=1e-5)

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.arrays import Array
 from suffice.estimators.evidence.best import Best
-from suffice.estimators.evidence.inputs import ENOUGH_ROWS, JudgedRows
+from suffice.estimators.evidence.inputs import JudgedRows
 from suffice.links import softmax
 from suffice.model.weighing.corrections import CorrectionDesign, CorrectionSearch
 from suffice.model.weighing.piece_weights import JUDGED
@@ -47,9 +47,11 @@ class CellCorrections:
             return True
         return self._loss(self._first) < self.folds.loss(self._before[:1])
 
-    def chosen(self) -> tuple[Array, Callable[[], Array]]:
-        """What the best corrections add to held-out rows, and those of all rows, if they are wanted."""
-        n_choosing = self.folds.n_that_hold(ENOUGH_ROWS)
+    def chosen(self, n_choosing: int) -> tuple[Array, Callable[[], Array]]:
+        """What the best corrections add to held-out rows, and those of all rows, if they are wanted.
+
+        The first folds choose the ridge.
+        """
         ((_, start),) = self._first
         found = [*self._first, *self._without(RIDGES[0], [start] * (n_choosing - 1), 1)]
         best = Best(RIDGES[0], found, self._loss(found))

@@ -18,9 +18,6 @@ from suffice.arrays import Array, Codes
 from suffice.model.weighing.known_rows import KnownRows
 from suffice.model.weighing.piece_weights import PieceWeights
 
-ENOUGH_ROWS = 1_000
-"""Rows that choose a setting: as many folds as hold them judge it."""
-
 
 @dataclass(frozen=True, eq=False)
 class Inputs:

@@ -18,7 +18,7 @@ import numpy as np
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.best import Best
 from suffice.estimators.evidence.cell_corrections import CellCorrections
-from suffice.estimators.evidence.inputs import ENOUGH_ROWS, Inputs, JudgedRows
+from suffice.estimators.evidence.inputs import Inputs, JudgedRows
 from suffice.estimators.evidence.pieces import POWERS, Pieces
 from suffice.estimators.evidence.trust import least_between_0_and_1, trust
 from suffice.estimators.evidence.weighed import Weights
@@ -42,6 +42,8 @@ WORD_RIDGES = (3.0, 1.0, 0.3, 0.1, 0.03)
 """The same for corrections of words."""
 PAIR_PENALTY = 6.0
 PAIRS_TOGETHER = 0.3
+ENOUGH_ROWS = 1_000
+"""Rows held out that choose a setting."""
 MANY_ROWS = 4_000
 """Rows from which a level must clearly pay: they show what is worth its time when predicting."""
 DOUBT = 4.0
@@ -286,7 +288,7 @@ class Learning:
             found = self._without_folds(search, self._covariance(*prior), before)
             return found, self.folds.loss(self._scores_of_folds(search.inputs, found))
 
-        best = Best(loosest, [everyone] * self.folds.n_that_hold(ENOUGH_ROWS), np.inf)
+        best = Best(loosest, [everyone] * self._n_choosing, np.inf)
         best = best.while_it_pays([(penalty, COMMON_PARTS[0]) for penalty in self.penalties], judged)
         if not self._are_many:
             best = best.while_it_pays([(best.setting[0], common) for common in COMMON_PARTS[1:]], judged)
@@ -344,7 +346,7 @@ class Learning:
         corrections = CellCorrections(design, self.folds, scores, offsets, self._in_folds)
         if self._are_many and not corrections.pay_in_first_fold:
             return np.zeros_like(scores), lambda: np.zeros((design.cells.shape[1], self.rows.n_classes))
-        return corrections.chosen()
+        return corrections.chosen(self._n_choosing)
 
     def _share(self, before: Array, after: Array) -> float:
         """How much of a level counts: all of it, unless held-out rows say otherwise."""
@@ -357,6 +359,14 @@ class Learning:
         if self._are_many and not self._is_clear(rows.losses(before) - rows.losses(after)):
             return 0.0
         return least_between_0_and_1(slope)
+
+    @property
+    def _n_choosing(self) -> int:
+        """How many folds, from the first on, choose a setting: those that hold enough rows.
+
+        Of many rows, the rows of all folds are needed to tell what still pays a little.
+        """
+        return self.folds.n_folds if self._are_many else self.folds.n_that_hold(ENOUGH_ROWS)
 
     @property
     def _are_many(self) -> bool:
