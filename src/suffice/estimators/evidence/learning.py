@@ -222,25 +222,25 @@ class Learning:
     def with_nats(self, learnt: Learnt, of_pairs: Inputs | None = None) -> Learnt:
         """The same with the nats that each piece adds, and the corrections of each column."""
         weights, rows = learnt.weights, self.rows
-        inputs = self.inputs
-        if of_pairs is not None:
-            inputs = np.concatenate([inputs, of_pairs.rows], axis=2)
-        added = (inputs @ weights.pieces).T
+        inputs = [self.inputs] if of_pairs is None else [self.inputs, of_pairs.rows]
+        ends = np.cumsum([each.shape[2] for each in inputs])
+        parts = [*zip(inputs, np.split(weights.pieces, ends[:-1]), strict=True)]
+        added = np.sum([(each @ of_each).T for each, of_each in parts], axis=0)
         if self.design is not None:
             added += self.design.cells @ weights.corrections
         if self.words is not None:
             of_words = np.concatenate([one.table for one in weights.words])
             added += self.words.inputs @ of_words
         residuals = mean_residuals(rows.log_shares + weights.bias + added, rows) / rows.weight.sum()
-        nats = weights.pieces * (residuals.T.reshape(-1) @ inputs.reshape(residuals.size, -1))
+        by_class = residuals.T.reshape(-1)
+        nats = [of_each * (by_class @ each.reshape(by_class.size, -1)) for each, of_each in parts]
         if self.design is not None:
             of_cells = np.sum((self.design.cells.T @ residuals) * weights.corrections, axis=1)
-            first = np.cumsum([0, *(cell.size for cell in self.pieces.cells)])[:-1]
-            nats = np.concatenate([nats, np.add.reduceat(of_cells, first)])
+            nats.append(np.add.reduceat(of_cells, self.design.first[:-1]))
         if self.words is not None:
             each = self.words.corrections((self.words.inputs.T @ residuals) * of_words)
-            nats = np.concatenate([nats, [one.table.sum() for one in each]])
-        return replace(learnt, nats=nats)
+            nats.append(np.array([one.table.sum() for one in each]))
+        return replace(learnt, nats=np.concatenate(nats))
 
     def _one_weight(self) -> tuple[PieceWeights, Array]:
         """One weight for all columns together."""
