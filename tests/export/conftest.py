@@ -214,7 +214,7 @@ def few_rows_case(**settings):
     return Case(model, with_gaps(train.fillna(1.5), rng))
 
 
-def evidence_case(n_classes=3, offset=0.0, **settings):
+def evidence_case(n_classes=3, offset=0.0, gappy=("length", 'a"; DROP TABLE x; --'), **settings):
     """Weighed evidence of numbers, counts, flags and levels, some with gaps; two numbers interact."""
     rng = np.random.default_rng(10)
     y = rng.integers(0, n_classes, N)
@@ -231,11 +231,10 @@ def evidence_case(n_classes=3, offset=0.0, **settings):
             "constant": np.full(N, 3.0),
         }
     )
-    gappy = ["length", 'a"; DROP TABLE x; --']
     model = suffice.EvidenceClassifier(**settings)
     labels = np.array(["a", "it's", "c", "d"])[y]
-    model.fit(train.assign(**with_gaps(train[gappy], rng)), labels)
-    rows = train.assign(**with_gaps(train[gappy], rng))
+    model.fit(train.assign(**with_gaps(train[[*gappy]], rng)), labels)
+    rows = train.assign(**with_gaps(train[[*gappy]], rng))
     rows.loc[3, 'a"; DROP TABLE x; --'] = "never seen"
     for row, value in enumerate([1e30, -1e30, 1e-300, -1.5, 0.0], start=5):
         rows.loc[row, ["length", "width", "count"]] = value
@@ -293,6 +292,7 @@ CASES = {
     "whole numbers": whole_number_levels_case,
     "ruled out": ruled_out_case,
     "weighed evidence": evidence_case,
+    "weighed evidence, counts with gaps": lambda: evidence_case(gappy=("count", "width")),
     "weighed evidence, not negative": lambda: evidence_case(
         2, offset=1e6, nonnegative=True, priors="uniform"
     ),

@@ -4,6 +4,7 @@ import functools
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -64,6 +65,18 @@ def test_a_shuffle_changes_no_digit(weights):
     found = EvidenceClassifier().fit(shuffled, y[order], None if w is None else w[order])
     expected = EvidenceClassifier().fit(table, y, w)
     np.testing.assert_array_equal(found.predict_proba(table), expected.predict_proba(table))
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_rows_of_weight_k_are_enough_for_pairs_where_k_copies_are(times):
+    rng = np.random.default_rng(1)
+    y, z = np.arange(300) % 3, rng.normal(size=300)
+    table = pd.DataFrame({"z": z, "u": np.exp(z + y)})
+    weighted = EvidenceClassifier().fit(table, y, np.full(300, float(times)))
+    copies = np.repeat(np.arange(300), times)
+    repeated = EvidenceClassifier().fit(table.iloc[copies], y[copies])
+    assert weighted.pieces_.pairs == repeated.pieces_.pairs
+    agrees(weighted, repeated, table, atol=1e-8)
 
 
 def test_halves_of_rows_are_rows():

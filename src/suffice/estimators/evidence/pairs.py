@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from suffice.arrays import Array, Codes, Counts
+from suffice.arrays import Array, Codes
+from suffice.estimators.evidence.rows import MOST_ROWS
 from suffice.factors.derived import CellOfPair, CoarseCell
 from suffice.kernels.cells import as_columns
 from suffice.model.weighing.known_rows import KnownRows
 
-ROWS_PER_CELL = 5
-"""Rows, for each cell of the table of a pair, below which chance is not that of χ² (Cochran 1954)."""
+ROWS_PER_CELL = 5 * (1.0 - 1e-9)
+"""Rows, for each cell of the table of a pair, below which chance is not that of χ² (Cochran 1954); up to
+rounding of their weights."""
 MOST_TRIED = 100_000_000
 """Cells of rows, classes and pairs that are looked at."""
 CELLS_AT_ONCE = 1 << 18
@@ -36,12 +38,13 @@ def choose_pairs(
     """
     n_pairs = len(cells) * (len(cells) - 1) // 2
     n_classes = rows.n_classes
-    if not n_pairs or n_pairs * (len(codes) * n_classes + BESIDE_CELLS) > MOST_TRIED:
+    n_rows = min(float(rows.weight.sum()), MOST_ROWS)
+    if not n_pairs or n_pairs * (n_rows * n_classes + BESIDE_CELLS) > MOST_TRIED:
         return []
     slope = rows.weight[:, np.newaxis] * (-posteriors)
     slope[np.arange(len(rows.codes)), rows.codes] += rows.weight
     curvature = rows.weight[:, np.newaxis] * posteriors * (1.0 - posteriors)
-    both = np.hstack([slope, curvature])
+    of_rows = np.hstack([slope, curvature, rows.weight[:, np.newaxis]])
     there = ~np.isnan(codes)
     places = np.where(there, codes, 0.0).astype(np.intp)
     beyond, chance = np.empty((2, n_pairs))
@@ -49,10 +52,11 @@ def choose_pairs(
     step, sizes = max(1, CELLS_AT_ONCE // max(len(codes), 1)), np.array([cell.size for cell in cells])
     for first_pair in range(0, n_pairs, step):
         some = slice(first_pair, first_pair + step)
-        sums, first, n_rows = _sums_in_pairs(places, there, sizes, pairs[some], both)
-        gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:], first)
+        sums, first = _sums_in_pairs(places, there, sizes, pairs[some], of_rows)
+        gain, degrees = _gains(sums[:, :n_classes], sums[:, n_classes:-1], first)
         beyond[some] = gain - 0.5 * degrees
-        are_enough = n_rows >= ROWS_PER_CELL * sizes[pairs[some]].prod(axis=1)
+        held = np.add.reduceat(sums[:, -1], first)
+        are_enough = held >= ROWS_PER_CELL * sizes[pairs[some]].prod(axis=1)
         chance[some] = np.where(are_enough, special.chdtrc(degrees, 2.0 * gain), 1.0)
     likely = _likely(chance)
     best = likely[np.argsort(-beyond[likely], kind="stable")][:most]
@@ -72,11 +76,8 @@ def _likely(chance: Array) -> Codes:
 
 def _sums_in_pairs(
     places: Codes, there: NDArray[np.bool_], sizes: Codes, pairs: Codes, of_rows: Array
-) -> tuple[Array, Codes, Counts]:
-    """The sums of some numbers of rows in the cells of some pairs of columns.
-
-    Also where the cells of each of these pairs begin, and how many rows have both cells.
-    """
+) -> tuple[Array, Codes]:
+    """The sums of some numbers of rows in the cells of pairs of columns, and where those of each begin."""
     left, right = pairs.T
     ends = np.cumsum(sizes[left] * sizes[right])
     first = np.append(0, ends[:-1])
@@ -84,7 +85,7 @@ def _sums_in_pairs(
     seen = there[:, left] & there[:, right]
     rows = np.append(0, np.cumsum(np.count_nonzero(seen, axis=1)))
     held = as_columns(rows, cell[seen], np.ones(rows[-1]), int(ends[-1]))
-    return held @ of_rows, first, np.count_nonzero(seen, axis=0)
+    return held @ of_rows, first
 
 
 def _gains(slope: Array, curvature: Array, first: Codes) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +36,6 @@ from suffice.factors.scores import Scores
 from suffice.factors.weighed import WeighedFactor, weighed
 from suffice.factors.words.scores import SolvedWords
 from suffice.links import softmax
-from suffice.model.columns.column import Factor
 from suffice.model.explaining.explanation import Explanation
 from suffice.model.solved.solution import SolvedModel
 from suffice.storage import Fields
@@ -236,15 +236,15 @@ class WeighedModel(SolvedModel):
             rows=table.row_labels,
         )
 
-    def _with_gaps(self, at: Factor) -> set[int]:
-        """The columns of the table that had gaps in training, among those that a joint Gaussian reads."""
+    @cached_property
+    def _with_gaps(self) -> set[int]:
+        """The columns of the table that had gaps in training, among those that joint Gaussians read."""
         beside = self.solved.beside
-        place = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
-        there = beside.presence[place].sum(axis=0)
-        partly = np.flatnonzero(
-            there < self.weight.sum() * (1.0 - np.finfo(np.float64).eps * self.weight.size)
-        )
-        return {self.solved.pieces.beside[at.columns[j]].columns[0] for j in partly.tolist()}
+        joint = next(i for i, one in enumerate(beside.schema.factors) if one.family.joint)
+        there = beside.presence[joint].sum(axis=0)
+        partly = there < self.weight.sum() * (1.0 - np.finfo(np.float64).eps * self.weight.size)
+        sources = beside.schema.factors[joint].columns[partly]
+        return {self.solved.pieces.beside[source].columns[0] for source in sources.tolist()}
 
     def expression(self, gaps: Gaps) -> Score:
         """The scores as an expression over the cells of a row."""
@@ -262,7 +262,7 @@ class WeighedModel(SolvedModel):
                     if isinstance(one, There)
                 ]
             elif isinstance(factor, WeighedFactor):
-                parts.append(_joint_score(factor, sources, labels, gaps, self._with_gaps(at)))
+                parts.append(_joint_score(factor, sources, labels, gaps, self._with_gaps))
         for j in np.flatnonzero(self._of_pairs).tolist():
             table = self._of_pairs[j] * self.solved.pair_tables[j]
             parts.append(Score(Lookup(index_of(pieces.pairs[j]), table)))
