@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -251,11 +252,12 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
 
 def _add_bounded(found: Array, places: Codes, said: Array, folds: Folds) -> None:
     """Add the bounded evidence of columns to the pieces at these places, a few rows at a time."""
-    most = folds.most[:, np.newaxis, np.newaxis]
+    most, apart = folds.most[:, np.newaxis, np.newaxis], np.flatnonzero(np.diff(places) != 1) + 1
+    runs = [*pairwise([0, *apart.tolist(), len(places)])]
     for rows in row_runs(len(said), said[:1].size):
         part = bounded(said[rows], most)
-        for column, place in enumerate(places.tolist()):
-            found[rows, :, place] += part[:, :, column]
+        for first, last in runs:
+            found[rows, :, places[first] : places[first] + last - first] += part[:, :, first:last]
 
 
 def evidence_of_pairs(pieces: Pieces, sums: FoldSums, folds: Folds, cells: Array) -> list[Array]:

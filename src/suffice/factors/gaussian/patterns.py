@@ -86,12 +86,14 @@ class _Covariances(NamedTuple):
     @classmethod
     def of(cls, matrices: Array) -> Self:
         roots = np.linalg.cholesky(matrices)
-        inverses = np.zeros_like(roots)
-        for inverse, root in zip(inverses, roots, strict=True) if roots.size else ():
+        lower = np.zeros(roots.shape)
+        for inverse, root in zip(lower, roots, strict=True) if roots.size else ():
             # Read by columns, the root in memory is its own transpose.
             inverse[:] = linalg.lapack.dpotri(root.T, lower=0)[0].T
-        own, other = np.tril(inverses), np.tril(inverses, -1)
-        return cls(matrices, own + other.swapaxes(1, 2), _log_roots(roots))
+        inverses = lower + lower.swapaxes(1, 2)
+        diagonal = np.arange(roots.shape[1])
+        inverses[:, diagonal, diagonal] = lower[:, diagonal, diagonal]
+        return cls(np.ascontiguousarray(matrices), inverses, _log_roots(roots))
 
     @property
     def sound(self) -> NDArray[np.bool_]:
@@ -100,7 +102,8 @@ class _Covariances(NamedTuple):
         return np.asarray((variances * precisions <= MOST_INFLATION).all(axis=1))
 
 
-class _Batch(NamedTuple):
+@dataclass(frozen=True)
+class _Batch:
     """Some patterns that take about as many columns, with about as many rows each."""
 
     at: Codes
@@ -116,12 +119,19 @@ class _Batch(NamedTuple):
     """(patterns, rows): those of a pattern, and its last one again up to the number of the others."""
     own: NDArray[np.bool_]
     """Which rows are its own."""
+    n_columns: int
+    """All of them."""
+
+    @cached_property
+    def places(self) -> Codes:
+        """Where the numbers of what is taken are in the matrices of all blocks, one after the other."""
+        of_row = self.block[:, np.newaxis] * self.n_columns + self.columns
+        return of_row[:, :, np.newaxis] * self.n_columns + self.columns[:, np.newaxis]
 
     def matrices(self, covariances: _Covariances) -> Array:
         """What is taken of Σ, or of Σ⁻¹, of each pattern."""
         source = covariances.inverses if self.by_inverse else covariances.matrices
-        of_row, of_column = self.columns[:, :, np.newaxis], self.columns[:, np.newaxis]
-        taken = source[self.block[:, np.newaxis, np.newaxis], of_row, of_column]
+        taken = source.ravel().take(self.places)
         pattern, place = self.others
         taken[pattern, place] = taken[pattern, :, place] = 0.0
         taken[pattern, place, place] = 1.0
@@ -140,7 +150,8 @@ class _Rows:
     """The rows of several blocks, one block after the other, by the patterns of their missing cells."""
 
     cells: Array
-    seen: NDArray[np.bool_]
+    gaps: Codes
+    """Where missing cells are in all of these."""
     ends: list[int]
     """Where each block begins, and the last one ends."""
     block: Codes
@@ -162,7 +173,8 @@ class _Rows:
         order, starts = pattern_runs(np.hstack([bits & 1 == 1, seen]))
         block, kinds = of_row[order[starts]], seen[order[starts]]
         by_inverse = sound[block] & (2 * np.count_nonzero(kinds, axis=1) >= seen.shape[1])
-        return cls(cells, seen, [0, *np.cumsum(sizes).tolist()], block, kinds, by_inverse, order, starts)
+        gaps, ends = np.flatnonzero(~seen), [0, *np.cumsum(sizes).tolist()]
+        return cls(cells, gaps, ends, block, kinds, by_inverse, order, starts)
 
     @cached_property
     def pattern(self) -> Codes:
@@ -210,16 +222,17 @@ class _Rows:
         places = np.arange(counts.max())
         rows = self.order[self.starts[at, np.newaxis] + np.minimum(places, counts - 1)]
         by_inverse = bool(self.by_inverse[at[0]])
-        return _Batch(at, self.block[at], by_inverse, columns, (pattern, place), rows, places < counts)
+        own, others = places < counts, (pattern, place)
+        return _Batch(at, self.block[at], by_inverse, columns, others, rows, own, taken.shape[1])
 
     def standardised(self, centre: Array, shift: Array, scale: Array) -> Array:
         """(x − centre)/scale − shift, of each block its own; missing cells count as 0."""
-        away = np.empty_like(self.cells)
+        away = np.empty(self.cells.shape)
         for i, rows in enumerate(pairwise(self.ends)):
             one = np.subtract(self.cells[slice(*rows)], centre[i], out=away[slice(*rows)])
             one /= scale[i]
             one -= shift[i]
-        np.copyto(away, 0.0, where=~self.seen)
+        away.ravel()[self.gaps] = 0.0
         return away
 
 
