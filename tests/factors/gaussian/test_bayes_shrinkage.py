@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 import suffice
 from suffice import GaussianDiscriminant
+from suffice.factors.gaussian import shrinkage
+from suffice.factors.gaussian.moments import Moments
+from suffice.factors.gaussian.tying import Tying
 from suffice.families import MultivariateNormal
 
 RNG = np.random.default_rng(0)
@@ -50,6 +55,22 @@ def test_covariances_are_the_means_given_the_rows(weighted):
         np.testing.assert_allclose(
             found / np.outer(scale, scale), expected / np.outer(scale, scale), atol=1e-9
         )
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full", "diagonal", "isotropic"])
+@given(st.integers(0, 10**6), st.integers(0, 6), st.floats(0.0, 1e4))
+@settings(max_examples=30)
+def test_covariances_exceed_the_least_variances_in_all_directions(covariance, seed, rank, rows):
+    rng = np.random.default_rng(seed)
+    tying = Tying(covariance, np.arange(3), 0.0)
+    roots = rng.normal(size=(3, 5, rank)) * 10.0 ** rng.integers(-3, 3, (5, 1))
+    scatter = tying.pooled(rows * roots @ roots.swapaxes(1, 2))
+    total = rng.random(5) + np.diagonal(scatter.sum(axis=0)) / (rows + 1.0)
+    moments = Moments(np.zeros((3, 5)), scatter, rows * rng.dirichlet(np.ones(3)), total, None)
+    least = shrinkage.least_variances(moments, tying)
+    for matrix, variances in zip(shrinkage.posterior_means(moments, tying), least, strict=True):
+        in_units = matrix / np.sqrt(np.outer(variances, variances))
+        assert np.linalg.eigvalsh(in_units - np.eye(5)).min() >= -1e-12 * np.linalg.norm(in_units)
 
 
 @pytest.mark.parametrize("covariance", ["shared", "full"])

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import Covariance, multivariate_normal
 
 from suffice import GaussianDiscriminant
 from suffice.factors import solve
 from suffice.factors.gaussian import patterns
+from suffice.factors.gaussian.parameters import Gaussians
 from suffice.factors.gaussian.scores import scores_at_once
 from suffice.factors.gaussian.totals import GaussianTotals
 from suffice.factors.scores import Scores
@@ -43,6 +46,37 @@ def test_rows_with_gaps_are_scored_by_marginals(covariance, apart, few, at_once,
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     log_p = expected + np.log(model.priors_)
     np.testing.assert_allclose(model.predict_log_proba(X), log_softmax(log_p), rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full", "groups"])
+@pytest.mark.parametrize("alike", [1.0, 1e-3, 1e-6], ids=["apart", "alike", "nearly one"])
+@given(st.integers(0, 10**6), st.integers(1, 9), st.floats(0.0, 1.0))
+@settings(max_examples=15)
+def test_rows_that_miss_few_or_most_columns_are_scored_by_marginals(covariance, alike, seed, d, often):
+    rng = np.random.default_rng(seed)
+    group = np.array({"shared": [0, 0, 0], "full": [0, 1, 2], "groups": [0, 1, 0]}[covariance])
+    one = Gaussians(list("abcdefghi")[:d], np.arange(d), d)
+    one.group, one.scale = group, 10.0 ** rng.integers(-3, 4, d)
+    one.centre, one.shift = rng.normal(size=(3, d)) * one.scale, rng.normal(size=(3, d))
+    roots = rng.normal(size=(group.max() + 1, d, 2 * d))
+    roots[:, -1] = roots[:, 0] + alike * roots[:, -1]  # the last column nearly tells the first
+    one.standard = roots @ roots.swapaxes(1, 2) / (2 * d)
+    rows = rng.normal(size=(8, 2 * d)) @ roots[0].T * one.scale / np.sqrt(2 * d) + one.mean[0]
+    rows[rng.random(rows.shape) < often] = np.nan
+    expected = np.zeros((8, 3))
+    for i, row in enumerate(rows):
+        seen = np.flatnonzero(~np.isnan(row))
+        for k, standard in enumerate(one.standard[group]) if len(seen) else ():
+            part = Covariance.from_cholesky(np.linalg.cholesky(standard[np.ix_(seen, seen)]))
+            z = (row - one.centre[k]) / one.scale - one.shift[k]
+            log_p = multivariate_normal(np.zeros(len(seen)), part).logpdf(z[seen])
+            expected[i, k] = log_p - np.log(one.scale[seen]).sum()
+    (found,) = patterns.log_densities([one], [rows], whole=True)
+    rtol = 1e-9 / alike
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol)
+    (found,) = patterns.log_densities([one], [rows], whole=False)
+    between = [each - each[:, :1] for each in (found, expected)]
+    np.testing.assert_allclose(*between, rtol=rtol, atol=rtol * max(1.0, np.abs(expected).max()))
 
 
 @pytest.mark.parametrize("d", [1, 8, 63, 64, 65, 130])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from suffice.factors.blocks import MISSING
 from suffice.factors.gaussian.scores import scores_at_once
 from suffice.factors.scores import Scores, bounded, zeros_by_class
 from suffice.factors.words.scores import SolvedWords
+from suffice.kernels.cells import row_runs
 from suffice.model.statistics import Accumulator
 
 Solve = Callable[[list[Totals], list[str], NDArray[Any]], list[list[SolvedFactor]]]
@@ -166,7 +168,7 @@ class FoldSums:
         solve: Solve = solve_once,
         widths: Sequence[int | None] = (None,),
     ) -> Array:
-        """The bounded evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it.
+        """The evidence of a factor, (rows, folds, columns, classes); of a joint one, all of it.
 
         `widths` says how many columns each of several factors of the same sums reads.
         """
@@ -186,7 +188,7 @@ class FoldSums:
             said = np.zeros((len(folds.scored), len(each), *each[0].shape[1:]))
             for place, one in enumerate(each):
                 said[: len(one), place] = one
-        return bounded(said, folds.most[:, np.newaxis, np.newaxis])
+        return said
 
 
 def _cells_of_each(
@@ -224,28 +226,38 @@ def evidence(pieces: Pieces, base: FoldSums, beside: FoldSums, folds: Folds) -> 
     together = n_columns + n_single
     n_pieces, texts = together + len(pieces.joint_solves), pieces.texts
     found = zeros_by_class(n_rows, m, n_pieces + len(POWERS) * len(texts), k)
-    of_columns = zeros_by_class(n_rows, m, len(pieces.schema), k)
-    places = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
+    places = np.empty(len(pieces.schema), dtype=np.intp)
+    for piece, columns in enumerate(pieces.of_columns):
+        places[columns] = piece
+    powers = {int(pieces.of_columns[text][0]): n_pieces + i for i, text in enumerate(texts.tolist())}
     for at, (factor, sums) in enumerate(zip(pieces.schema.factors, base.totals(folds), strict=True)):
         said = base.said(at, folds, sums)
         columns = factor.columns[:1] if factor.family.joint else factor.columns
-        of_columns[:, :, columns] = said[:, :, : len(columns)]
+        _add_bounded(found, places[columns], said[:, :, : len(columns)], folds)
         for j, column in enumerate(columns.tolist() if said.shape[2] > len(columns) and len(texts) else ()):
-            found[:, :, places[column] :: len(texts)] = said[:, :, len(columns) + j :: len(columns)]
-    if n_columns:
-        order, sizes = np.concatenate(pieces.of_columns), [len(one) for one in pieces.of_columns]
-        first = np.cumsum([0, *sizes[:-1]])
-        np.add.reduceat(of_columns[:, :, order], first, axis=2, out=found[:, :, :n_columns])
+            scaled = np.arange(powers[column], found.shape[2], len(texts))
+            _add_bounded(found, scaled, said[:, :, len(columns) + j :: len(columns)], folds)
     for at, (factor, sums) in enumerate(zip(pieces.beside_schema.factors, beside.totals(folds), strict=True)):
         if factor.family.joint:
             widths = [one.n_columns for one in pieces.joint_solves]
-            found[:, :, together:n_pieces] = beside.said(
-                at, folds, sums, partial(solve_joint, pieces), widths
-            )
+            said = beside.said(at, folds, sums, partial(solve_joint, pieces), widths)
+            _add_bounded(found, np.arange(together, n_pieces), said, folds)
         else:
-            found[:, :, n_columns + factor.columns] = beside.said(at, folds, sums)
-    found -= found.mean(axis=3, keepdims=True)
+            _add_bounded(found, n_columns + factor.columns, beside.said(at, folds, sums), folds)
+    for rows in row_runs(n_rows, found[:1].size):
+        part = found[rows]
+        part -= part.mean(axis=3, keepdims=True)
     return [found[: len(fold), place] for place, fold in enumerate(folds.held)]
+
+
+def _add_bounded(found: Array, places: Codes, said: Array, folds: Folds) -> None:
+    """Add the bounded evidence of columns to the pieces at these places, a few rows at a time."""
+    most, apart = folds.most[:, np.newaxis, np.newaxis], np.flatnonzero(np.diff(places) != 1) + 1
+    runs = [*pairwise([0, *apart.tolist(), len(places)])]
+    for rows in row_runs(len(said), said[:1].size):
+        part = bounded(said[rows], most)
+        for first, last in runs:
+            found[rows, :, places[first] : places[first] + last - first] += part[:, :, first:last]
 
 
 def evidence_of_pairs(pieces: Pieces, sums: FoldSums, folds: Folds, cells: Array) -> list[Array]:

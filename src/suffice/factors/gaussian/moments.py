@@ -363,12 +363,13 @@ def pairwise_moments(data: Standardised, tying: Tying) -> Moments:
     constant = np.asarray(data.variance[held] == 0)  # only rounding is left, and it may be negative
     gone = constant[:, np.newaxis] | constant[:, :, np.newaxis]
     covariance = np.where(gone, 0.0, sums.scatter / count - ratio * other)
-    for k, one in zip(held.tolist(), covariance, strict=True):
-        scatter[tying.group[k]] += weight[k] * nearest_covariance(one)
+    complete = (of_pair == of_pair[:, :1, :1]).all(axis=(1, 2))
+    for k, one, is_whole in zip(held.tolist(), covariance, complete.tolist(), strict=True):
+        scatter[tying.group[k]] += weight[k] * (one if is_whole else nearest_covariance(one))
     parts: list[ScatterPart] | None = None
-    if (of_pair == of_pair[:, :1, :1]).all():
-        complete = replace(sums, weight=of_pair[:, 0, 0], total=sums.total[:, :, 0])
-        each = zip(held.tolist(), complete.moved(-mean[held]).scatter, strict=True)
+    if complete.all():
+        of_class = replace(sums, weight=of_pair[:, 0, 0], total=sums.total[:, :, 0])
+        each = zip(held.tolist(), of_class.moved(-mean[held]).scatter, strict=True)
         parts = [ScatterPart(int(tying.group[k]), np.arange(d), weight[k], one) for k, one in each]
     return Moments(mean, scatter, weight, data.total_variance, parts)
 

@@ -23,6 +23,8 @@ ROUNDED_AWAY = 8192
 times the size (Demmel 1989: it succeeds from size²·ε on)."""
 LEAST = 1e-6
 """The smallest share of a pseudo-observation: less, applied twice, would be lost in rounding."""
+CERTAINLY = 10.0
+"""How many times its rounding a variance exceeds where there is no doubt."""
 FEW_DIGITS = 1e-6
 """Above this share of rounding error in a variance there is a note."""
 
@@ -52,19 +54,28 @@ def block_name(labels: list[str]) -> str:
 
 
 def regular(
-    covariances: list[Covariance], pooled: Covariance, noise: Array, moments: Moments, tying: Tying
+    covariances: list[Covariance],
+    pooled: Covariance,
+    noise: Array,
+    moments: Moments,
+    tying: Tying,
+    least: Array | float = 0.0,
 ) -> dict[int, str]:
     """Make covariances positive definite: a singular one gets one pseudo-observation of the pooled one.
 
     If the pooled covariance is singular too, it first gets one pseudo-observation of its diagonal, with the
     total variance for columns that are constant within every class. Variance in any direction that may be
-    rounding error from removed rows, given the `noise` of the diagonals (g, d), is taken as zero.
+    rounding error from removed rows, given the `noise` of the diagonals (g, d), is taken as zero. The `least`
+    variances (g, d), which a covariance exceeds in all directions, may tell that it is not singular.
 
     Returns what the groups of the singular ones got.
     """
     singular = frozenset() if moments.saved_search is None else moments.saved_search.singular
     floor = [rounding_of(one, lost) for one, lost in zip(covariances, noise, strict=True)]
-    lost = [g in singular or not has_full_rank(one, floor[g]) for g, one in enumerate(covariances)]
+    certain = np.all(least > CERTAINLY * np.stack(floor), axis=1)
+    lost = [
+        g in singular or not (certain[g] or has_full_rank(one, floor[g])) for g, one in enumerate(covariances)
+    ]
     if not any(lost):
         return {}
     everything = float(moments.weight.sum()) or 1.0
@@ -133,15 +144,21 @@ def rounding_of(covariance: Array | ThinCovariance, noise: Array | float, share:
     return np.asarray(len(covariance) * np.maximum(noise, share * _variances(covariance)))
 
 
-def have_full_rank(covariances: Array, noise: Array) -> bool:
-    """Whether all of some covariances (g, d, d) certainly exceed their rounding in all directions."""
+def have_full_rank(covariances: Array, noise: Array, least: Array) -> bool:
+    """Whether all of some covariances (g, d, d) certainly exceed their rounding in all directions.
+
+    They exceed the `least` variances (g, d) in all directions.
+    """
     variances, d = np.diagonal(covariances, axis1=1, axis2=2), covariances.shape[1]
     if not (variances > 0).all():
         return False
-    inverse = 1.0 / np.sqrt(d * np.maximum(noise, SINGULAR * variances))
+    rounding = d * np.maximum(noise, SINGULAR * variances)
+    if (least > CERTAINLY * rounding).all():
+        return True
+    inverse = 1.0 / np.sqrt(rounding)
     in_units = covariances * inverse[:, :, np.newaxis] * inverse[:, np.newaxis]
     try:
-        np.linalg.cholesky(in_units - 10.0 * np.eye(d))
+        np.linalg.cholesky(in_units - CERTAINLY * np.eye(d))
     except np.linalg.LinAlgError:
         return False
     return True
@@ -168,6 +185,6 @@ def has_full_rank(covariance: Array | ThinCovariance, rounding: Array | None = N
     if not failed and len(matrix):
         # The condition number in the 1-norm is cheap, and bounds the smallest eigenvalue from below.
         reciprocal, _ = linalg.lapack.dpocon(root, size, uplo="L")
-        if reciprocal * size > 10.0:
+        if reciprocal * size > CERTAINLY:
             return True
     return len(matrix) == 0 or bool(linalg.eigvalsh(in_units, subset_by_index=(0, 0))[0] > 1.0)

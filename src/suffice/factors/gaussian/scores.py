@@ -29,10 +29,12 @@ from suffice.factors.natural import NaturalForm
 from suffice.factors.scores import Scores
 from suffice.families import MultivariateNormal, Normal
 from suffice.families.multivariate_normal import natural_from_moments
-from suffice.kernels.cells import row_patterns
+from suffice.kernels.cells import row_patterns, row_runs
 from suffice.kernels.choose import contiguous, gaussian_for, is_complete
 
 ROWS_AT_ONCE = 4096
+NUMBERS_AT_ONCE = 1 << 20
+"""Numbers of rows with gaps that are held at once."""
 FAR = 50
 """Rows more than 2^FAR deviations away are scored separately: the differences of their squares round to 0."""
 REACH = 480
@@ -119,15 +121,12 @@ class SolvedGaussian(Gaussians, SolvedFactor):
 
     def _add_by_patterns(self, block: Array, scores: Array, *, base: bool) -> None:
         """Add the scores of rows with gaps; those far away are scored separately."""
-        cells, of_row = block[:, self.active], np.zeros(len(block), dtype=np.intp)
+        cells = block[:, self.active]
         far = self.are_far(cells)
-        if not far.any():
-            patterns.add_scores([self], cells, of_row, scores, base=base)
-            return
         near, distant = np.flatnonzero(~far), np.flatnonzero(far)
-        found = np.zeros((len(near), scores.shape[1]))
-        patterns.add_scores([self], cells[near], of_row[near], found, base=base)
-        scores[near] += found
+        for run in row_runs(len(near), cells.shape[1], NUMBERS_AT_ONCE):
+            (found,) = patterns.log_densities([self], [cells[near[run]]], whole=base)
+            scores[near[run]] += found
         for rows, columns, whitenings in self._patterns(block[distant]):
             values = block[distant[rows][:, np.newaxis], columns]
             scores[distant[rows]] += self._far_scores(values, columns, whitenings, whole=base)
@@ -338,10 +337,7 @@ def scores_at_once(several: Sequence[SolvedFactor], blocks: Sequence[Block]) -> 
         return None
     if any(one.are_far(values).any() for one, values in zip(gaussians, cells, strict=True)):
         return None
-    sizes = [len(values) for values in cells]
-    scores, of_row = np.zeros((sum(sizes), len(group))), np.arange(len(sizes)).repeat(sizes)
-    patterns.add_scores(gaussians, np.concatenate(cells), of_row, scores, base=False)
-    return np.split(scores, np.cumsum(sizes[:-1]))
+    return patterns.log_densities(gaussians, cells, whole=False)
 
 
 def runs(rows: Codes) -> Iterator[Codes]:

@@ -135,6 +135,15 @@ def posterior_means(moments: Moments, tying: Tying) -> Array:
     return tying.shaped((moments.scatter + (d + 2.0) * shared) / (rows + d + 2.0))
 
 
+def least_variances(moments: Moments, tying: Tying) -> Array:
+    """Variances of the columns, (g, d), that posterior means exceed in all directions, by the prior."""
+    d, n = moments.mean.shape[1], float(moments.weight.sum())
+    least = moments.total_variance[np.newaxis] / (n + 1.0)
+    if tying.n_groups > 1:
+        least = least * (d + 2.0) / (tying.pooled(moments.weight)[:, np.newaxis] + d + 2.0)
+    return tying.shaped_variances(least)
+
+
 def noise_of_covariances(moments: Moments, tying: Tying, shrinkage: Any) -> Array:
     """How much of the variances of each group, (g, d), may be rounding error from removed rows."""
     toward_shared = shrinkage[0] if isinstance(shrinkage, tuple) else 0.0

@@ -36,6 +36,7 @@ from suffice.factors.gaussian.rows import RowSums
 from suffice.factors.gaussian.scores import SolvedGaussian
 from suffice.factors.gaussian.shrinkage import (
     degrees_of_freedom,
+    least_variances,
     noise_of_covariances,
     posterior_means,
     shrunk_matrices,
@@ -121,7 +122,8 @@ def _side_by_side(
         ]
         matrices = [posterior_means(one, tying) for one in tied]
         noise = [noise_of_covariances(one, tying, family.shrinkage) for one in tied]
-        if not have_full_rank(np.concatenate(matrices), np.concatenate(noise)):
+        least = np.concatenate([least_variances(one, tying) for one in tied])
+        if not have_full_rank(np.concatenate(matrices), np.concatenate(noise), least):
             return None
         for place, one in enumerate(each):
             solved = SolvedGaussian(family, labels, active, len(one.scale))
@@ -150,7 +152,9 @@ def _of_each_family(
 def _of_moments(classwise: ClassMoments, labels: list[str], family: MultivariateNormal) -> SolvedGaussian:
     matrices = shrunk_matrices(classwise, family.shrinkage)
     solved = SolvedGaussian(family, labels, classwise.active, len(classwise.scale))
-    return assembled(solved, classwise, matrices)
+    has_prior = family.shrinkage == "bayes"
+    least = least_variances(classwise.moments, classwise.tying) if has_prior else 0.0
+    return assembled(solved, classwise, matrices, least)
 
 
 def class_moments(
@@ -222,13 +226,16 @@ def _why_left_out(data: Standardised, column: int) -> str:
     return "all its values are equal, so it cannot separate the classes and is left out"
 
 
-def assembled(solved: Scored, classwise: ClassMoments, matrices: Array) -> Scored:
-    """Fill in the parameters with standardised covariances (g, d, d); singular ones are regularised."""
+def assembled(solved: Scored, classwise: ClassMoments, matrices: Array, least: Array | float = 0.0) -> Scored:
+    """Fill in the parameters with standardised covariances (g, d, d); singular ones are regularised.
+
+    They exceed the `least` variances (g, d) in all directions.
+    """
     moments, tying = classwise.moments, classwise.tying
     covariances = list(matrices)
     pooled = moments.scatter.sum(axis=0) / (float(moments.weight.sum()) or 1.0)
     noise = noise_of_covariances(moments, tying, solved.family.shrinkage)
-    regularized = regular(covariances, pooled, noise, moments, tying)
+    regularized = regular(covariances, pooled, noise, moments, tying, least)
     solved.standard = np.stack(covariances) if regularized else matrices
     solved.scatter_parts = moments.scatter_parts
     return _described(solved, classwise, regularized)

@@ -338,7 +338,8 @@ class SolvedLevels(SolvedFactor):
     def contributions(self, block: Any, labels: list[str], *, base: bool) -> Array:
         rows = np.stack(self.rows_of_tables(block, labels), axis=1) + self.first
         limits = self.log_p if self.order is None else np.where(self.order > 0, -np.inf, self.log_p)
-        return np.moveaxis(np.ascontiguousarray(limits.T)[:, rows], 0, -1)
+        by_class = np.ascontiguousarray(limits.T)
+        return np.moveaxis(by_class.take(rows, axis=1), 0, -1)  # an index would put classes side by side
 
     def observed(self, block: Any, labels: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         rows = np.stack(self.rows_of_tables(block, labels), axis=1)
