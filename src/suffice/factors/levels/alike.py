@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class LevelIndex:
         A value of another type has the place of the only level that reads alike.
         """
         unseen = len(self.levels)
-        places = [self.index.get(value, unseen) for value in values]
+        places = [*map(self.index.get, values, repeat(unseen))]
         for at, value in enumerate(values if unseen in places else ()):
             if places[at] == unseen and isinstance(value, str) not in self.are_text:
                 places[at] = _place_of(value, self.alike, unseen)
@@ -45,7 +46,7 @@ class LevelIndex:
     @cached_property
     def are_text(self) -> set[bool]:
         """Whether the levels are text: of both kinds in a mixed column, where types tell levels apart."""
-        return {isinstance(level, str) for level in self.levels}
+        return {issubclass(kind, str) for kind in set(map(type, self.levels))}
 
     @cached_property
     def alike(self) -> dict[Any, int]:
