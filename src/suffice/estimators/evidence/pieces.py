@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
 from suffice.factors.derived import (
@@ -55,6 +56,8 @@ FEWEST_CELLS, MOST_CELLS = 4, 16
 DIGITS = 9
 """Decimals of a share that matter."""
 CELLS_IN_PAIRS = 8
+CELLS_AT_ONCE = 1 << 20
+"""Numbers that are looked at at once."""
 ONE_COVARIANCE = "one covariance for all classes", "one covariance of plain numbers"
 OWN_COVARIANCES = "a covariance for each class", "own covariances of plain numbers"
 SHARED = MultivariateNormal("shared", shrinkage="bayes")
@@ -266,7 +269,7 @@ class _Columns:
         # Text alone may be a list of documents, which has a column for each of its families.
         texts = [f.columns.tolist() for f in schema.factors if f.reads == "documents" and self.families]
         self.documents = [j for columns in texts for j in columns]
-        self.numbers = [j for j in self.families if table.kind(j) != "level"]
+        self.numbers = dict.fromkeys(j for j in self.families if table.kind(j) != "level")
         self._by_frequency: dict[int, tuple[Any, ...]] = {}
         """The levels of columns that were asked for, the most frequent ones first."""
         self.most_cells = int(np.clip(self.n_rows**0.5 / 2, FEWEST_CELLS, MOST_CELLS))
@@ -294,11 +297,9 @@ class _Columns:
 
     def joint(self) -> Iterator[Derived]:
         """Numbers, whether they are there, and indicators of levels; not of many columns with gaps."""
-        if len(self.numbers) > MOST_JOINT and any(
-            np.isnan(self.reader.numbers(j)).any() for j in self.numbers
-        ):
+        if len(self.numbers) > MOST_JOINT and self._gone:
             return
-        within = {j: one for j in self.numbers if (one := self._within(j)) is not None}
+        within = {j: one for j in self.numbers if (one := self._described[j].within) is not None}
         there = self._often_gone(list(within), MOST_JOINT - len(within))
         for j, one in within.items():
             yield one
@@ -315,24 +316,33 @@ class _Columns:
         """How many joint columns tell no more of a number than its size; 0 if all do."""
         return next((i for i, one in enumerate(joint) if self._bends(one)), 0)
 
-    def _within(self, j: int) -> Within | None:
-        """A number, cut off far away; None if it does not vary."""
-        numbers = self.reader.numbers(j)
-        there = numbers[~np.isnan(numbers)]
-        if not len(there) or there.min() == there.max():
-            return None
-        unit = float(np.abs(there).max())  # squares and sums of large numbers overflow
-        weights = None if self.weights is None else self.weights[~np.isnan(numbers)]
-        mean = float(np.average(there / unit, weights=weights))
-        far = FAR * float(np.average((there / unit - mean) ** 2, weights=weights)) ** 0.5
-        return Within(j, max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST))
+    @cached_property
+    def _gone(self) -> dict[int, NDArray[np.bool_]]:
+        """Where the numbers with gaps are missing."""
+        gone = {j: np.isnan(self.reader.numbers(j)) for j in self.numbers}
+        return {j: one for j, one in gone.items() if one.any()}
+
+    @cached_property
+    def _described(self) -> dict[int, _Numbers]:
+        """What is known of each column of numbers; those without gaps are looked at together."""
+        whole = [j for j in self.numbers if j not in self._gone]
+        step = max(1, CELLS_AT_ONCE // max(self.table.n_rows, 1))
+        found: dict[int, _Numbers] = {}
+        for first in range(0, len(whole), step):
+            some = whole[first : first + step]
+            numbers = np.stack([self.reader.numbers(j) for j in some])
+            found |= zip(some, _described(some, numbers, self.weights), strict=True)
+        for j, gone in self._gone.items():
+            weights = None if self.weights is None else self.weights[~gone]
+            (one,) = _described([j], self.reader.numbers(j)[np.newaxis, ~gone], weights)
+            found[j] = one._replace(n_different=one.n_different + 1)
+        return found
 
     def _often_gone(self, columns: list[int], room: int) -> set[int]:
         """The numbers that are often missing, those with most gaps where there is not room for all."""
-        gone = {j: np.isnan(self.reader.numbers(j)) for j in columns}
         rows = np.ones(self.table.n_rows) if self.weights is None else self.weights
-        shares = {j: self._share(float(rows[one].sum())) for j, one in gone.items()}
-        common = [j for j in columns if _is_common(shares[j])]
+        shares = {j: self._share(float(rows[gone].sum())) for j, gone in self._gone.items()}
+        common = [j for j in columns if _is_common(shares.get(j, 0.0))]
         return set(sorted(common, key=lambda j: -shares[j])[: max(room, 0)])
 
     def _share(self, times: float) -> float:
@@ -342,7 +352,7 @@ class _Columns:
     def _indicators(self, room: int) -> Iterator[Holds]:
         found: list[tuple[float, Holds]] = []
         for j in self.families:
-            if j in self.numbers and len(np.unique(self.reader.numbers(j))) > FEW:
+            if j in self.numbers and self._described[j].n_different > FEW:
                 continue
             levels = self._levels(j, MOST_LEVELS)
             times = np.bincount(self.reader.places(j, levels), self.weights, len(levels) + 2)
@@ -404,6 +414,37 @@ class _Columns:
             order = np.argsort(-times, kind="stable")[:MOST_LEVELS].tolist()
             self._by_frequency[j] = tuple(read.values[i] for i in order)
         return self._by_frequency[j][:most]
+
+
+class _Numbers(NamedTuple):
+    """What is known of a column of numbers at a glance."""
+
+    within: Within | None
+    """The numbers, cut off far away; None if they do not vary."""
+    n_different: int
+    """How many are different; missing ones are one more."""
+
+
+def _described(columns: Sequence[int], numbers: Array, weights: Array | None) -> list[_Numbers]:
+    """What is known of columns of numbers without gaps, one in each row."""
+    if not numbers.size:
+        return [_Numbers(None, 0) for _ in columns]
+    ordered = np.sort(numbers, axis=1)
+    n_different = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
+    found = [_Numbers(None, n) for n in n_different.tolist()]
+    varying = np.flatnonzero(n_different > 1)
+    if not len(varying):
+        return found
+    units = np.abs(ordered[varying][:, [0, -1]]).max(axis=1)  # squares and sums of large numbers overflow
+    each = numbers[varying] / units[:, np.newaxis]
+    means = np.average(each, axis=1, weights=weights)
+    variances = np.average((each - means[:, np.newaxis]) ** 2, axis=1, weights=weights)
+    facts = (one.tolist() for one in (varying, units, means, variances))
+    for at, unit, mean, variance in zip(*facts, strict=True):
+        far = FAR * variance**0.5
+        low, high = max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST)
+        found[at] = found[at]._replace(within=Within(columns[at], low, high))
+    return found
 
 
 def _is_common(share: float) -> bool:
