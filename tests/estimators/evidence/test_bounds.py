@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from suffice import EvidenceClassifier
-from suffice.estimators.evidence import pieces
+from suffice.estimators.evidence import described
 from suffice.factors.derived import Within
 
 Y = np.arange(200) % 2
@@ -36,7 +36,7 @@ def test_numbers_are_cut_off_at_eight_standard_deviations(weighted):
 def test_it_does_not_matter_how_many_columns_are_looked_at_together(monkeypatch):
     table = pd.DataFrame(np.random.default_rng(1).normal(size=(len(Y), 5))).add_prefix("c")
     together = bounds(table)
-    monkeypatch.setattr(pieces, "CELLS_AT_ONCE", 2 * len(Y))
+    monkeypatch.setattr(described, "CELLS_AT_ONCE", 2 * len(Y))
     assert bounds(table) == together
 
 

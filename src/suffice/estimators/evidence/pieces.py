@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.arrays import Array, Codes
+from suffice.estimators.evidence.described import DescribedNumbers, described_columns
 from suffice.factors.derived import (
     CellOfPair,
     CellReader,
@@ -25,10 +26,8 @@ from suffice.factors.derived import (
     Holds,
     Same,
     There,
-    Within,
     table_of,
 )
-from suffice.factors.gaussian.totals import LARGEST
 from suffice.families import Bernoulli, Categorical, Family, MultivariateNormal, Steps, Words
 from suffice.model.columns.column import Column
 from suffice.model.columns.schema import Schema
@@ -45,8 +44,6 @@ MOST_JOINT = 300
 """Columns of a joint Gaussian: numbers, and indicators as far as there is room."""
 MOST_APART = 200
 """Columns that have a weight each, and more than one kind of evidence; more have one weight together."""
-FAR = 8.0
-"""Standard deviations at which numbers are cut off in the joint Gaussian, where one row could rule."""
 COMMON = 0.05
 """The share of rows that both values of an indicator need: a Gaussian does not describe rare ones."""
 FEW = 12
@@ -56,8 +53,6 @@ FEWEST_CELLS, MOST_CELLS = 4, 16
 DIGITS = 9
 """Decimals of a share that matter."""
 CELLS_IN_PAIRS = 8
-CELLS_AT_ONCE = 1 << 20
-"""Numbers that are looked at at once."""
 ONE_COVARIANCE = "one covariance for all classes", "one covariance of plain numbers"
 OWN_COVARIANCES = "a covariance for each class", "own covariances of plain numbers"
 SHARED = MultivariateNormal("shared", shrinkage="bayes")
@@ -323,20 +318,9 @@ class _Columns:
         return {j: one for j, one in gone.items() if one.any()}
 
     @cached_property
-    def _described(self) -> dict[int, _Numbers]:
-        """What is known of each column of numbers; those without gaps are looked at together."""
-        whole = [j for j in self.numbers if j not in self._gone]
-        step = max(1, CELLS_AT_ONCE // max(self.table.n_rows, 1))
-        found: dict[int, _Numbers] = {}
-        for first in range(0, len(whole), step):
-            some = whole[first : first + step]
-            numbers = np.stack([self.reader.numbers(j) for j in some])
-            found |= zip(some, _described(some, numbers, self.weights), strict=True)
-        for j, gone in self._gone.items():
-            weights = None if self.weights is None else self.weights[~gone]
-            (one,) = _described([j], self.reader.numbers(j)[np.newaxis, ~gone], weights)
-            found[j] = one._replace(n_different=one.n_different + 1)
-        return found
+    def _described(self) -> dict[int, DescribedNumbers]:
+        """What is known of each column of numbers."""
+        return described_columns(self.reader, [*self.numbers], self._gone, self.weights)
 
     def _often_gone(self, columns: list[int], room: int) -> set[int]:
         """The numbers that are often missing, those with most gaps where there is not room for all."""
@@ -414,37 +398,6 @@ class _Columns:
             order = np.argsort(-times, kind="stable")[:MOST_LEVELS].tolist()
             self._by_frequency[j] = tuple(read.values[i] for i in order)
         return self._by_frequency[j][:most]
-
-
-class _Numbers(NamedTuple):
-    """What is known of a column of numbers at a glance."""
-
-    within: Within | None
-    """The numbers, cut off far away; None if they do not vary."""
-    n_different: int
-    """How many are different; missing ones are one more."""
-
-
-def _described(columns: Sequence[int], numbers: Array, weights: Array | None) -> list[_Numbers]:
-    """What is known of columns of numbers without gaps, one in each row."""
-    if not numbers.size:
-        return [_Numbers(None, 0) for _ in columns]
-    ordered = np.sort(numbers, axis=1)
-    n_different = 1 + np.count_nonzero(ordered[:, 1:] != ordered[:, :-1], axis=1)
-    found = [_Numbers(None, n) for n in n_different.tolist()]
-    varying = np.flatnonzero(n_different > 1)
-    if not len(varying):
-        return found
-    units = np.abs(ordered[varying][:, [0, -1]]).max(axis=1)  # squares and sums of large numbers overflow
-    each = numbers[varying] / units[:, np.newaxis]
-    means = np.average(each, axis=1, weights=weights)
-    variances = np.average((each - means[:, np.newaxis]) ** 2, axis=1, weights=weights)
-    facts = (one.tolist() for one in (varying, units, means, variances))
-    for at, unit, mean, variance in zip(*facts, strict=True):
-        far = FAR * variance**0.5
-        low, high = max(unit * (mean - far), -LARGEST), min(unit * (mean + far), LARGEST)
-        found[at] = found[at]._replace(within=Within(columns[at], low, high))
-    return found
 
 
 def _is_common(share: float) -> bool:
