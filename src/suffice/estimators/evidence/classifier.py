@@ -19,7 +19,7 @@ from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families, require_dense
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
-from suffice.estimators.evidence.sample import FEWEST_ROWS
+from suffice.estimators.evidence.sample import FEWEST_ROWS, too_light
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
@@ -147,7 +147,10 @@ class EvidenceClassifier(SavedEvidence):
         """
         if is_lazy(X):
             return self._fit_lazy(X, y, sample_weight)
-        return self._atomically(lambda: self._learn(X, y, sample_weight))
+        learnt: list[LabelledRows] = []
+        self._atomically(lambda: learnt.append(self._learn(X, y, sample_weight)))
+        self._warn_if_too_light(learnt[0])
+        return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -281,6 +284,9 @@ class EvidenceClassifier(SavedEvidence):
         def reweigh() -> None:
             self._reweigh(rows, seen=seen)
             if not self._learnt.learnt.levels:
+                light = too_light(rows)
+                if light is not None:
+                    raise ValueError(f"reweigh cannot learn weights: {light}. The model is as it was.")
                 raise ValueError(
                     f"to learn weights, reweigh needs at least {FEWEST_ROWS} rows of two or more classes, "
                     "where the only row of a class does not count; got "
@@ -289,6 +295,12 @@ class EvidenceClassifier(SavedEvidence):
                 )
 
         return self._atomically(reweigh)
+
+    def _warn_if_too_light(self, rows: LabelledRows) -> None:
+        """Say so if weights were not learnt since rows that are many enough weigh too little."""
+        light = None if self._learnt.learnt.levels else too_light(rows)
+        if light is not None:
+            warn(f"evidence was not weighed, so every column counts once: {light}.")
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
@@ -309,13 +321,14 @@ class EvidenceClassifier(SavedEvidence):
             ) from error
         self._learnt = replace(self._learnt, learnt=learnt, classes=rows.labels, solution=None, shift=None)
 
-    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledRows:
         self._keep_settings()
         X, y = labelled(X, y)
         X, families = documents_as_table(X, chosen_families(self.families, self.pieces))
         table = read_features(self, X)
         rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)
+        return rows
 
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
@@ -334,28 +347,38 @@ class EvidenceClassifier(SavedEvidence):
 
     def _learn_files(self, files: Labelled) -> None:
         """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""
+        weighed: list[LabelledRows] = []
+        """The rows that the weights were learnt from, the last ones last."""
+
+        def learn_first(batch: LabelledBatch) -> None:
+            weighed.append(self._learn(*batch))
+
+        def reweigh(kept: KeptRows) -> None:
+            weighed.append(self._rows(*kept.batch()))
+            self._reweigh(weighed[-1], seen=True)
 
         def learn_by_workers() -> None:
-            files.on_first(lambda batch: self._learn(*batch))
+            files.on_first(learn_first)
             sums, kept = summed_by_workers(files, self.pieces_, MOST_ROWS)
             n_first = self.statistics_.n_rows
             self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)
             if self.statistics_.n_rows > n_first:
-                self._reweigh(self._rows(*kept.batch()), seen=True)
+                reweigh(kept)
 
         def learn(batches: Iterator[LabelledBatch]) -> None:
             kept = KeptRows(MOST_ROWS)
             for number, batch in enumerate(batches):
                 kept.add(batch)
                 if number == 0:
-                    self._learn(*batch)
+                    learn_first(batch)
                 else:
                     rows = self._rows(*batch)
                     self._replace(self.pieces_, _sums_of(rows, self.pieces_), 1, "add these rows")
             if kept.n_batches > 1:
-                self._reweigh(self._rows(*kept.batch()), seen=True)
+                reweigh(kept)
 
         self._atomically(learn_by_workers if files.has_workers else lambda: files.through(learn))
+        self._warn_if_too_light(weighed[-1])
 
     @with_kept_settings
     def _options(self) -> Options:
