@@ -239,6 +239,11 @@ def test_names_in_the_table_of_weights_are_never_markup():
         ({"penalty": np.inf}, ValueError, "penalty must be at most 1,000,000, .* got inf"),
         ({"cv": 1}, ValueError, "cv must be a whole number ≥ 2, got 1"),
         ({"cv": 2.5}, ValueError, "cv must be a whole number ≥ 2, got 2.5"),
+        (
+            {"cv": 344},
+            ValueError,
+            "cv must be at most 20, since evidence is held out for every pair of folds",
+        ),
         ({"pairs": -1}, ValueError, "pairs must be a whole number ≥ 0, got -1"),
         ({"pairs": True}, ValueError, "pairs must be a whole number ≥ 0, got True"),
         ({"nonnegative": "no"}, ValueError, "nonnegative must be True or False, got 'no'"),

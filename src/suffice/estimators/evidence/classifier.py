@@ -69,7 +69,8 @@ class EvidenceClassifier(SavedEvidence):
     pairs : int, default=30
         The largest number of pairs of columns; 0 for none.
     cv : int, default=5
-        The number of folds: each is scored by the sums of the others, and judges weights learnt from them.
+        The number of folds, from 2 to 20: each is scored by the sums of the others, and judges weights learnt
+        from them. Time and memory grow with its square, since evidence is held out for every pair of folds.
     nonnegative : bool, default=False
         Whether no weight may be negative. A negative weight takes back what other evidence says too often.
     missing_marks : list of str, optional
