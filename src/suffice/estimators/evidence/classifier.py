@@ -23,6 +23,7 @@ from suffice.estimators.evidence.sample import FEWEST_ROWS, too_light
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
+from suffice.estimators.generative import forgetting
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.columns.chosen_families import AllFamilies
@@ -198,7 +199,6 @@ class EvidenceClassifier(SavedEvidence):
             The changed model.
         """
         self._require_fitted()
-        deed = "forget rows that were never fitted"
         if y is None:
             pieces, gone = _pieces_and_sums(X, "forget")
             difference = self.pieces_.difference(pieces)
@@ -207,10 +207,11 @@ class EvidenceClassifier(SavedEvidence):
                     f"cannot forget a model with other pieces that was not merged: {difference}; fit it with "
                     "EvidenceClassifier(pieces=first.pieces_), or forget its rows."
                 )
-            return self._atomically(lambda: self._replace(pieces, gone, -1, deed))
-        self._require_all_rows("forget rows", "forget the models that were merged instead")
-        gone = _sums_of(self._rows(X, y, sample_weight), self.pieces_)
-        return self._atomically(lambda: self._replace(self.pieces_, gone, -1, deed))
+        else:
+            self._require_all_rows("forget rows", "forget the models that were merged instead")
+            pieces, gone = self.pieces_, _sums_of(self._rows(X, y, sample_weight), self.pieces_)
+        deed = forgetting(self.statistics_, gone[0])
+        return self._atomically(lambda: self._replace(pieces, gone, -1, deed))
 
     def merge(self, other: EvidenceClassifier | BayesClassifier | Statistics) -> Self:
         """Add the rows of another model of the same columns, or of statistics, to this model.
