@@ -109,7 +109,7 @@ def test_given_pieces_are_those_of_the_same_columns(penguins, of_penguins):
         r"\d columns, but X has 2": X.to_numpy()[:, :2],
     }
     for words, odd in others.items():
-        with pytest.raises(ValueError, match=rf"pieces= are those of a model of .*{words}"):
+        with pytest.raises(ValueError, match=rf"leave pieces= out, .* those of a model of .*{words}"):
             model.fit(odd, y)
 
 

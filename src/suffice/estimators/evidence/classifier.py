@@ -338,7 +338,8 @@ class EvidenceClassifier(SavedEvidence):
         require_dense(rows.kept_table, self.pieces)
         marks = checked_marks(self.missing_marks)
         if given is not None:
-            require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
+            cure = "fit to the same columns or leave pieces= out"
+            require_columns(given.schema, rows.kept_table, f"{cure}, since pieces= are those of a model")
             require_marks(given.schema, marks, "pieces=")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         smaller = too_heavy(rows.weights)

@@ -60,7 +60,7 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
     if unknown:
         asked = did_you_mean(unknown[0], GROUPS)
         cure = f"; {asked}" if asked else "."
-        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
+        raise ValueError(f"pieces must be one or more of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
     return tuple(group for group in GROUPS if group in named)
 
 
