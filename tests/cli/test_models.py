@@ -53,6 +53,7 @@ def test_the_default_is_weighed_evidence(here):
 
 
 def test_auto_is_another_name_for_it(here):
+    assert "auto: another name for evidence" in " ".join(here("fit", "--help").stdout.split())
     here("fit", "third.csv", "-y", "species", "-o", "a.suffice", "--model", "auto")
     assert isinstance(suffice.load("a.suffice"), suffice.EvidenceClassifier)
 

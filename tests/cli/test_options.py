@@ -264,7 +264,10 @@ def test_rows_without_a_label_are_refused_or_dropped(run, model, command):
 def test_columns_that_are_not_there_may_be_taken_as_missing(run, model):
     table = csv.read_csv("penguins.csv", convert_options=csv.ConvertOptions(strings_can_be_null=True))
     csv.write_csv(table.drop_columns(["sex", "year", "bill_depth_mm"]), "fewer.csv")
-    run("predict", model, "fewer.csv", code=3)
+    refused = run("predict", model, "fewer.csv", code=3).stderr
+    assert "as missing in every row, add --allow-missing-columns." in refused
+    evaluated = run("evaluate", model, "fewer.csv", "-y", "species", code=3).stderr
+    assert "--allow-missing-columns" not in evaluated
     for name in ("sex", "year", "bill_depth_mm"):
         table = table.set_column(table.column_names.index(name), name, pa.nulls(344))
     csv.write_csv(table, "gaps.csv")
@@ -272,6 +275,7 @@ def test_columns_that_are_not_there_may_be_taken_as_missing(run, model):
     assert found == run("predict", model, "gaps.csv", "--proba").stdout
     csv.write_csv(pa.table({"unknown": [1]}), "nothing.csv")
     assert "the data lacks" in run("predict", model, "nothing.csv", "--allow-missing-columns", code=3).stderr
+    assert "--allow-missing-columns" not in run("predict", model, "nothing.csv", code=3).stderr
     for files, told in (
         (("fewer.csv", "penguins.csv"), "penguins.csv: the data has 'bill_depth_mm', 'sex', 'year', which"),
         (("penguins.csv", "fewer.csv"), "fewer.csv: the data lacks 'bill_depth_mm', 'sex', 'year', which"),

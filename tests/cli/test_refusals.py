@@ -386,6 +386,14 @@ def test_a_model_of_numbers_that_has_gaps_is_told_of_models_in_options(run):
     assert "needs numbers; --drop the column, or use --model evidence or bayes, which take it" in told
 
 
+@pytest.mark.parametrize("kind", ["evidence", "bayes"])
+def test_a_family_of_numbers_for_text_is_answered_with_an_option(run, kind):
+    families = ("--families", "island=poisson", "--model", kind)
+    told = run("fit", "penguins.csv", "-y", "species", *families, "-o", "p.suffice", code=1).stderr
+    assert "column 'island' must hold numbers, but holds the text" in told
+    assert "convert it to numbers, or use --families island=categorical.\n" in told
+
+
 def test_a_table_of_four_parts_is_refused(run, model):
     refused = run("export", model, "--to", "sql", "--table", "a.b.c.d", code=2)
     assert "'a.b.c.d' does not name a table" in refused.stderr

@@ -169,6 +169,8 @@ def test_marks_are_texts():
     assert checked_marks(["?", "x", "?"]) == (("?", "x"), ("?", "x"))
     with pytest.raises(TypeError, match=r"missing_marks must be strings, got 5\."):
         checked_marks([5])
+    with pytest.raises(TypeError, match=r"missing_marks must be a list of strings, got 3\."):
+        checked_marks(3)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ SETTINGS = {
     show_default=True,
     metavar="|".join(MODELS),
     help="; ".join(f"{name}: {what}" for name, what in MODELS.items())
-    + "".join(f"; {name}: {model}" for name, model in OTHER_NAMES.items())
+    + "".join(f"; {name}: another name for {model}" for name, model in OTHER_NAMES.items())
     + ".",
 )
 @options.like(

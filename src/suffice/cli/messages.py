@@ -15,6 +15,8 @@ from suffice.tables.wording import visible
 
 OPTIONS = {
     r"fill them in \(SimpleImputer\), drop the column": "fill them in, --drop the column",
+    r"(column .(.+?). must hold .*)choose a family for levels such as Categorical\(\)": r"\1use --families "
+    r"\2=categorical",
     r"encode the column \(OneHotEncoder\), drop it": "--drop the column",
     r"use EvidenceClassifier, BayesClassifier or GaussianDiscriminant": "use --model evidence, bayes or "
     "gaussian",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from suffice.cli import options
-from suffice.cli.errors import DataFailure
+from suffice.cli.errors import DataFailure, SchemaFailure
 from suffice.cli.outputs import format_to_write, refuse_to_replace, write_tables
 from suffice.tables.files.formats import TEXT
 from suffice.tables.wording import listed, quoted
@@ -71,6 +71,7 @@ def predict(
     """
     from suffice.cli.columns import reader
     from suffice.cli.inputs import load_model, opened
+    from suffice.engines.model_columns import MissingColumnsError
     from suffice.tables.files.ahead import one_ahead
     from suffice.tables.targets import require_column
 
@@ -83,7 +84,11 @@ def predict(
     with opened(data or ("-",), data_format.as_fitted(answerer), "predicting") as source:
         for name in kept:
             require_column(name, source.names)
-        reading = reader(answerer, source, allow_missing=allow_missing_columns)
+        try:
+            reading = reader(answerer, source, allow_missing=allow_missing_columns)
+        except MissingColumnsError as error:
+            cure = "To take what it lacks as missing in every row, add --allow-missing-columns."
+            raise SchemaFailure(f"{error} {cure}") from error
         rows = reading.rows(replace(source, coded=reading.coded))
         with closing(_as_written(source, kept, form)) as written:
             answers = _predictions(answerer, decider, reading, rows, _Copied(written, kept), proba=proba)

@@ -19,6 +19,10 @@ class ModelColumnsError(ValueError):
     """Columns that do not match the model."""
 
 
+class MissingColumnsError(ModelColumnsError):
+    """Some of the model's columns are not there; they could be taken as missing in every row."""
+
+
 @dataclass(frozen=True)
 class Reader:
     """How a model reads rows of files: its own columns, each as what it was when the model was fitted."""
@@ -50,7 +54,7 @@ def reader(model: Any, source: RowSource, *, learning: bool = False, allow_missi
     try:
         made = _reader(model, source.names, learning=learning, allow_missing=allow_missing)
     except ModelColumnsError as error:
-        raise ModelColumnsError(f"{first}{error}") from None
+        raise type(error)(f"{first}{error}") from None
     for other, present in others:
         there = set(present)
         missing = [name for name in made.names if name not in there]
@@ -88,11 +92,13 @@ def _named(model: Any, present: tuple[str, ...], *, learning: bool, allow_missin
     wanted = _kinds(model)
     there = set(present)
     missing = [name for name in wanted if name not in there]
-    if missing and (not allow_missing or len(missing) == len(wanted)):
-        lack = _missing(missing, present, list(model.feature_names_in_))
+    lack = _missing(missing, present, list(model.feature_names_in_)) if missing else ""
+    if missing and len(missing) == len(wanted):
         raise ModelColumnsError(
             f"some columns may be missing, but not all: {lack}" if allow_missing else lack
         )
+    if missing and not allow_missing:
+        raise MissingColumnsError(lack)
     wanted = {name: kind for name, kind in wanted.items() if name in there}
     waiting = [name for name in _undecided(model) if learning and name in there]
     read = (*wanted, *waiting)

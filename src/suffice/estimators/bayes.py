@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from suffice.engines.sources import is_lazy
 from suffice.estimators.from_sources import FittedFromSources
-from suffice.estimators.generative import FittedState
+from suffice.estimators.generative import FittedState, forgetting
 from suffice.estimators.settings import NestedFamily, keep, with_kept_settings
 from suffice.factors.left_out import LeftOut
 from suffice.model.class_weights import ClassWeight, reweighted
@@ -253,7 +253,7 @@ class BayesClassifier(NestedFamily, FittedFromSources):
             X, y = labelled(X, y)
             rows = LabelledRows(self._read(X, reset=False), self._coded_labels(y), sample_weight)
             gone = rows.statistics(self._learnt.accumulator.schema)
-        deed = "forget rows that were never fitted"
+        deed = forgetting(self.statistics_, gone)
         return self._atomically(lambda: self._replace(self.statistics_, gone, -1, deed))
 
     def merge(self, other: BayesClassifier | Statistics) -> Self:

@@ -351,3 +351,11 @@ def _refuse_other_columns(table: Table, schema: Schema) -> None:
         "this model was fitted on documents, and X is a table of other columns; pass the column of documents"
         f"{of_text}."
     )
+
+
+def forgetting(held: Statistics, gone: Statistics) -> str:
+    """What the removal of rows is called where it is refused."""
+    plain = all(np.allclose(one.weight, one.support, rtol=1e-9, atol=0.0) for one in (held, gone))
+    return (
+        f"forget rows that were never fitted{'' if plain else ' with these weights (pass those of the fit)'}"
+    )

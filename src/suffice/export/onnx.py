@@ -289,7 +289,8 @@ class _Graph(Tensors):
             scores = self.add("Where", possible, scores, self.constant(np.float64(RULED_OUT)))
         shifted = self.add("Sub", scores, self.add("ReduceMax", scores, axis, keepdims=1))
         parts = self.add("Exp", shifted)
-        posterior = self.add("Div", parts, self.add("ReduceSum", parts, axis, keepdims=1))
+        total = self.add("ReduceSum", parts, axis, keepdims=1)
+        posterior = self.add("Div", parts, total)
         self.add("Cast", posterior, output=self.probabilities, to=self.type_of(self.dtype))
         decision = self.scoring.decision
         if decision is None:
@@ -297,7 +298,10 @@ class _Graph(Tensors):
         else:
             best, answers = self._decided(posterior, decision), decision.answers
         labels = _label_array(answers)
-        self.add("Gather", self.constant(labels), best, output=self.label, axis=0)
+        unknown = self.add("Squeeze", self.add("IsNaN", total), axis)
+        best = self.add("Where", unknown, self.constant(np.int64(len(labels))), best)
+        answers_or_none = np.append(labels, _no_label(labels.dtype))
+        self.add("Gather", self.constant(answers_or_none), best, output=self.label, axis=0)
         return self._proto(labels.dtype)
 
     def _decided(self, posterior: str, decision: Decision) -> str:
@@ -341,3 +345,9 @@ def _label_array(classes: NDArray[Any]) -> NDArray[Any]:
             raise ValueError("a class whose name is not valid UTF-8 cannot be written as ONNX; rename it.")
         return np.array(classes.tolist(), dtype=object)
     return classes if classes.dtype.kind in "fb" or classes.dtype == np.uint64 else classes.astype(np.int64)
+
+
+def _no_label(dtype: np.dtype[Any]) -> NDArray[Any]:
+    """What stands for no class: "", NaN, or the whole number farthest from 0; of booleans, False."""
+    none = {"O": "", "f": np.nan, "b": False, "i": np.iinfo(np.int64).min, "u": np.iinfo(np.uint64).max}
+    return np.array([none[dtype.kind]], dtype=dtype)

@@ -142,8 +142,8 @@ class Accumulator:
             self.totals = arranged([(self.schema, self.totals)], schema, len(self.classes))
         self.schema = schema
 
-    def problem(self) -> str | None:
-        """Why no data could produce these sums, or None."""
+    def problem(self, labels: Sequence[str] | None = None) -> str | None:
+        """Why no data could produce these sums, or None; the columns may have other labels."""
         if self._is_of_rows:
             return None
         size = float(np.abs(self.weight).sum())
@@ -155,7 +155,9 @@ class Accumulator:
                 f"{counted(int(self.support[at]), 'row')} of total weight {self.weight[at]:g}"
             )
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
-            problem = totals.problem(self.schema.labels_of(factor.columns), size, self.support)
+            own = factor.columns.tolist()
+            named = self.schema.labels_of(factor.columns) if labels is None else [labels[j] for j in own]
+            problem = totals.problem(named, size, self.support)
             if problem is not None:
                 return problem
         return None

@@ -221,6 +221,8 @@ def checked_marks(marks: Iterable[str] | None) -> Marks:
     """The marks of missing cells that a user chose, in columns of any kind, or the usual ones."""
     if marks is None:
         return USUAL_MARKS
+    if not isinstance(marks, Iterable):
+        raise TypeError(f"missing_marks must be a list of strings, got {quoted(marks)}.")
     listed: Sequence[Any] = [marks] if isinstance(marks, str) else list(marks)
     strange = next((mark for mark in listed if not isinstance(mark, str)), None)
     if strange is not None:

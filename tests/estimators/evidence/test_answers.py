@@ -229,8 +229,12 @@ def test_names_in_the_table_of_weights_are_never_markup():
     [
         ({"pieces": "columns"}, TypeError, r"'all' or a list of .*, got 'columns'; .*pieces=\['columns'\]\."),
         ({"pieces": "some"}, TypeError, r"pieces must be 'all' or a list of .*columns.*, got 'some'\.$"),
-        ({"pieces": ["step"]}, ValueError, r"pieces must be of .*, got 'step'; did you mean 'steps'\?$"),
-        ({"pieces": ["words"]}, ValueError, r"pieces must be of .*steps.*, got 'words'\.$"),
+        (
+            {"pieces": ["step"]},
+            ValueError,
+            r"pieces must be one or more of .*, got 'step'; did you mean 'steps'\?$",
+        ),
+        ({"pieces": ["words"]}, ValueError, r"pieces must be one or more of .*steps.*, got 'words'\.$"),
         ({"pieces": 3}, TypeError, r"pieces must be .* got 3"),
         ({"penalty": -1}, ValueError, "penalty must be a positive number or None, got -1"),
         ({"penalty": "x"}, ValueError, "penalty must be a positive number or None, got 'x'"),
@@ -239,6 +243,11 @@ def test_names_in_the_table_of_weights_are_never_markup():
         ({"penalty": np.inf}, ValueError, "penalty must be at most 1,000,000, .* got inf"),
         ({"cv": 1}, ValueError, "cv must be a whole number ≥ 2, got 1"),
         ({"cv": 2.5}, ValueError, "cv must be a whole number ≥ 2, got 2.5"),
+        (
+            {"cv": 344},
+            ValueError,
+            "cv must be at most 20, since evidence is held out for every pair of folds",
+        ),
         ({"pairs": -1}, ValueError, "pairs must be a whole number ≥ 0, got -1"),
         ({"pairs": True}, ValueError, "pairs must be a whole number ≥ 0, got True"),
         ({"nonnegative": "no"}, ValueError, "nonnegative must be True or False, got 'no'"),

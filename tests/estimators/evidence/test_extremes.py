@@ -1,5 +1,6 @@
 """Posteriors sum to 1 and are never NaN for finite input, and explanations add up."""
 
+import copy
 import io
 
 import numpy as np
@@ -127,6 +128,7 @@ def test_wide_tables_with_gaps_give_posteriors(n_columns):
         assert gaps[:, there].sum(axis=0).min() >= gaps[:, others].sum(axis=0).max()
 
 
+@pytest.mark.filterwarnings("ignore:evidence was not weighed")
 @pytest.mark.parametrize("size", [1e-12, 1e12])
 def test_weights_of_rows_of_any_size_give_posteriors(size):
     model = EvidenceClassifier().fit(NOISE + TWO[:, np.newaxis], TWO, np.full(60, size))
@@ -143,6 +145,42 @@ def test_of_very_large_weights_only_ratios_matter(penguins, size):
     np.testing.assert_allclose(heavy.reweigh(X, y, np.full(344, size)).predict_proba(X), before, atol=1e-3)
     heavy.partial_fit(X, y, sample_weight=np.full(344, size)).forget(X, y, np.full(344, size))
     np.testing.assert_allclose(heavy.predict_proba(X), before, atol=1e-3)
+
+
+TOO_LIGHT = r"300 rows have a total weight of 1, and a row of weight w counts as w rows; scale the weights"
+
+
+def in_batches(X, y, weights):
+    model = EvidenceClassifier()
+    batches = [X.assign(y=y, w=weights)[start : start + 100] for start in (0, 100, 200)]
+    return model.fit_from(batches, target="y", weight="w")
+
+
+@pytest.mark.parametrize(
+    "fit", [lambda *rows: EvidenceClassifier().fit(*rows), in_batches], ids=["fit", "fit_from"]
+)
+def test_rows_of_too_little_weight_are_not_weighed_and_a_warning_says_so(penguins, fit):
+    X, y = penguins
+    X, y, weights = X[:300], y[:300], np.full(300, 1 / 300)
+    with pytest.warns(UserWarning, match=f"evidence was not weighed, .*: {TOO_LIGHT}") as told:
+        model = fit(X, y, weights)
+    assert [one.filename for one in told] == [__file__]
+    assert "rows of too little weight" in repr(model.weights_)
+    assert fit(X, y, 300 * weights).weights_.levels
+
+
+def test_nothing_is_said_of_weights_where_rows_are_few_or_of_one_class(penguins):
+    X = penguins[0]
+    EvidenceClassifier().fit(X[:9], TWO[:9], np.full(9, 0.1))
+    EvidenceClassifier().fit(X[:60], np.zeros(60), np.full(60, 0.1))
+
+
+def test_reweighing_by_rows_of_too_little_weight_is_refused(penguins, of_penguins):
+    X, y = penguins
+    model = copy.copy(of_penguins)
+    with pytest.raises(ValueError, match=f"reweigh cannot learn weights: {TOO_LIGHT}"):
+        model.reweigh(X[:300], y[:300], np.full(300, 1 / 300))
+    assert model.weights_.levels
 
 
 def test_few_rows_are_not_weighed():

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import suffice
+
 pytest.importorskip("onnx", reason="onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
@@ -60,3 +62,23 @@ def test_a_gap_in_a_large_joint_block_gives_nan_where_asked(large_block):
     _, posterior = run(model, rows, missing="null")
     assert np.isnan(posterior[~whole]).all()
     np.testing.assert_allclose(posterior[whole], model.predict_proba(large_block.table[whole]), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "labels, none",
+    [
+        (["a", "b", "c"], ""),
+        ([1.0, 2.0, 3.0], np.nan),
+        ([0, 1, 2], -(2**63)),
+        (np.array([0, 1, 2], dtype=np.uint8), -(2**63)),
+        (np.array([0, 1, 2], dtype=np.uint64), 2**64 - 1),
+        ([False, True, True], False),
+    ],
+)
+def test_a_row_without_probabilities_has_a_label_that_is_no_class(large_block, labels, none):
+    y = np.asarray(labels)[np.arange(len(large_block.rows)) % 3]
+    model = suffice.GaussianDiscriminant("full").fit(large_block.rows.fillna(0.0), y)
+    whole = large_block.rows.notna().all(axis=1).to_numpy()
+    found, _ = run(model, large_block.rows, missing="null")
+    np.testing.assert_array_equal(found[~whole], np.full((~whole).sum(), none, dtype=found.dtype))
+    assert set(found[whole].tolist()) <= set(model.classes_.tolist())

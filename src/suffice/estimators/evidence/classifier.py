@@ -19,10 +19,11 @@ from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families, require_dense
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
-from suffice.estimators.evidence.sample import FEWEST_ROWS
+from suffice.estimators.evidence.sample import FEWEST_ROWS, too_light
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
+from suffice.estimators.generative import forgetting
 from suffice.estimators.settings import keep, with_kept_settings
 from suffice.factors.checks import ImpossibleSumsError
 from suffice.model.columns.chosen_families import AllFamilies
@@ -69,7 +70,8 @@ class EvidenceClassifier(SavedEvidence):
     pairs : int, default=30
         The largest number of pairs of columns; 0 for none.
     cv : int, default=5
-        The number of folds: each is scored by the sums of the others, and judges weights learnt from them.
+        The number of folds, from 2 to 20: each is scored by the sums of the others, and judges weights learnt
+        from them. Time and memory grow with its square, since evidence is held out for every pair of folds.
     nonnegative : bool, default=False
         Whether no weight may be negative. A negative weight takes back what other evidence says too often.
     missing_marks : list of str, optional
@@ -147,7 +149,10 @@ class EvidenceClassifier(SavedEvidence):
         """
         if is_lazy(X):
             return self._fit_lazy(X, y, sample_weight)
-        return self._atomically(lambda: self._learn(X, y, sample_weight))
+        learnt: list[LabelledRows] = []
+        self._atomically(lambda: learnt.append(self._learn(X, y, sample_weight)))
+        self._warn_if_too_light(learnt[0])
+        return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -194,7 +199,6 @@ class EvidenceClassifier(SavedEvidence):
             The changed model.
         """
         self._require_fitted()
-        deed = "forget rows that were never fitted"
         if y is None:
             pieces, gone = _pieces_and_sums(X, "forget")
             difference = self.pieces_.difference(pieces)
@@ -203,10 +207,11 @@ class EvidenceClassifier(SavedEvidence):
                     f"cannot forget a model with other pieces that was not merged: {difference}; fit it with "
                     "EvidenceClassifier(pieces=first.pieces_), or forget its rows."
                 )
-            return self._atomically(lambda: self._replace(pieces, gone, -1, deed))
-        self._require_all_rows("forget rows", "forget the models that were merged instead")
-        gone = _sums_of(self._rows(X, y, sample_weight), self.pieces_)
-        return self._atomically(lambda: self._replace(self.pieces_, gone, -1, deed))
+        else:
+            self._require_all_rows("forget rows", "forget the models that were merged instead")
+            pieces, gone = self.pieces_, _sums_of(self._rows(X, y, sample_weight), self.pieces_)
+        deed = forgetting(self.statistics_, gone[0])
+        return self._atomically(lambda: self._replace(pieces, gone, -1, deed))
 
     def merge(self, other: EvidenceClassifier | BayesClassifier | Statistics) -> Self:
         """Add the rows of another model of the same columns, or of statistics, to this model.
@@ -281,6 +286,9 @@ class EvidenceClassifier(SavedEvidence):
         def reweigh() -> None:
             self._reweigh(rows, seen=seen)
             if not self._learnt.learnt.levels:
+                light = too_light(rows)
+                if light is not None:
+                    raise ValueError(f"reweigh cannot learn weights: {light}. The model is as it was.")
                 raise ValueError(
                     f"to learn weights, reweigh needs at least {FEWEST_ROWS} rows of two or more classes, "
                     "where the only row of a class does not count; got "
@@ -289,6 +297,12 @@ class EvidenceClassifier(SavedEvidence):
                 )
 
         return self._atomically(reweigh)
+
+    def _warn_if_too_light(self, rows: LabelledRows) -> None:
+        """Say so if weights were not learnt since rows that are many enough weigh too little."""
+        light = None if self._learnt.learnt.levels else too_light(rows)
+        if light is not None:
+            warn(f"evidence was not weighed, so every column counts once: {light}.")
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
@@ -309,13 +323,14 @@ class EvidenceClassifier(SavedEvidence):
             ) from error
         self._learnt = replace(self._learnt, learnt=learnt, classes=rows.labels, solution=None, shift=None)
 
-    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> LabelledRows:
         self._keep_settings()
         X, y = labelled(X, y)
         X, families = documents_as_table(X, chosen_families(self.families, self.pieces))
         table = read_features(self, X)
         rows = LabelledRows(table, read_coded_targets(self, y), sample_weight)
         self._take_rows(rows, families, table.container)
+        return rows
 
     def _take_rows(self, rows: LabelledRows, families: AllFamilies, container: Container | None) -> None:
         """Fit to rows, from scratch."""
@@ -323,7 +338,8 @@ class EvidenceClassifier(SavedEvidence):
         require_dense(rows.kept_table, self.pieces)
         marks = checked_marks(self.missing_marks)
         if given is not None:
-            require_columns(given.schema, rows.kept_table, "pieces= are those of a model")
+            cure = "fit to the same columns or leave pieces= out"
+            require_columns(given.schema, rows.kept_table, f"{cure}, since pieces= are those of a model")
             require_marks(given.schema, marks, "pieces=")
         class_priors(self.priors, rows.labels, np.ones(len(rows.labels)))
         smaller = too_heavy(rows.weights)
@@ -334,28 +350,38 @@ class EvidenceClassifier(SavedEvidence):
 
     def _learn_files(self, files: Labelled) -> None:
         """Sum all rows; the weights are learnt again from some of all of them, kept on the way."""
+        weighed: list[LabelledRows] = []
+        """The rows that the weights were learnt from, the last ones last."""
+
+        def learn_first(batch: LabelledBatch) -> None:
+            weighed.append(self._learn(*batch))
+
+        def reweigh(kept: KeptRows) -> None:
+            weighed.append(self._rows(*kept.batch()))
+            self._reweigh(weighed[-1], seen=True)
 
         def learn_by_workers() -> None:
-            files.on_first(lambda batch: self._learn(*batch))
+            files.on_first(learn_first)
             sums, kept = summed_by_workers(files, self.pieces_, MOST_ROWS)
             n_first = self.statistics_.n_rows
             self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)
             if self.statistics_.n_rows > n_first:
-                self._reweigh(self._rows(*kept.batch()), seen=True)
+                reweigh(kept)
 
         def learn(batches: Iterator[LabelledBatch]) -> None:
             kept = KeptRows(MOST_ROWS)
             for number, batch in enumerate(batches):
                 kept.add(batch)
                 if number == 0:
-                    self._learn(*batch)
+                    learn_first(batch)
                 else:
                     rows = self._rows(*batch)
                     self._replace(self.pieces_, _sums_of(rows, self.pieces_), 1, "add these rows")
             if kept.n_batches > 1:
-                self._reweigh(self._rows(*kept.batch()), seen=True)
+                reweigh(kept)
 
         self._atomically(learn_by_workers if files.has_workers else lambda: files.through(learn))
+        self._warn_if_too_light(weighed[-1])
 
     @with_kept_settings
     def _options(self) -> Options:

@@ -18,6 +18,8 @@ from suffice.tables.wording import did_you_mean, listed, nearest
 
 LARGEST_PENALTY = 1e6
 """Here all weights of a kind are equal up to rounding, and beyond only rounding grows."""
+MOST_FOLDS = 20
+"""Evidence is held out for every pair of folds: time and memory grow with the square of their number."""
 
 
 def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegative: Any) -> Options:
@@ -26,7 +28,7 @@ def checked_options(pieces: Any, penalty: Any, pairs: Any, cv: Any, *, nonnegati
         _checked_groups(pieces),
         PENALTIES if penalty is None else (_penalty(penalty),),
         _whole(pairs, "pairs", 0),
-        _whole(cv, "cv", 2),
+        _folds(cv),
         nonnegative=_boolean(nonnegative, "nonnegative"),
     )
 
@@ -58,7 +60,7 @@ def _checked_groups(pieces: Any) -> tuple[Group, ...]:
     if unknown:
         asked = did_you_mean(unknown[0], GROUPS)
         cure = f"; {asked}" if asked else "."
-        raise ValueError(f"pieces must be of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
+        raise ValueError(f"pieces must be one or more of {listed(list(GROUPS))}, got {unknown[0]!r}{cure}")
     return tuple(group for group in GROUPS if group in named)
 
 
@@ -90,6 +92,16 @@ def _penalty(value: Any) -> float:
             f"{value!r}."
         )
     return float(value)
+
+
+def _folds(value: Any) -> int:
+    folds = _whole(value, "cv", 2)
+    if folds > MOST_FOLDS:
+        raise ValueError(
+            f"cv must be at most {MOST_FOLDS}, since evidence is held out for every pair of folds, got "
+            f"{value!r}."
+        )
+    return folds
 
 
 def _whole(value: Any, name: str, least: int) -> int:

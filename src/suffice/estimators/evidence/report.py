@@ -126,9 +126,11 @@ class WeighedEvidence(Shown):
     def _summary(self) -> list[str]:
         if not self.levels:
             reason = (
-                "All rows are of one class, so there is nothing" if self.n_classes < 2 else "Too few rows"
+                "All rows are of one class, so there is nothing to weigh"
+                if self.n_classes < 2
+                else "Too few rows to weigh, or rows of too little weight"
             )
-            return [f"{reason} to weigh: every column counts once."]
+            return [f"{reason}: every column counts once."]
         fell = ", ".join(f"{level.name} {level.loss:.3f}" for level in self.levels)
         more = len(self.pieces) - MOST_LINES
         said = [f"… and {more} more pieces"] if more > 0 else [] if self.pieces else [NOTHING_PAYS]

@@ -14,10 +14,12 @@ from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows
 from suffice.model.dealt import deal_by_content, splits_of, spread_rows
 from suffice.model.statistics import Accumulator
+from suffice.model.summarize import LabelledRows
 from suffice.model.weighing.known_rows import KnownRows
+from suffice.tables.wording import counted
 
 FEWEST_ROWS = 10
-"""Rows from which weights are learnt: two in each fold."""
+"""Rows from which weights are learnt: two in each fold. A row of weight k counts as k rows."""
 FEWEST_TAKEN = 5_000
 MOST_WORK = 2.5e8
 """Operations of one Hessian, rows × classes × pieces², which bound these rows further."""
@@ -108,6 +110,20 @@ class Sample:
         unknown[self.known] = 0.0
         unseen = np.asarray(np.bincount(self.rows.codes, unknown, k), dtype=np.float64)
         return JudgedRows(rows, [held for _, held in splits_of(fold, len(self.folds))], training, unseen)
+
+
+def too_light(rows: LabelledRows) -> str | None:
+    """Where only the weights of rows are too small to learn from, what they are and the cure; else None."""
+    known = rows.counts[rows.counts > 1].sum()
+    if rows.weights is None or len(rows.labels) < 2 or known < FEWEST_ROWS:
+        return None
+    n_rows, weight = len(rows.codes), float(rows.weights.sum())
+    if weight >= n_rows:
+        return None
+    return (
+        f"{counted(n_rows, 'row')} have a total weight of {weight:.3g}, and a row of weight w counts as w "
+        "rows; scale the weights to a mean of 1"
+    )
 
 
 def _most_rows(pieces: Pieces, n_classes: int) -> int:

@@ -23,6 +23,7 @@ from suffice.factors.scores import bounded
 from suffice.model.solved.solution import SavedSearches, SolvedModel
 from suffice.model.statistics import Accumulator, Statistics
 from suffice.tables.table import Table
+from suffice.tables.wording import quoted
 
 Parts = tuple[Statistics, Statistics, Statistics]
 """The sums of the table, of the derived columns, and of pairs."""
@@ -73,7 +74,22 @@ class PieceSums:
 
     def problem(self) -> str | None:
         """Why no data could produce these sums, or None."""
-        return next(filter(None, (one.problem() for one in self.accumulators)), None)
+        base, beside, _ = self.accumulators
+        labels = [self.pieces.schema.labels[one.columns[0]] for one in self.pieces.beside]
+        return base.problem() or beside.problem(labels) or self._problem_of_pairs()
+
+    def _problem_of_pairs(self) -> str | None:
+        """The same for pairs of columns, whose levels are places that say nothing to a reader."""
+        sums = self.accumulators[2]
+        size = float(np.abs(sums.weight).sum())
+        counts = [one for totals in sums.totals if isinstance(totals, LevelTotals) for one in totals.columns]
+        for pair, counted in zip(self.pieces.pairs, counts, strict=True):
+            if counted.problem(size) or (counted.support.sum(axis=1) > sums.support).any():
+                first, second = (quoted(self.pieces.schema.names[j]) for j in pair.columns)
+                return (
+                    f"columns {first} and {second} would have a negative row count for some values together"
+                )
+        return None
 
     def statistics(self) -> Parts:
         """Immutable copies."""

@@ -139,7 +139,7 @@ class StepTotals(Totals):
     def problem(self, labels: list[str], size: float, rows: Counts) -> str | None:
         for label, column in zip(labels, self.columns, strict=True):
             if impossible_counts(column.weight, column.support, size).any():
-                return f"{label} would have a negative row count in some cell"
+                return f"{label} would have a row count or weight in some step that no rows could give"
         return None
 
 
