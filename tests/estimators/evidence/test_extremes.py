@@ -183,13 +183,26 @@ def test_reweighing_by_rows_of_too_little_weight_is_refused(penguins, of_penguin
     assert model.weights_.levels
 
 
+@pytest.mark.parametrize("n_rows", [4, 9])
+def test_noise_of_few_rows_says_no_more_in_many_columns_than_in_one(n_rows):
+    """Twenty columns that all count once have a mean loss above 2."""
+    losses = []
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        y, truth = rng.permutation(np.arange(n_rows) % 2), rng.integers(0, 2, 200)
+        model = EvidenceClassifier().fit(rng.normal(size=(n_rows, 20)), y)
+        log_p = np.log(model.predict_proba(rng.normal(size=(200, 20))))
+        losses.append(-log_p[np.arange(200), truth].mean())
+    assert np.mean(losses) < 0.9
+
+
 def test_few_rows_are_not_weighed():
     model = EvidenceClassifier().fit(NOISE[:9], TWO[:9])
     assert "Too few rows to weigh" in repr(model.weights_)
     product = suffice.BayesClassifier(model.schema_).fit(NOISE[:9], TWO[:9]).explain(NOISE)
     cells = product.contributions - product.contributions.max(axis=2, keepdims=True)
     bounded = np.maximum(cells, -np.log(9)).sum(axis=1)  # nine rows know no odds beyond 9 to 1
-    expected = suffice.links.softmax(product.prior + bounded)
+    expected = suffice.links.softmax(product.prior + bounded / np.sqrt(3))
     np.testing.assert_allclose(model.predict_proba(NOISE), expected, atol=1e-12)
 
 

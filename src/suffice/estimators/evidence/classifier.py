@@ -302,7 +302,7 @@ class EvidenceClassifier(SavedEvidence):
         """Say so if weights were not learnt since rows that are many enough weigh too little."""
         light = None if self._learnt.learnt.levels else too_light(rows)
         if light is not None:
-            warn(f"evidence was not weighed, so every column counts once: {light}.")
+            warn(f"evidence was not weighed, so all columns have the same weight: {light}.")
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""

@@ -130,7 +130,7 @@ class WeighedEvidence(Shown):
                 if self.n_classes < 2
                 else "Too few rows to weigh, or rows of too little weight"
             )
-            return [f"{reason}: every column counts once."]
+            return [f"{reason}: all columns have the same weight."]
         fell = ", ".join(f"{level.name} {level.loss:.3f}" for level in self.levels)
         more = len(self.pieces) - MOST_LINES
         said = [f"… and {more} more pieces"] if more > 0 else [] if self.pieces else [NOTHING_PAYS]
