@@ -52,6 +52,15 @@ def test_the_default_is_weighed_evidence(here):
     assert "|".join(MODELS) in here("fit", "--help").stdout
 
 
+@pytest.mark.filterwarnings("always:evidence was not weighed")
+def test_weights_that_add_up_to_1_are_warned_of_once(here):
+    table = csv.read_csv("penguins.csv")
+    csv.write_csv(table.append_column("w", pa.array(np.full(344, 1 / 344))), "light.csv")
+    told = here("fit", "light.csv", "-y", "species", "--weight", "w", "-o", "light.suffice").stderr
+    assert told.count("evidence was not weighed") == 1
+    assert "344 rows have a total weight of 1, and a row of weight w counts as w rows" in told
+
+
 def test_auto_is_another_name_for_it(here):
     assert "auto: another name for evidence" in " ".join(here("fit", "--help").stdout.split())
     here("fit", "third.csv", "-y", "species", "-o", "a.suffice", "--model", "auto")

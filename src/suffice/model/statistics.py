@@ -150,10 +150,8 @@ class Accumulator:
         bad = impossible(self.weight, self.support, size)
         if bad.any():
             at = int(np.argmax(bad))
-            return (
-                f"class {quoted(self.classes.tolist()[at])} would have "
-                f"{counted(int(self.support[at]), 'row')} of total weight {self.weight[at]:g}"
-            )
+            label, n_rows = quoted(self.classes.tolist()[at]), counted(int(self.support[at]), "row")
+            return f"class {label} would have {n_rows} of total weight {self.weight[at]:g}"
         for factor, totals in zip(self.schema.factors, self.totals, strict=True):
             own = factor.columns.tolist()
             named = self.schema.labels_of(factor.columns) if labels is None else [labels[j] for j in own]

@@ -19,7 +19,7 @@ from suffice.estimators.evidence.merging import alone, merged_sums, odd_columns
 from suffice.estimators.evidence.options import checked_options, chosen_families, require_dense
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows, with_less_weight
-from suffice.estimators.evidence.sample import FEWEST_ROWS, too_light
+from suffice.estimators.evidence.sample import warn_if_too_light, why_not_reweighed
 from suffice.estimators.evidence.saved import SavedEvidence
 from suffice.estimators.evidence.sums import Parts, PieceSums, too_heavy
 from suffice.estimators.evidence.worker_sums import summed_by_workers
@@ -151,7 +151,7 @@ class EvidenceClassifier(SavedEvidence):
             return self._fit_lazy(X, y, sample_weight)
         learnt: list[LabelledRows] = []
         self._atomically(lambda: learnt.append(self._learn(X, y, sample_weight)))
-        self._warn_if_too_light(learnt[0])
+        warn_if_too_light(learnt[0], self._learnt.learnt)
         return self
 
     def partial_fit(
@@ -286,23 +286,9 @@ class EvidenceClassifier(SavedEvidence):
         def reweigh() -> None:
             self._reweigh(rows, seen=seen)
             if not self._learnt.learnt.levels:
-                light = too_light(rows)
-                if light is not None:
-                    raise ValueError(f"reweigh cannot learn weights: {light}. The model is as it was.")
-                raise ValueError(
-                    f"to learn weights, reweigh needs at least {FEWEST_ROWS} rows of two or more classes, "
-                    "where the only row of a class does not count; got "
-                    f"{counted(len(rows.codes), 'row')} of {counted(len(rows.labels), 'class')}. The model "
-                    "is as it was; pass more rows."
-                )
+                raise ValueError(f"{why_not_reweighed(rows)} The model is as it was.")
 
         return self._atomically(reweigh)
-
-    def _warn_if_too_light(self, rows: LabelledRows) -> None:
-        """Say so if weights were not learnt since rows that are many enough weigh too little."""
-        light = None if self._learnt.learnt.levels else too_light(rows)
-        if light is not None:
-            warn(f"evidence was not weighed, so all columns have the same weight: {light}.")
 
     def _reweigh(self, rows: LabelledRows, *, seen: bool) -> None:
         """Learn the weights anew from rows, whose folds are subtracted if the sums hold them."""
@@ -381,7 +367,7 @@ class EvidenceClassifier(SavedEvidence):
                 reweigh(kept)
 
         self._atomically(learn_by_workers if files.has_workers else lambda: files.through(learn))
-        self._warn_if_too_light(weighed[-1])
+        warn_if_too_light(weighed[-1], self._learnt.learnt)
 
     @with_kept_settings
     def _options(self) -> Options:

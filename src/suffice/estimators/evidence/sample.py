@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.arrays import Array, Codes
 from suffice.estimators.evidence.inputs import JudgedRows
+from suffice.estimators.evidence.learning import Learnt
 from suffice.estimators.evidence.pieces import Pieces
 from suffice.estimators.evidence.read_cells import ReadCells, SchemaCells
 from suffice.estimators.evidence.rows import MOST_ROWS, Rows
@@ -16,7 +17,7 @@ from suffice.model.dealt import deal_by_content, splits_of, spread_rows
 from suffice.model.statistics import Accumulator
 from suffice.model.summarize import LabelledRows
 from suffice.model.weighing.known_rows import KnownRows
-from suffice.tables.wording import counted
+from suffice.tables.wording import counted, warn
 
 FEWEST_ROWS = 10
 """Rows from which weights are learnt: two in each fold. A row of weight k counts as k rows."""
@@ -24,6 +25,13 @@ FEWEST_TAKEN = 5_000
 MOST_WORK = 2.5e8
 """Operations of one Hessian, rows × classes × pieces², which bound these rows further."""
 ROUNDING = 1e-9
+
+
+class TooLightWarning(UserWarning):
+    """Rows weigh too little to weigh evidence."""
+
+    about = "the weights of rows"
+    """For whoever shows such a warning once for all folds."""
 
 
 class Sample:
@@ -112,7 +120,26 @@ class Sample:
         return JudgedRows(rows, [held for _, held in splits_of(fold, len(self.folds))], training, unseen)
 
 
-def too_light(rows: LabelledRows) -> str | None:
+def why_not_reweighed(rows: LabelledRows) -> str:
+    """Why no weights were learnt from some rows, and the cure."""
+    light = _too_light(rows)
+    if light is not None:
+        return f"reweigh cannot learn weights: {light}."
+    return (
+        f"to learn weights, reweigh needs at least {FEWEST_ROWS} rows of two or more classes, where the only "
+        f"row of a class does not count; got {counted(len(rows.codes), 'row')} of "
+        f"{counted(len(rows.labels), 'class')}. Pass more rows."
+    )
+
+
+def warn_if_too_light(rows: LabelledRows, learnt: Learnt) -> None:
+    """Say so if no weights were learnt since rows that are many enough weigh too little."""
+    light = None if learnt.levels else _too_light(rows)
+    if light is not None:
+        warn(f"evidence was not weighed, so all columns have the same weight: {light}.", TooLightWarning)
+
+
+def _too_light(rows: LabelledRows) -> str | None:
     """Where only the weights of rows are too small to learn from, what they are and the cure; else None."""
     known = rows.counts[rows.counts > 1].sum()
     if rows.weights is None or len(rows.labels) < 2 or known < FEWEST_ROWS:
