@@ -36,7 +36,7 @@ def refused(packed, match):
 
 
 def seconds_of(work):
-    """The time that the processor needs for this, without other threads and what other tests left to collect."""
+    """The time that the processor needs for this, without other threads and garbage of other tests."""
     gc.collect()
     gc.disable()
     try:
