@@ -30,7 +30,8 @@ NUMBERS_AT_ONCE = 1 << 17
 FEW_ROWS = 1 << 12
 """Rows that patterns are filled up to, whatever their own numbers: more cost more than calls do."""
 MOST_INFLATION = 2.0**14
-"""The largest Σ_jj·(Σ⁻¹)_jj up to which what a row misses is taken away: that loses 4 of 16 digits."""
+"""The largest Σ_jj·(Σ⁻¹)_jj up to which what a row misses is taken away: that loses 4 of 16 digits. Slopes may
+be longer than columns that are not alike would make them by as much."""
 
 
 def log_densities(several: Sequence[Gaussians], blocks: Sequence[Array], *, whole: bool) -> list[Array]:
@@ -258,8 +259,11 @@ class _Group:
             apart = np.where(self.rows.kinds[:, np.newaxis], apart, 0.0)
             slopes = self._slopes(apart)
             squares = np.vecdot(slopes, apart)
+            # Slopes along columns that are nearly alike are long, and what they say of each cancels.
+            variances = np.diagonal(self.covariances.matrices, axis1=1, axis2=2)[self.rows.block]
+            along = np.vecdot(np.square(slopes), variances[:, np.newaxis])
         n_seen = np.count_nonzero(self.rows.kinds, axis=1)[:, np.newaxis]
-        close = (squares <= NEAR**2 * n_seen).all(axis=1)
+        close = (np.maximum(squares, along / MOST_INFLATION) <= NEAR**2 * n_seen).all(axis=1)
         if not close.any():
             return self._by_squares()
         slopes[~close], squares[~close] = 0.0, 0.0
