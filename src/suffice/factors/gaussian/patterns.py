@@ -30,8 +30,8 @@ NUMBERS_AT_ONCE = 1 << 17
 FEW_ROWS = 1 << 12
 """Rows that patterns are filled up to, whatever their own numbers: more cost more than calls do."""
 MOST_INFLATION = 2.0**14
-"""The largest Σ_jj·(Σ⁻¹)_jj up to which what a row misses is taken away: that loses 4 of 16 digits. Squares of
-slopes may be as many times as large as those of columns that are not alike."""
+"""The largest Σ_jj·(Σ⁻¹)_jj up to which what a row misses is taken away: that loses 4 of 16 digits. Squares
+of slopes may be as many times as large as those of columns that are not alike."""
 
 
 def log_densities(several: Sequence[Gaussians], blocks: Sequence[Array], *, whole: bool) -> list[Array]:
