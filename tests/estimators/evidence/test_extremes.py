@@ -169,6 +169,14 @@ def test_rows_of_too_little_weight_are_not_weighed_and_a_warning_says_so(penguin
     assert fit(X, y, 300 * weights).weights_.levels
 
 
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was(penguins, of_penguins):
+    X, y = penguins
+    model = copy.copy(of_penguins)
+    with pytest.raises(UserWarning, match=TOO_LIGHT):
+        model.fit(X[:300], y[:300], np.full(300, 1 / 300))
+    assert saved(model) == saved(of_penguins)
+
+
 def test_nothing_is_said_of_weights_where_rows_are_few_or_of_one_class(penguins):
     X = penguins[0]
     EvidenceClassifier().fit(X[:9], TWO[:9], np.full(9, 0.1))

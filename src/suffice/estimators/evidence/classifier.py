@@ -149,10 +149,12 @@ class EvidenceClassifier(SavedEvidence):
         """
         if is_lazy(X):
             return self._fit_lazy(X, y, sample_weight)
-        learnt: list[LabelledRows] = []
-        self._atomically(lambda: learnt.append(self._learn(X, y, sample_weight)))
-        warn_if_too_light(learnt[0], self._learnt.learnt)
-        return self
+
+        def learn() -> None:
+            rows = self._learn(X, y, sample_weight)
+            warn_if_too_light(rows, self._learnt.learnt)
+
+        return self._atomically(learn)
 
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -353,6 +355,7 @@ class EvidenceClassifier(SavedEvidence):
             self._learnt = replace(self._learnt, sums=sums, solution=None, shift=None)
             if self.statistics_.n_rows > n_first:
                 reweigh(kept)
+            warn_if_too_light(weighed[-1], self._learnt.learnt)
 
         def learn(batches: Iterator[LabelledBatch]) -> None:
             kept = KeptRows(MOST_ROWS)
@@ -365,9 +368,9 @@ class EvidenceClassifier(SavedEvidence):
                     self._replace(self.pieces_, _sums_of(rows, self.pieces_), 1, "add these rows")
             if kept.n_batches > 1:
                 reweigh(kept)
+            warn_if_too_light(weighed[-1], self._learnt.learnt)
 
         self._atomically(learn_by_workers if files.has_workers else lambda: files.through(learn))
-        warn_if_too_light(weighed[-1], self._learnt.learnt)
 
     @with_kept_settings
     def _options(self) -> Options:
